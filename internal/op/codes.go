@@ -1,0 +1,141 @@
+package op
+
+// Action is what a caller can do about an error code.
+type Action string
+
+// The actions.
+const (
+	Never       Action = "never"        // the same request will be refused again
+	AfterDelay  Action = "after-delay"  // the same request, later
+	AfterState  Action = "after-state"  // the same request, once a state is reached
+	MayPass     Action = "may-pass"     // may pass by itself; trying again is the caller's choice
+	FixInput    Action = "fix-input"    // another request
+	NewKey      Action = "new-key"      // another key
+	BuyCredits  Action = "buy-credits"  // more credits, a lower cost or a larger plan
+	VerifyFirst Action = "verify-first" // a read may be repeated; a write has to be verified
+)
+
+// Code is one row of the error table.
+type Code struct {
+	Name     string
+	Statuses []int // documented; never matched on, since two codes have two
+	Action   Action
+	Meaning  string
+	Hint     string
+}
+
+const (
+	hintFix     = "change the request: unchanged it is refused again"
+	hintMissing = "missing, or of another workspace, which answers alike: check the id and the key"
+	hintState   = "the state forbids it: look at the resource before trying anything else"
+)
+
+// Codes is the error table of the document, in its order.
+var Codes = []Code{
+	{"UNAUTHORIZED", []int{401}, NewKey, "the key is missing, malformed, expired or revoked", "use another key: this one is missing, malformed, expired or revoked"},
+	{"INSUFFICIENT_SCOPE", []int{403}, NewKey, "the key lacks the scope of the surface", "scopes cannot be edited: create a key with the scope needed; on a brand-new surface it may pass by itself"},
+	{"ENDPOINT_NOT_FOUND", []int{404}, Never, "no endpoint has this path and method", "check the base URL and, for an assumed operation, the path"},
+	{"RATE_LIMITED", []int{429}, AfterDelay, "the minute or the day window of the surface is used up", "wait as long as Retry-After says, then send the same request"},
+	{"VALIDATION_FAILED", []int{422}, FixInput, "the request does not fit the schema; param names the field", hintFix},
+	{"INVALID_REQUEST", []int{400, 422}, FixInput, "a value cannot be used, or the owning service refused", hintFix},
+	{"UNEXPECTED_ERROR", []int{500}, VerifyFirst, "the service failed", "reads may be repeated with backoff; before repeating a write, verify what happened"},
+	{"INSUFFICIENT_CREDITS", []int{402, 422}, BuyCredits, "the balance is too low; nothing was billed", "add credits or ask for less; nothing was billed"},
+	{"LIST_NOT_FOUND", []int{404}, Never, "the list is missing or not visible", hintMissing},
+	{"LIST_NAME_TAKEN", []int{409}, FixInput, "a list or an agent has this name", "choose another name; the holder may be an agent, which is not listed among the lists"},
+	{"LIST_NAME_AMBIGUOUS", []int{409}, FixInput, "several lists have this name", "use the list id instead of the name"},
+	{"LIST_NAME_RESERVED", []int{422}, FixInput, "the name is the title of a system list", "choose another name"},
+	{"LIST_PROCESSING", []int{409}, AfterState, "the source list is still being built or enriched", "wait until the list's completionStatus settles"},
+	{"COLUMN_NAME_TAKEN", []int{409}, FixInput, "the list has a column of this name", "choose another name"},
+	{"COLUMN_NAME_RESERVED", []int{422}, FixInput, "the name is that of a built-in column", "choose another name"},
+	{"COLUMN_NOT_FOUND", []int{404}, Never, "the list has no such column", hintMissing},
+	{"SEARCH_FILTERS_INVALID", []int{422}, FixInput, "the filters cannot be interpreted", hintFix},
+	{"SAVED_SEARCH_NOT_FOUND", []int{404}, Never, "the saved search is missing or not visible", hintMissing},
+	{"SAVED_SEARCH_INVALID", []int{422}, FixInput, "the stored filters cannot be run", hintFix},
+	{"SAVED_SEARCH_NAME_AMBIGUOUS", []int{409}, FixInput, "several saved searches have this name", "use the saved search id instead of the name"},
+	{"SAVED_SEARCH_FILTERS_UNSUPPORTED", []int{422}, FixInput, "a filter cannot be stored in a saved search; param names it", hintFix},
+	{"SAVED_SEARCH_TYPE_MISMATCH", []int{422}, FixInput, "the saved search stores company filters", "run it through company search, with savedSearchId"},
+	{"QUERY_FILTERS_INVALID", []int{422}, FixInput, "the query in words yields no concrete filter", hintFix},
+	{"EXCLUDE_COMPANY_LISTS_INVALID", []int{422}, FixInput, "an id in excludeCompanyLists is not a visible company list", hintFix},
+	{"CONTACT_NOT_FOUND", []int{404}, Never, "the contact is missing or not visible", hintMissing},
+	{"CONTACT_LIST_REQUIRED", []int{422}, FixInput, "the list is a company list", "use a contact list"},
+	{"CONTACT_NOT_IN_LIST", []int{422}, FixInput, "a contact id is not a row of the list", hintFix},
+	{"EXPORT_NOT_FOUND", []int{404}, Never, "the export job is unknown or expired", hintMissing},
+	{"EXPORT_LIMIT_EXCEEDED", []int{422}, FixInput, "the campaign has more leads than one export may hold", hintFix},
+	{"CAMPAIGN_NOT_FOUND", []int{404}, Never, "the campaign is missing or not visible", hintMissing},
+	{"CAMPAIGN_NAME_AMBIGUOUS", []int{409}, FixInput, "several campaigns have this name", "use the campaign id instead of the name"},
+	{"CAMPAIGN_LIST_CAP_REACHED", []int{422}, FixInput, "the campaign has 10 lists already; nothing was billed", hintFix},
+	{"ALL_CONTACTS_ALREADY_ENRICHED", []int{409}, Never, "the destination list has the enrichment already; nothing was billed", hintState},
+	{"CAMPAIGN_NOT_APPROVABLE", []int{409}, Never, "the campaign is not in an approvable state", "look at the campaign: it may be active already"},
+	{"CAMPAIGN_NOT_READY", []int{422}, MayPass, "a source list, step content or connected account is missing, or the campaign is still being prepared", "supply what is missing; it may pass by itself only while the campaign is still being prepared"},
+	{"CAMPAIGN_BUSY", []int{409}, AfterDelay, "another approve or stop holds the activation lock", "another approve or stop holds the activation lock: wait some seconds, look at the campaign, then decide again"},
+	{"CAMPAIGN_INITIALIZING", []int{409}, AfterState, "the lists cannot change while the generated initialization runs", "wait until initializationStatus is completed or failed"},
+	{"INVALID_CAMPAIGN_CHANNELS", []int{422}, FixInput, "the channels are not a valid combination", hintFix},
+	{"INVALID_ROW_FILTERS", []int{422}, FixInput, "the filters are not a valid row filter object", hintFix},
+	{"LIST_INCOMPATIBLE_WITH_CHANNELS", []int{422}, MayPass, "no contact of the lists can be reached on the channels", "may pass by itself shortly after the list was filled; otherwise choose another list or other channels"},
+	{"LIST_EMPTY", []int{422}, FixInput, "the source list has no contacts to derive companies from", hintFix},
+	{"SEQUENCE_STEP_NOT_FOUND", []int{404}, Never, "the step is missing or not visible", hintMissing},
+	{"CONNECTION_NOTE_TOO_LONG", []int{422}, FixInput, "a social_connection body is longer than 200 characters", hintFix},
+	{"SCHEDULED_SEND_NOT_FOUND", []int{404}, Never, "the scheduled send is missing or not visible", hintMissing},
+	{"SCHEDULED_SEND_NOT_EDITABLE", []int{409}, Never, "the send is neither scheduled nor waiting for approval", hintState},
+	{"SCHEDULED_SEND_NOT_SKIPPABLE", []int{409}, Never, "the send has settled already", hintState},
+	{"TEMPLATE_NOT_FOUND", []int{404}, Never, "the template is missing or not visible", hintMissing},
+	{"WRITING_STYLE_NOT_FOUND", []int{404}, Never, "the writing style is missing or not visible", hintMissing},
+	{"KNOWLEDGE_HUB_NOT_FOUND", []int{404}, Never, "the knowledge hub is missing or not visible", hintMissing},
+	{"AGENT_NOT_FOUND", []int{404}, Never, "the agent is missing or not visible", hintMissing},
+	{"AGENT_CONFIG_MISSING", []int{409}, Never, "a legacy draft without stored configuration", hintState},
+	{"AGENT_LIMIT_REACHED", []int{403}, BuyCredits, "the free plan holds at most 10 agents, drafts included", "remove an agent or choose a larger plan; drafts count"},
+	{"AGENT_NOT_A_DRAFT", []int{409}, Never, "the agent's status is not initializing", "only a draft can be adjusted or activated"},
+	{"AGENT_NOT_RUNNING", []int{409}, Never, "there is nothing to pause: a draft, or the subscription is gone", "there is nothing to pause"},
+	{"AGENT_PROCESSING", []int{409}, AfterState, "a run of the agent is in progress", "wait until the run is over; adjust and activate still need a draft, which a running agent never becomes again"},
+	{"AGENT_SIGNAL_REJECTED", []int{422}, FixInput, "the search provider refused the prompt of the web monitor", hintFix},
+	{"AGENT_SOURCE_LIST_EMPTY", []int{422}, FixInput, "nothing in the source list can be watched", hintFix},
+	{"AGENT_TYPE_UNSUPPORTED", []int{409}, Never, "the agent is of a legacy kind, whose type reads null", hintState},
+	{"RESEARCH_RUN_NOT_FOUND", []int{404}, Never, "the research run is missing or not visible", hintMissing},
+	{"KNOWLEDGE_HUB_DEFAULT_UNDELETABLE", []int{409}, Never, "the default hub cannot be deleted", "make another hub the default first"},
+	{"KNOWLEDGE_HUB_NOT_READY", []int{409}, AfterState, "the hub is still being built", "wait until the hub leaves processing"},
+	{"KNOWLEDGE_PAGE_NOT_FOUND", []int{404}, Never, "the knowledge page is missing or not visible", hintMissing},
+	{"KNOWLEDGE_HUB_OWNER_ONLY", []int{403}, Never, "only the hub's owner may make it the default", "ask the hub's owner"},
+	{"KNOWLEDGE_HUB_PAGES_UNAVAILABLE", []int{409}, Never, "the hub predates pages and cannot be refreshed", hintState},
+	{"KNOWLEDGE_HUB_WEBSITE_NOT_FOUND", []int{404}, Never, "the url is not one of the hub's websites", hintMissing},
+	{"KNOWLEDGE_PAGE_NOT_REGENERABLE", []int{409}, Never, "the page has no cached sources", hintState},
+	{"LEARNED_FACT_NOT_FOUND", []int{404}, Never, "the fact is unknown, retired or another team's", hintMissing},
+	{"LEARNED_FACT_NOT_ANONYMIZED", []int{422}, FixInput, "the claim fails the anonymization gate", hintFix},
+	{"ATTACHMENT_NOT_FOUND", []int{404}, Never, "the note has no attachment", hintMissing},
+	{"ATTACHMENT_ALREADY_EXISTS", []int{409}, Never, "the note holds a document already", hintState},
+	{"JOB_NOT_FOUND", []int{404}, Never, "the job is unknown", hintMissing},
+	{"IMPORT_NOT_FOUND", []int{404}, Never, "the import is missing or not visible", hintMissing},
+	{"IMPORT_FILE_MISSING", []int{400}, FixInput, "an import needs a file part or the id of a completed presigned upload", hintFix},
+	{"IMPORT_FILE_UNSUPPORTED", []int{422}, FixInput, "the file is not CSV, XLS or XLSX", "send CSV, XLS or XLSX"},
+	{"IMPORT_FILE_TOO_LARGE", []int{422}, FixInput, "the file is over 10 MB (multipart) or 50 MB (presigned)", hintFix},
+	{"IMPORT_FILE_EMPTY", []int{422}, FixInput, "the file has no data rows", hintFix},
+	{"CITY_FILTER_UNRESOLVED", []int{422}, FixInput, "no headquarters city could be found on the map", hintFix},
+	{"CREDIT_LIMIT_EXCEEDS_PLAN", []int{422}, BuyCredits, "the monthly credit limit exceeds the plan", "choose a lower limit or a larger plan"},
+	{"CRM_NOT_CONNECTED", []int{422}, FixInput, "the CRM is not connected", "connect the CRM for the team's designated sync user"},
+	{"FOLDER_NAME_TAKEN", []int{409}, FixInput, "a folder of this kind has the name", "choose another name"},
+	{"FOLDER_NOT_FOUND", []int{404}, Never, "the folder is missing or not visible", hintMissing},
+	{"NOTE_NOT_FOUND", []int{404}, Never, "the note is missing or not visible", hintMissing},
+	{"NO_LEADS_TO_EXPORT", []int{422}, FixInput, "the campaign has no enrolled leads", hintFix},
+	{"NO_ROWS_TO_RESEARCH", []int{422}, FixInput, "no row matches the filters; nothing was charged", hintFix},
+	{"PRIMARY_VALUE_NOT_ON_CONTACT", []int{422}, FixInput, "the value has to be on the contact already", hintFix},
+	{"PROVENANCE_NOT_FOUND", []int{404}, Never, "the column exists, but no run computed that row", hintMissing},
+	{"PROVIDERS_NOT_SUPPORTED", []int{422}, FixInput, "only deep_research columns accept provider ids", hintFix},
+	{"RUN_ALREADY_TERMINAL", []int{409}, Never, "the run is completed, failed or cancelled", hintState},
+	{"STEP_ORDER_INVALID", []int{422}, FixInput, "a social_connection step would follow a social_message step", hintFix},
+	{"STEP_POSITION_TAKEN", []int{409}, Never, "the sequence number is occupied", hintState},
+	{"STEP_PREVIEW_UNAVAILABLE", []int{422}, FixInput, "no source list, no sample contact, or no preview could be generated", hintFix},
+	{"WEBSITE_TRACKING_NOT_SET_UP", []int{404}, Never, "the account has no website-tracking record", hintMissing},
+}
+
+var codeIndex = func() map[string]*Code {
+	index := make(map[string]*Code, len(Codes))
+	for i := range Codes {
+		index[Codes[i].Name] = &Codes[i]
+	}
+	return index
+}()
+
+// CodeByName finds a code of the table.
+func CodeByName(name string) (*Code, bool) {
+	c, ok := codeIndex[name]
+	return c, ok
+}

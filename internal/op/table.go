@@ -1,0 +1,313 @@
+package op
+
+import (
+	"strings"
+	"time"
+)
+
+// A service time-out of 60 seconds is documented for agents: a shorter limit of ours would turn clear answers into unknown ones.
+const (
+	usual  = 30 * time.Second
+	agents = 75 * time.Second
+	upload = 10 * time.Minute
+)
+
+// Codes shared by the three kinds of agent.
+var agentCodes = []string{
+	"LIST_NAME_TAKEN", "INSUFFICIENT_CREDITS", "AGENT_LIMIT_REACHED", "VALIDATION_FAILED", "INVALID_REQUEST",
+}
+
+// Codes that the draft-only operations share.
+var draftCodes = []string{
+	"AGENT_NOT_FOUND", "AGENT_NOT_A_DRAFT", "AGENT_PROCESSING", "AGENT_CONFIG_MISSING", "AGENT_TYPE_UNSUPPORTED",
+}
+
+// Lists, rows and folders.
+var (
+	ListsList = def(Op{
+		Name: "lists.list", Method: "GET", Path: "/business/lists", Class: Read, Shape: Typed,
+		Summary: "page through the lists, newest first",
+		Codes:   []string{"VALIDATION_FAILED"},
+	})
+	ListsCreate = def(Op{
+		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed,
+		Summary: "create an empty list",
+		Codes:   []string{"LIST_NAME_TAKEN", "VALIDATION_FAILED"},
+	})
+	ListsGet = def(Op{
+		Name: "lists.get", Method: "GET", Path: "/business/lists/{listId}", Class: Read, Shape: Partial,
+		Summary: "read one list, with its custom columns if asked",
+		Codes:   []string{"LIST_NOT_FOUND"},
+	})
+	ListsMove = def(Op{
+		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Shape: Partial,
+		Summary: "move a list into a folder",
+	})
+	ListsRows = def(Op{
+		Name: "lists.rows", Method: "GET", Path: "/business/lists/{listId}/rows", Class: Read, Shape: Partial,
+		Summary: "page through the rows of a list, filtered and sorted",
+		Codes:   []string{"INVALID_ROW_FILTERS"},
+	})
+	ListsCRMPush = def(Op{
+		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, Writes: Yes, Shape: Typed,
+		Summary: "push contacts into the connected CRM, in the background",
+		Codes:   []string{"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "CRM_NOT_CONNECTED", "VALIDATION_FAILED"},
+	})
+	ListsAddMembers = def(Op{
+		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Summary: "add existing contacts to a list",
+	})
+	ListsAddContacts = def(Op{
+		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Summary: "add new raw rows to a list",
+	})
+	ListsSave = def(Op{
+		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Summary: "save contacts of one list into another",
+	})
+	FoldersList = def(Op{
+		Name: "folders.list", Method: "GET", Path: "/business/folders", Class: Read, Scope: ScopeLists, Surface: Lists, Shape: Typed,
+		Summary: "list the folders of one kind",
+		Codes:   []string{"VALIDATION_FAILED", "INVALID_REQUEST"},
+	})
+)
+
+// Agents.
+var (
+	AgentsCreateDiscovery = def(Op{
+		Name: "agents.create-person-discovery", Method: "POST", Path: "/business/agents/person-discovery-via-filters",
+		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial,
+		Summary: "create an agent that delivers people matching filters",
+		Codes:   agentCodes,
+	})
+	AgentsCreateWatcher = def(Op{
+		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
+		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial,
+		Summary: "create an agent that watches the people of lists",
+		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
+	})
+	AgentsCreateMonitor = def(Op{
+		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
+		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial,
+		Summary: "create an agent that searches the web on a schedule",
+		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
+	})
+	AgentsList = def(Op{
+		Name: "agents.list", Method: "GET", Path: "/business/agents", Class: Read, Timeout: agents, Shape: Partial,
+		Summary: "list the agents",
+	})
+	AgentsGet = def(Op{
+		Name: "agents.get", Method: "GET", Path: "/business/agents/{agentId}", Class: Read, Timeout: agents, Shape: Partial,
+		Summary: "read one agent",
+		Codes:   []string{"AGENT_NOT_FOUND"},
+	})
+	AgentsAdjust = def(Op{
+		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent, Timeout: agents,
+		Provenance: AssumedPath, Shape: Raw,
+		Summary: "edit a draft agent",
+		Codes:   draftCodes,
+	})
+	AgentsActivate = def(Op{
+		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
+		Timeout: agents, Shape: Partial,
+		Summary: "start a draft agent",
+		Codes:   append([]string{"INSUFFICIENT_CREDITS"}, draftCodes...),
+	})
+	AgentsPause = def(Op{
+		Name: "agents.pause", Surface: Agents, Scope: ScopeAgents, Class: GuardedByState, Timeout: agents,
+		Provenance: CallerSupplied, Shape: Raw,
+		Summary: "pause a running agent",
+		Codes:   []string{"AGENT_NOT_FOUND", "AGENT_NOT_RUNNING"},
+	})
+	AgentsAutocomplete = def(Op{
+		Name: "agents.autocomplete", Method: "GET", Path: "/business/agents/autocomplete", Class: Read, Timeout: agents, Shape: Raw,
+		Summary: "look up filter values: region, industry, title",
+	})
+)
+
+// Campaigns, scheduled sends, learned facts and knowledge hubs.
+var (
+	CampaignsList = def(Op{
+		Name: "campaigns.list", Method: "GET", Path: "/business/campaigns", Class: Read, Shape: Raw,
+		Summary: "list the campaigns",
+	})
+	CampaignsCreate = def(Op{
+		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Summary: "create a campaign",
+		Codes:   []string{"INVALID_CAMPAIGN_CHANNELS", "CAMPAIGN_LIST_CAP_REACHED"},
+	})
+	CampaignsAdjust = def(Op{
+		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Shape: Raw,
+		Summary: "change a campaign, its lists for example",
+		Codes: []string{
+			"CAMPAIGN_NOT_FOUND", "CAMPAIGN_INITIALIZING", "CAMPAIGN_LIST_CAP_REACHED", "LIST_INCOMPATIBLE_WITH_CHANNELS", "LIST_EMPTY",
+		},
+	})
+	CampaignsApprove = def(Op{
+		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, Shape: Typed,
+		Summary: "approve a campaign: its messages start to go out",
+		Codes:   []string{"CAMPAIGN_NOT_FOUND", "CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY", "CAMPAIGN_NOT_READY", "VALIDATION_FAILED"},
+	})
+	CampaignsSteps = def(Op{
+		Name: "campaigns.steps", Method: "GET", Path: "/business/campaigns/{campaignId}/steps", Class: Read, Shape: Raw,
+		Summary: "list the steps of a campaign",
+		Codes:   []string{"CAMPAIGN_NOT_FOUND"},
+	})
+	CampaignsSends = def(Op{
+		Name: "campaigns.scheduled-sends", Method: "GET", Path: "/business/campaigns/{campaignId}/scheduled-sends", Class: Read, Shape: Raw,
+		Summary: "list the scheduled sends of a campaign",
+		Codes:   []string{"CAMPAIGN_NOT_FOUND"},
+	})
+	CampaignsEditSend = def(Op{
+		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}", Scope: ScopeCampaigns, Surface: Campaigns,
+		Class: Idempotent, Shape: Raw,
+		Summary: "edit a scheduled send before it goes out",
+		Codes:   []string{"SCHEDULED_SEND_NOT_FOUND", "SCHEDULED_SEND_NOT_EDITABLE"},
+	})
+	CampaignsPreviewStep = def(Op{
+		Name: "campaigns.preview-step", Method: "POST", Scope: ScopeCampaigns, Surface: Campaigns, Class: MeteredRead, Spends: Assumed,
+		Provenance: CallerSupplied, Shape: Partial,
+		Summary: "render a step for a sample lead, without saving or sending",
+		Codes:   []string{"SEQUENCE_STEP_NOT_FOUND", "STEP_PREVIEW_UNAVAILABLE"},
+	})
+	FactsEdit = def(Op{
+		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
+		Class: Idempotent, Shape: Typed,
+		Summary: "edit a learned fact",
+		Codes:   []string{"LEARNED_FACT_NOT_FOUND", "LEARNED_FACT_NOT_ANONYMIZED", "VALIDATION_FAILED"},
+	})
+	HubsList = def(Op{
+		Name: "hubs.list", Method: "GET", Path: "/business/knowledge-hubs", Scope: ScopeCampaigns, Surface: Campaigns, Class: Read, Shape: Raw,
+		Summary: "list the knowledge hubs",
+	})
+	HubsGet = def(Op{
+		Name: "hubs.get", Method: "GET", Path: "/business/knowledge-hubs/{hubId}", Scope: ScopeCampaigns, Surface: Campaigns, Class: Read, Shape: Raw,
+		Summary: "read one knowledge hub",
+		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND"},
+	})
+	HubsPages = def(Op{
+		Name: "hubs.pages", Method: "GET", Path: "/business/knowledge-hubs/{hubId}/pages", Scope: ScopeCampaigns, Surface: Campaigns, Class: Read,
+		Provenance: AssumedPath, Shape: Raw,
+		Summary: "list the pages of a knowledge hub",
+		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_PAGE_NOT_FOUND", "KNOWLEDGE_HUB_PAGES_UNAVAILABLE"},
+	})
+	HubsSetDefault = def(Op{
+		Name: "hubs.set-default", Method: "POST", Path: "/business/knowledge-hubs/default", Scope: ScopeCampaigns, Surface: Campaigns,
+		Class: Idempotent, Shape: Raw,
+		Summary: "make a knowledge hub the default",
+		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_HUB_OWNER_ONLY"},
+	})
+)
+
+// Search, contacts and imports.
+var (
+	SearchProspects = def(Op{
+		Name: "search.prospects", Method: "POST", Path: "/business/prospects/search", Class: MeteredRead, Spends: Yes, Shape: Partial,
+		Summary: "search for prospects, by scroll token",
+		Codes:   []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
+	})
+	SearchSave = def(Op{
+		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Summary: "run a search on the server and save the matches into a list",
+	})
+	SearchSaved = def(Op{
+		Name: "search.saved", Method: "GET", Path: "/business/saved-searches", Surface: SavedSearches, Class: Read, Shape: Raw,
+		Summary: "list the saved searches",
+	})
+	SearchRunSaved = def(Op{
+		Name: "search.run-saved", Method: "POST", Path: "/business/saved-searches/{savedSearchId}/run", Surface: SavedSearches, Class: MeteredRead, Spends: Assumed, Shape: Partial,
+		Summary: "run a saved search, by scroll token",
+		Codes:   []string{"SAVED_SEARCH_NOT_FOUND", "SAVED_SEARCH_INVALID", "SAVED_SEARCH_TYPE_MISMATCH"},
+	})
+	SearchCompanies = def(Op{
+		Name: "search.companies", Method: "POST", Path: "/companies/search", Scope: ScopeCompanies, Surface: Companies,
+		Class: MeteredRead, Spends: Assumed, Shape: Raw,
+		Summary: "search for companies",
+		Codes:   []string{"CITY_FILTER_UNRESOLVED", "EXCLUDE_COMPANY_LISTS_INVALID"},
+	})
+	SearchFilterOptions = def(Op{
+		Name: "search.filter-options", Method: "GET", Path: "/business/prospects/filter-options", Scope: ScopeAny, Surface: Reference, Class: Read, Shape: Raw,
+		Summary: "read the accepted search filter values",
+	})
+	ContactsResolve = def(Op{
+		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: MeteredRead, Spends: Assumed, Shape: Raw,
+		Summary: "find the id of a contact",
+	})
+	ContactsTimeline = def(Op{
+		Name: "contacts.timeline", Method: "GET", Scope: ScopeContacts, Surface: Contacts, Class: Read, Provenance: CallerSupplied, Shape: Partial,
+		Summary: "page through the activities of a contact, by cursor",
+		Codes:   []string{"CONTACT_NOT_FOUND"},
+	})
+	ImportsCreate = def(Op{
+		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Spends: Assumed,
+		Timeout: upload, Shape: Raw,
+		Summary: "import a CSV, XLS or XLSX file",
+		Codes:   []string{"IMPORT_FILE_MISSING", "IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE", "IMPORT_FILE_EMPTY"},
+	})
+	ImportsPresign = def(Op{
+		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Raw,
+		Summary: "reserve an upload for a file of up to 50 MB",
+	})
+)
+
+// Account.
+var (
+	AccountMe = def(Op{
+		Name: "account.me", Method: "GET", Path: "/business/me", Scope: ScopeAny, Class: Read, Shape: Typed,
+		Summary: "read the account the key belongs to",
+	})
+	AccountCredits = def(Op{
+		Name: "account.credits", Method: "GET", Path: "/business/credits", Scope: ScopeAny, Class: Read, Shape: Raw,
+		Summary: "read the credit balance",
+	})
+)
+
+var all []*Op
+
+// All lists the operations in the order of the table. Callers must not change what it returns.
+func All() []*Op { return all }
+
+// ByName finds an operation.
+func ByName(name string) (*Op, bool) {
+	for _, o := range all {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// def fills what most rows share: the part of the name before the dot names surface and scope unless a row says otherwise.
+func def(o Op) *Op {
+	family, _, _ := strings.Cut(o.Name, ".")
+	defaults := map[string]struct {
+		Surface
+		Scope
+	}{
+		"lists":     {Lists, ScopeLists},
+		"agents":    {Agents, ScopeAgents},
+		"campaigns": {Campaigns, ScopeCampaigns},
+		"search":    {Search, ScopeSearch},
+		"contacts":  {Contacts, ScopeContacts},
+		"account":   {Account, ScopeAny},
+	}[family]
+	if o.Surface == "" {
+		o.Surface = defaults.Surface
+	}
+	if o.Scope == "" {
+		o.Scope = defaults.Scope
+	}
+	for _, e := range []*Effect{&o.Spends, &o.Sends, &o.Writes} {
+		if *e == "" {
+			*e = No
+		}
+	}
+	if o.Provenance == "" {
+		o.Provenance = Documented
+	}
+	if o.Timeout == 0 {
+		o.Timeout = usual
+	}
+	all = append(all, &o)
+	return &o
+}
