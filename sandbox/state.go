@@ -1,0 +1,320 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Format is the version of the state format that this package reads and writes.
+const Format = 1
+
+// The kinds of list, and of folder.
+const (
+	ContactList    = "contactList"
+	CompanyList    = "companyList"
+	CampaignFolder = "campaign"
+	AgentFolder    = "agent"
+)
+
+// State seeds a sandbox and is what [Sandbox.Snapshot] returns: one format, in Go and as a JSON file.
+//
+// Ids, tokens and creation times may be left out: they are filled in, the same way in every run. What happened (journal,
+// ledger, rate windows) is not part of it.
+type State struct {
+	Format     int         `json:"format"`
+	Workspaces []Workspace `json:"workspaces"`
+}
+
+// Workspace seeds one workspace. The first one of a state is the one that the methods of [Sandbox] itself speak of.
+type Workspace struct {
+	Name    string   `json:"name"`
+	User    User     `json:"user"`
+	Credits int64    `json:"credits"`
+	Plan    string   `json:"plan,omitempty"` // "free" caps the agents at 10; anything else does not
+	Keys    []Key    `json:"keys,omitempty"`
+	Folders []Folder `json:"folders,omitempty"`
+	CRM     CRM      `json:"crm,omitzero"`
+	Agents  []Agent  `json:"agents,omitempty"`
+	Lists   []List   `json:"lists,omitempty"` // oldest first: the last one is listed first, unless CreatedAt says otherwise
+}
+
+// User seeds the account that a key belongs to.
+type User struct {
+	ID    string `json:"id,omitempty"`
+	Email string `json:"email,omitempty"`
+	Name  string `json:"name,omitempty"`
+}
+
+// Key seeds an API key. Without scopes it has full access.
+type Key struct {
+	Name      string               `json:"name,omitempty"` // shown in the journal, where the token never is
+	Token     string               `json:"token,omitempty"`
+	Scopes    []string             `json:"scopes,omitempty"`
+	ExpiresAt time.Time            `json:"expiresAt,omitzero"`
+	Revoked   bool                 `json:"revoked,omitempty"`
+	Widens    map[string]time.Time `json:"widens,omitempty"` // scopes that the key gains, and when
+}
+
+// Folder seeds a folder of one kind: [ContactList], [CompanyList], [CampaignFolder] or [AgentFolder].
+type Folder struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// CRM says which CRM kinds a workspace may name and which are connected.
+//
+// The document masks the five names, so that Supported falls back to invented ones beside the connected ones.
+type CRM struct {
+	Supported []string `json:"supported,omitempty"`
+	Connected []string `json:"connected,omitempty"`
+}
+
+// IsZero reports whether nothing is said about CRMs.
+func (c CRM) IsZero() bool { return len(c.Supported) == 0 && len(c.Connected) == 0 }
+
+// Agent seeds an agent.
+type Agent struct {
+	ID     string `json:"id,omitempty"`
+	Type   string `json:"type,omitempty"` // empty is a legacy kind, which reads null
+	Name   string `json:"name"`
+	Status string `json:"status,omitempty"` // empty is a draft
+	ListID string `json:"listId,omitempty"` // its results
+}
+
+// List seeds a list and its rows.
+type List struct {
+	ID               string            `json:"id,omitempty"`
+	Name             string            `json:"name"`
+	EntityType       string            `json:"entityType,omitempty"` // empty is [ContactList]
+	FolderID         string            `json:"folderId,omitempty"`   // empty is the root
+	CreatedAt        time.Time         `json:"createdAt,omitzero"`
+	System           bool              `json:"system,omitempty"`           // hidden from listings; its name is reserved
+	VisibleAt        time.Time         `json:"visibleAt,omitzero"`         // until then listings leave it out
+	CompletionStatus string            `json:"completionStatus,omitempty"` // "processing" refuses to be a source
+	Columns          []Column          `json:"columns,omitempty"`
+	Rows             []json.RawMessage `json:"rows,omitempty"` // JSON objects; see [Rows]
+}
+
+// Column seeds a custom column. A row holds its value under customColumns, by column id.
+type Column struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name"`
+	Type string `json:"type"` // string, number or boolean
+}
+
+// Row is a contact or a company: any fields, and an id, which is filled in where it is left out.
+type Row map[string]any
+
+// Rows encodes rows for [List]. It panics if a value has no JSON form.
+func Rows(rows ...Row) []json.RawMessage {
+	encoded := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		raw, err := json.Marshal(row)
+		if err != nil {
+			panic(fmt.Sprintf("sandbox: row %d: %v", i, err))
+		}
+		encoded[i] = raw
+	}
+	return encoded
+}
+
+// ReadState reads a state, whole and valid: an unknown field or another format is an error.
+func ReadState(r io.Reader) (State, error) {
+	var state State
+	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<16))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&state); err != nil {
+		return State{}, fmt.Errorf("sandbox: read state: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return State{}, errors.New("sandbox: read state: something follows the state")
+	}
+	if state.Format != Format {
+		return State{}, fmt.Errorf("sandbox: read state: format %d, this package reads format %d", state.Format, Format)
+	}
+	return state, state.Validate()
+}
+
+// WriteTo writes the state as JSON, one line to a list and to a row, so that two files can be compared by eye.
+func (s State) WriteTo(w io.Writer) (int64, error) {
+	counter := &countingWriter{w: w}
+	out := bufio.NewWriterSize(counter, 1<<16)
+	out.WriteString(`{"format":` + strconv.Itoa(Format) + `,"workspaces":[`)
+	for i, ws := range s.Workspaces {
+		separate(out, i, "\n")
+		if err := writeWorkspace(out, ws); err != nil {
+			return counter.n, fmt.Errorf("sandbox: write state: %w", err)
+		}
+	}
+	out.WriteString("\n]}\n")
+	err := out.Flush()
+	return counter.n, err
+}
+
+func writeWorkspace(out *bufio.Writer, ws Workspace) error {
+	lists := ws.Lists
+	ws.Lists = nil
+	if err := writeOpen(out, ws, "lists"); err != nil {
+		return err
+	}
+	for i, list := range lists {
+		separate(out, i, "\n ")
+		rows := list.Rows
+		list.Rows = nil
+		if err := writeOpen(out, list, "rows"); err != nil {
+			return err
+		}
+		for j, row := range rows {
+			separate(out, j, "\n  ")
+			out.Write(row)
+		}
+		out.WriteString("]}")
+	}
+	_, err := out.WriteString("]}")
+	return err
+}
+
+// writeOpen writes an object without its end, followed by the start of one more field: an array.
+func writeOpen(out *bufio.Writer, v any, field string) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	out.Write(raw[:len(raw)-1])
+	_, err = out.WriteString(`,"` + field + `":[`)
+	return err
+}
+
+func separate(out *bufio.Writer, i int, space string) {
+	if i > 0 {
+		out.WriteByte(',')
+	}
+	out.WriteString(space)
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// Validate reports everything that a sandbox could not work with.
+func (s State) Validate() error {
+	var problems []error
+	fail := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if s.Format != 0 && s.Format != Format {
+		fail("format %d, want %d", s.Format, Format)
+	}
+	names, tokens := map[string]bool{}, map[string]bool{}
+	for i, ws := range s.Workspaces {
+		if names[ws.Name] {
+			fail("workspace %q appears twice", ws.Name)
+		}
+		names[ws.Name] = true
+		at := func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) }
+		if ws.Credits < 0 {
+			at("credits are negative")
+		}
+		for _, key := range ws.Keys {
+			if key.Token != "" && tokens[key.Token] {
+				at("key %q: another key has its token", key.Name)
+			}
+			tokens[key.Token] = true
+			validateKey(key, at)
+		}
+		validateLists(ws, at)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("sandbox: invalid state: %w", err)
+	}
+	return nil
+}
+
+func validateKey(key Key, fail func(string, ...any)) {
+	scopes := slices.Clone(key.Scopes)
+	for scope := range key.Widens {
+		scopes = append(scopes, scope)
+	}
+	for _, scope := range scopes {
+		if !knownScope(scope) {
+			fail("key %q: unknown scope %q", key.Name, scope)
+		}
+	}
+}
+
+func validateLists(ws Workspace, fail func(string, ...any)) {
+	ids := map[string]string{}
+	claim := func(kind, id string) {
+		switch {
+		case id == "":
+		case !isID(id):
+			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
+		case ids[id] != "":
+			fail("%s %s: a %s has the same id", kind, id, ids[id])
+		default:
+			ids[id] = kind
+		}
+	}
+	folders := map[string]string{}
+	for _, folder := range ws.Folders {
+		claim("folder", folder.ID)
+		folders[folder.ID] = folder.Type
+		if !slices.Contains(folderTypes, folder.Type) {
+			fail("folder %q: unknown type %q", folder.Name, folder.Type)
+		}
+	}
+	for _, agent := range ws.Agents {
+		claim("agent", agent.ID)
+	}
+	for _, list := range ws.Lists {
+		claim("list", list.ID)
+		if list.Name == "" {
+			fail("list %q has no name", list.ID)
+		}
+		if list.EntityType != "" && list.EntityType != ContactList && list.EntityType != CompanyList {
+			fail("list %q: unknown entity type %q", list.Name, list.EntityType)
+		}
+		if list.FolderID != "" && folders[list.FolderID] == "" {
+			fail("list %q: no folder has the id %s", list.Name, list.FolderID)
+		}
+		validateRows(list, fail)
+	}
+}
+
+func validateRows(list List, fail func(string, ...any)) {
+	seen := make(map[string]bool, len(list.Rows))
+	for i, row := range list.Rows {
+		id, err := rowID(row)
+		switch {
+		case err != nil:
+			fail("list %q, row %d: %v", list.Name, i, err)
+		case id != "" && seen[id]:
+			fail("list %q, row %d: another row has the id %s", list.Name, i, id)
+		}
+		seen[id] = true
+	}
+}
+
+var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
+
+func knownScope(scope string) bool {
+	switch op.Scope(scope) {
+	case op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+func TestStateSurvivesWritingAndReading(t *testing.T) {
+	state := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name: "a", User: sandbox.User{Name: "Ada"}, Credits: 7, Plan: "free",
+		Keys:    []sandbox.Key{{Name: "k", Token: "t", Scopes: []string{"lists"}, ExpiresAt: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC)}},
+		Folders: []sandbox.Folder{{ID: "0123456789abcdef01234567", Name: "f", Type: sandbox.ContactList}},
+		CRM:     sandbox.CRM{Connected: []string{"crm-1"}},
+		Lists: []sandbox.List{
+			{Name: "one", Rows: sandbox.Rows(sandbox.Row{"id": "x", "n": 1.5}, sandbox.Row{"id": "y", "s": "<&>"})},
+			{Name: "two", EntityType: sandbox.CompanyList, Columns: []sandbox.Column{{Name: "c", Type: "number"}}},
+		},
+	}, {Name: "b"}}}
+
+	var file bytes.Buffer
+	n, err := state.WriteTo(&file)
+	require.NoError(t, err)
+	require.EqualValues(t, file.Len(), n)
+	require.Contains(t, file.String(), "\n  {\"id\":\"x\",\"n\":1.5},\n  {", "one row to a line")
+
+	again, err := sandbox.ReadState(&file)
+	require.NoError(t, err)
+	again.Workspaces[0].Lists[1].Rows = nil // an empty array is written for no rows
+	again.Workspaces[1].Lists = nil
+	require.Equal(t, state, again)
+}
+
+func TestReadStateRefuses(t *testing.T) {
+	for name, tc := range map[string]struct{ file, want string }{
+		"not JSON":         {`{`, "unexpected EOF"},
+		"unknown field":    {`{"format":1,"workspace":[]}`, "unknown field"},
+		"another format":   {`{"format":2}`, "format 2"},
+		"no format":        {`{}`, "format 0"},
+		"trailing":         {`{"format":1}{}`, "something follows"},
+		"twice":            {`{"format":1,"workspaces":[{"name":"a"},{"name":"a"}]}`, `"a" appears twice`},
+		"negative credits": {`{"format":1,"workspaces":[{"credits":-1}]}`, "credits are negative"},
+		"unknown scope":    {`{"format":1,"workspaces":[{"keys":[{"scopes":["list"]}]}]}`, `unknown scope "list"`},
+		"shared token":     {`{"format":1,"workspaces":[{"keys":[{"token":"t"},{"token":"t"}]}]}`, "another key has its token"},
+		"short id":         {`{"format":1,"workspaces":[{"lists":[{"id":"12","name":"x"}]}]}`, "24 hexadecimal digits"},
+		"nameless list":    {`{"format":1,"workspaces":[{"lists":[{}]}]}`, "has no name"},
+		"list kind":        {`{"format":1,"workspaces":[{"lists":[{"name":"x","entityType":"list"}]}]}`, `unknown entity type "list"`},
+		"folder kind":      {`{"format":1,"workspaces":[{"folders":[{"name":"x","type":"y"}]}]}`, `unknown type "y"`},
+		"folder missing":   {`{"format":1,"workspaces":[{"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no folder has the id"},
+		"row not object":   {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[1]}]}]}`, "not a JSON object"},
+		"row id":           {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":1}]}]}]}`, "the id is not a string"},
+		"row twice":        {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":"a"},{"id":"a"}]}]}]}`, "another row has the id a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := sandbox.ReadState(strings.NewReader(tc.file))
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
