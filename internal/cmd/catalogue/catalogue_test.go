@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/op"
+)
+
+const root = "../../.."
+
+func TestFilesAreFresh(t *testing.T) {
+	require.NoError(t, compare(root))
+}
+
+func TestCompareNamesTheStaleFileAndTheCommand(t *testing.T) {
+	dir := t.TempDir()
+	require.ErrorContains(t, compare(dir), command, "a missing file")
+	require.NoError(t, write(dir))
+	require.NoError(t, compare(dir))
+	for _, f := range files {
+		path := filepath.Join(dir, f.path)
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, append(bytes.Clone(kept), ' '), 0o600))
+		require.EqualError(t, compare(dir), f.path+" is stale; run "+command)
+		require.NoError(t, os.WriteFile(path, kept, 0o600))
+	}
+}
+
+func TestOperationsJSON(t *testing.T) {
+	content, err := operationsJSON()
+	require.NoError(t, err)
+	var rows []map[string]any
+	require.NoError(t, json.Unmarshal(content, &rows))
+	require.Len(t, rows, len(op.All()))
+	for i, o := range op.All() {
+		row := rows[i]
+		require.Len(t, row, 16, o.Name)
+		require.Equal(t, o.Name, row["name"])
+		require.IsType(t, []any{}, row["codes"], "never null: %s", o.Name)
+		require.Len(t, row["codes"], len(o.Codes))
+		require.Equal(t, o.Path == "", row["path"] == nil, o.Name)
+		require.Equal(t, op.Windows[o.Surface].PerDay == 0, row["perDay"] == nil, o.Name)
+		require.InDelta(t, o.Timeout.Seconds(), row["attemptTimeoutSeconds"], 0)
+	}
+}
+
+func TestOperationsMarkdownHasEveryRow(t *testing.T) {
+	content, err := operationsMarkdown()
+	require.NoError(t, err)
+	text := string(content)
+	for _, o := range op.All() {
+		require.Equal(t, 1, strings.Count(text, "\n| **"+o.Name+"**: "), o.Name)
+	}
+	for _, c := range op.Codes {
+		require.Equal(t, 1, strings.Count(text, "\n| `"+c.Name+"` |"), c.Name)
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "| ") {
+			require.Contains(t, []int{4, 6, 9}, strings.Count(line, "|"), "columns of %s", line)
+		}
+	}
+}
+
+func TestCodesGo(t *testing.T) {
+	content, err := codesGo()
+	require.NoError(t, err)
+	_, err = parser.ParseFile(token.NewFileSet(), "codes.go", content, parser.AllErrors)
+	require.NoError(t, err)
+	text := string(content)
+	for _, c := range op.Codes {
+		require.Equal(t, 1, strings.Count(text, "= \""+c.Name+"\"\n"), c.Name)
+	}
+	require.Contains(t, text, "\t// CodeListNameTaken: a list or an agent has this name.\n")
+}
+
+func TestConstant(t *testing.T) {
+	for code, want := range map[string]string{
+		"UNAUTHORIZED":      "CodeUnauthorized",
+		"LIST_NAME_TAKEN":   "CodeListNameTaken",
+		"CRM_NOT_CONNECTED": "CodeCRMNotConnected",
+		"AGENT_NOT_A_DRAFT": "CodeAgentNotADraft",
+	} {
+		require.Equal(t, want, constant(code))
+	}
+}
+
+func TestGroupOf(t *testing.T) {
+	title := func(code string) string { return groups[groupOf(code)].title }
+	require.Contains(t, title("LIST_EMPTY"), "Lists")
+	require.Contains(t, title("LIST_INCOMPATIBLE_WITH_CHANNELS"), "Campaigns", "the longer prefix wins")
+	require.Equal(t, -1, groupOf("SOMETHING_NEW"))
+}
+
+func TestThousands(t *testing.T) {
+	require.Equal(t, "20", thousands(20))
+	require.Equal(t, "1,000", thousands(1000))
+	require.Equal(t, "10,050", thousands(10_050))
+}

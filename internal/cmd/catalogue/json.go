@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// operation is one object of operations.json. Every object has every key; null means that the document shows nothing.
+type operation struct {
+	Name                  string        `json:"name"`
+	Method                *string       `json:"method"`
+	Path                  *string       `json:"path"`
+	Scope                 op.Scope      `json:"scope"`
+	Surface               op.Surface    `json:"surface"`
+	PerMinute             *int          `json:"perMinute"`
+	PerDay                *int          `json:"perDay"`
+	Class                 op.Class      `json:"class"`
+	Spends                op.Effect     `json:"spends"`
+	Sends                 op.Effect     `json:"sends"`
+	WritesOutside         op.Effect     `json:"writesOutside"`
+	Provenance            op.Provenance `json:"provenance"`
+	Shape                 op.Shape      `json:"shape"`
+	AttemptTimeoutSeconds float64       `json:"attemptTimeoutSeconds"`
+	Codes                 []string      `json:"codes"`
+	Summary               string        `json:"summary"`
+}
+
+func operationsJSON() ([]byte, error) {
+	rows := make([]operation, 0, len(op.All()))
+	for _, o := range op.All() {
+		window := op.Windows[o.Surface]
+		rows = append(rows, operation{
+			Name: o.Name, Method: orNull(o.Method), Path: orNull(o.Path),
+			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
+			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.Writes,
+			Provenance: o.Provenance, Shape: o.Shape, AttemptTimeoutSeconds: o.Timeout.Seconds(),
+			Codes: append([]string{}, o.Codes...), Summary: o.Summary,
+		})
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(rows)
+	return b.Bytes(), err
+}
+
+// orNull turns the zero value into null.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
