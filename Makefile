@@ -1,0 +1,18 @@
+# Aliases; every target is a plain command that works without make.
+.PHONY: all check test race format generate lint fuzz
+all: check
+check: # what a change has to pass
+	.ci/run
+test:
+	go test ./...
+race:
+	go test -race -shuffle=on ./...
+format:
+	go tool -modfile=tools/go.mod golangci-lint fmt ./...
+	go tool -modfile=tools/go.mod gofumpt -w tools
+generate: # operations.json, docs/operations.md, codes.go
+	go generate .
+lint:
+	.ci/run lint housekeeping
+fuzz: # one minute of the path escaping
+	go test -run='^$$' -fuzz='^FuzzExpand$$' -fuzztime=1m ./internal/op

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// required are the modules that the library's go.mod may require directly.
+var required = []string{
+	"github.com/brianvoe/gofakeit/v7", // sandbox/fixture only
+	"github.com/google/go-querystring",
+	"github.com/hashicorp/go-retryablehttp",
+	"github.com/jarcoal/httpmock",
+	"github.com/stretchr/testify",
+	"pgregory.net/rapid",
+}
+
+// A linkRule says what a package may link besides the standard library and the packages of its own module.
+type linkRule struct {
+	pkg     string   // relative to the module
+	modules []string // of others
+	never   []string // packages of ours, relative to the module
+}
+
+var linkRules = []linkRule{
+	{
+		pkg: "",
+		modules: []string{
+			"github.com/google/go-querystring", "github.com/hashicorp/go-cleanhttp", "github.com/hashicorp/go-retryablehttp",
+		},
+		never: []string{"/sandbox", "/sandbox/fixture"},
+	},
+	{pkg: "/sandbox", never: []string{""}}, // a double that shares the client's code agrees with the client's mistakes
+}
+
+// A goMod is what go mod edit -json prints, in part.
+type goMod struct {
+	Module  struct{ Path string }
+	Go      string
+	Require []struct {
+		Path     string
+		Indirect bool
+	}
+}
+
+func readGoMod(dir string) (goMod, error) {
+	var m goMod
+	out, err := goTool(dir, "mod", "edit", "-json")
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal([]byte(out), &m)
+}
+
+// requirements finds direct requirements of the root module beyond the agreed ones.
+func requirements(root string) ([]string, error) {
+	m, err := readGoMod(root)
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	for _, r := range m.Require {
+		if !r.Indirect && !slices.Contains(required, r.Path) {
+			findings = append(findings, fmt.Sprintf("go.mod requires %s: is it worth its weight in the core?", r.Path))
+		}
+	}
+	return findings, nil
+}
+
+// links finds packages that a program gets by importing one of ours, and should not.
+func links(root string) ([]string, error) {
+	m, err := readGoMod(root)
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	for _, rule := range linkRules {
+		pkg := m.Module.Path + rule.pkg
+		out, err := goTool(root, "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}} {{.Module.Path}}{{end}}", pkg)
+		if err != nil {
+			return findings, err
+		}
+		for line := range strings.Lines(out) {
+			path, module, _ := strings.Cut(strings.TrimSpace(line), " ")
+			ours := module == m.Module.Path
+			forbidden := ours && slices.ContainsFunc(rule.never, func(n string) bool { return m.Module.Path+n == path })
+			if forbidden || !ours && !slices.Contains(rule.modules, module) {
+				findings = append(findings, fmt.Sprintf("%s links %s", pkg, path))
+			}
+		}
+	}
+	return findings, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import "strings"
+
+// A snippet is one block of Go code in a Markdown file.
+type snippet struct {
+	path  string // of the file
+	line  int    // of the first line of code
+	given string // parameters that the surrounding text supplies
+	code  string
+}
+
+const (
+	givenOpen  = "<!-- given:"
+	givenClose = "-->"
+)
+
+// goBlocks finds the blocks fenced with ```go. The last line with text before a block may be a comment that names further
+// parameters: <!-- given: list *prospectkit.List -->.
+func goBlocks(path, text string) []snippet {
+	var (
+		list   []snippet
+		inside bool // any fence
+		isGo   bool
+		last   string
+		number int
+	)
+	for line := range strings.Lines(text) {
+		number++
+		trimmed := strings.TrimSpace(line)
+		info, fence := strings.CutPrefix(trimmed, "```")
+		switch {
+		case fence && inside && info == "":
+			inside, isGo = false, false
+		case fence && !inside:
+			inside = true
+			if isGo = info == "go" || strings.HasPrefix(info, "go "); isGo {
+				list = append(list, snippet{path: path, line: number + 1, given: given(last)})
+			}
+		case isGo:
+			list[len(list)-1].code += line
+		}
+		if trimmed != "" {
+			last = trimmed
+		}
+	}
+	return list
+}
+
+// given reads the parameters from the comment before a block.
+func given(comment string) string {
+	rest, ok := strings.CutPrefix(comment, givenOpen)
+	if !ok {
+		return ""
+	}
+	rest, ok = strings.CutSuffix(rest, givenClose)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(rest)
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// known are the packages that a fragment may name without importing them, beside our own.
+var known = map[string]string{
+	"context": "context", "csv": "encoding/csv", "errors": "errors", "fmt": "fmt", "http": "net/http",
+	"httptest": "net/http/httptest", "io": "io", "iter": "iter", "json": "encoding/json", "log": "log", "maps": "maps",
+	"os": "os", "rand": "math/rand/v2", "signal": "os/signal", "slices": "slices", "slog": "log/slog", "strconv": "strconv",
+	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
+	"httpmock": "github.com/jarcoal/httpmock", "require": "github.com/stretchr/testify/require",
+}
+
+// A module is the root module or a nested one.
+type module struct {
+	dir  string
+	path string
+}
+
+// snippets type-checks the Go code in README files and in docs.
+func snippets(root string) ([]string, error) {
+	modules, goVersion, err := findModules(root)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := walk(root, func(path string) bool {
+		return filepath.Base(path) == "README.md" || strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md")
+	})
+	if err != nil {
+		return nil, err
+	}
+	imports := ownImports(modules)
+	var findings []string
+	var files []checked
+	for _, p := range paths {
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range goBlocks(p, string(content)) {
+			c, err := parse(s, imports)
+			if err != nil {
+				findings = append(findings, err.Error())
+				continue
+			}
+			files = append(files, c)
+		}
+	}
+	return append(findings, typeCheck(files, modules, goVersion)...), nil
+}
+
+// findModules lists the modules below root, the root's first.
+func findModules(root string) (list []module, goVersion string, err error) {
+	m, err := readGoMod(root)
+	if err != nil {
+		return nil, "", err
+	}
+	list = []module{{root, m.Module.Path}}
+	paths, err := walk(root, func(p string) bool { return path.Base(p) == "go.mod" && p != "go.mod" })
+	if err != nil {
+		return nil, "", err
+	}
+	for _, p := range paths {
+		dir := filepath.Join(root, filepath.FromSlash(path.Dir(p)))
+		nested, err := readGoMod(dir)
+		if err != nil {
+			return nil, "", err
+		}
+		list = append(list, module{dir, nested.Module.Path})
+	}
+	return list, "go" + m.Go, nil
+}
+
+// ownImports adds our packages to the known ones.
+func ownImports(modules []module) map[string]string {
+	own := maps.Clone(known)
+	for _, m := range modules {
+		own[path.Base(m.path)] = m.path
+	}
+	own["sandbox"] = modules[0].path + "/sandbox"
+	own["fixture"] = modules[0].path + "/sandbox/fixture"
+	return own
+}
+
+// A checked snippet has been parsed and waits for its types.
+type checked struct {
+	fset     *token.FileSet
+	file     *ast.File
+	fragment bool // statements, wrapped in a function
+}
+
+// parse makes a file of a snippet: a program as it stands, declarations under a package clause, statements in a function.
+func parse(s snippet, imports map[string]string) (checked, error) {
+	line := fmt.Sprintf("\n//line %s:%d\n", s.path, s.line)
+	if strings.Contains("\n"+s.code, "\npackage ") {
+		return parseFile(line + s.code)
+	}
+	const clause = "package snippet"
+	head, tail := line, ""
+	c, err := parseFile(clause + head + s.code + tail)
+	fragment := err != nil
+	if fragment {
+		head, tail = "\nfunc _("+parameters(s)+") (err error) {\n{"+line, "\n}\nreturn nil\n}\n"
+		if c, err = parseFile(clause + head + s.code + tail); err != nil {
+			return checked{}, err
+		}
+	}
+	c, err = parseFile(clause + missing(c.file, imports) + head + s.code + tail)
+	c.fragment = fragment
+	return c, err
+}
+
+// parameters are what every fragment may use, and what its comment adds.
+func parameters(s snippet) string {
+	return strings.TrimSuffix("ctx context.Context, client *prospectkit.Client, t *testing.T, "+s.given, ", ")
+}
+
+func parseFile(code string) (checked, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", code, 0)
+	return checked{fset: fset, file: file}, err
+}
+
+// missing writes the import declarations for the packages that a file names. A file with imports has to have them all.
+func missing(file *ast.File, imports map[string]string) string {
+	if len(file.Imports) > 0 {
+		return ""
+	}
+	unresolved := map[string]bool{}
+	for _, name := range file.Unresolved {
+		unresolved[name.Name] = true
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(unresolved)) {
+		if p, ok := imports[name]; ok {
+			fmt.Fprintf(&b, "; import %q", p)
+		}
+	}
+	return b.String()
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	p, _ := strconv.Unquote(spec.Path.Value) // the parser accepted it
+	return p
+}
+
+// typeCheck reports what the compiler would. A fragment may leave variables unused: it is there to be read.
+func typeCheck(files []checked, modules []module, goVersion string) []string {
+	byModule := map[module][]checked{}
+	for _, c := range files {
+		m := moduleOf(c.file, modules)
+		byModule[m] = append(byModule[m], c)
+	}
+	var findings []string
+	for _, m := range modules {
+		exports, err := exportFiles(m, byModule[m])
+		if err != nil {
+			findings = append(findings, err.Error())
+			continue
+		}
+		for _, c := range byModule[m] {
+			findings = append(findings, c.mistakes(exports, goVersion)...)
+		}
+	}
+	return findings
+}
+
+// moduleOf is the module whose go.mod has what a file imports: the one with the longest path among those it names.
+func moduleOf(file *ast.File, modules []module) module {
+	best := modules[0]
+	for _, spec := range file.Imports {
+		for _, m := range modules {
+			if p := importPath(spec); (p == m.path || strings.HasPrefix(p, m.path+"/")) && len(m.path) > len(best.path) {
+				best = m
+			}
+		}
+	}
+	return best
+}
+
+// exportFiles compiles what the files import and maps each package to its export data.
+func exportFiles(m module, files []checked) (map[string]string, error) {
+	imports := map[string]bool{}
+	for _, c := range files {
+		for _, spec := range c.file.Imports {
+			imports[importPath(spec)] = true
+		}
+	}
+	if len(imports) == 0 {
+		return map[string]string{}, nil
+	}
+	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, slices.Sorted(maps.Keys(imports))...)
+	out, err := goTool(m.dir, args...)
+	if err != nil {
+		return nil, err
+	}
+	exports := map[string]string{}
+	for line := range strings.Lines(out) {
+		if p, file, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			exports[p] = file
+		}
+	}
+	return exports, nil
+}
+
+// errors type-checks one file on its own.
+func (c checked) mistakes(exports map[string]string, goVersion string) []string {
+	var list []string
+	report := func(pos token.Pos, text string) {
+		p := c.fset.Position(pos)
+		list = append(list, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, text))
+	}
+	for _, spec := range c.file.Imports {
+		if p := importPath(spec); slices.Contains(strings.Split(p, "/"), "internal") {
+			report(spec.Pos(), "a reader cannot import "+p)
+		}
+	}
+	conf := types.Config{
+		GoVersion: goVersion,
+		Importer: importer.ForCompiler(c.fset, "gc", func(p string) (io.ReadCloser, error) {
+			if exports[p] == "" {
+				return nil, fmt.Errorf("no package %s", p)
+			}
+			return os.Open(exports[p])
+		}),
+		Error: func(err error) {
+			e, _ := errors.AsType[types.Error](err) // it always is one
+			if unused := strings.HasPrefix(e.Msg, "declared and not used"); !unused || !c.fragment {
+				report(e.Pos, e.Msg)
+			}
+		},
+	}
+	_, _ = conf.Check("snippet", c.fset, []*ast.File{c.file}, nil) // every error has been reported
+	return list
+}
