@@ -110,6 +110,7 @@ type Op struct {
 	Codes      []string      // documented for this operation, beside the five every operation may answer
 	Timeout    time.Duration // of one attempt
 	Shape      Shape
+	Entity     string // the key that wraps the answer, if it is wrapped
 	Summary    string // one phrase for the catalogue
 }
 

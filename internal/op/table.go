@@ -30,12 +30,12 @@ var (
 		Codes:   []string{"VALIDATION_FAILED"},
 	})
 	ListsCreate = def(Op{
-		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed,
+		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed, Entity: "list",
 		Summary: "create an empty list",
 		Codes:   []string{"LIST_NAME_TAKEN", "VALIDATION_FAILED"},
 	})
 	ListsGet = def(Op{
-		Name: "lists.get", Method: "GET", Path: "/business/lists/{listId}", Class: Read, Shape: Partial,
+		Name: "lists.get", Method: "GET", Path: "/business/lists/{listId}", Class: Read, Shape: Partial, Entity: "list",
 		Summary: "read one list, with its custom columns if asked",
 		Codes:   []string{"LIST_NOT_FOUND"},
 	})
@@ -66,7 +66,7 @@ var (
 		Summary: "save contacts of one list into another",
 	})
 	FoldersList = def(Op{
-		Name: "folders.list", Method: "GET", Path: "/business/folders", Class: Read, Scope: ScopeLists, Surface: Lists, Shape: Typed,
+		Name: "folders.list", Method: "GET", Path: "/business/folders", Class: Read, Scope: ScopeLists, Surface: Lists, Shape: Typed, Entity: "folders",
 		Summary: "list the folders of one kind",
 		Codes:   []string{"VALIDATION_FAILED", "INVALID_REQUEST"},
 	})
@@ -76,19 +76,19 @@ var (
 var (
 	AgentsCreateDiscovery = def(Op{
 		Name: "agents.create-person-discovery", Method: "POST", Path: "/business/agents/person-discovery-via-filters",
-		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial,
+		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that delivers people matching filters",
 		Codes:   agentCodes,
 	})
 	AgentsCreateWatcher = def(Op{
 		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
-		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial,
+		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that watches the people of lists",
 		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
 	})
 	AgentsCreateMonitor = def(Op{
 		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
-		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial,
+		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that searches the web on a schedule",
 		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
 	})
@@ -97,7 +97,7 @@ var (
 		Summary: "list the agents",
 	})
 	AgentsGet = def(Op{
-		Name: "agents.get", Method: "GET", Path: "/business/agents/{agentId}", Class: Read, Timeout: agents, Shape: Partial,
+		Name: "agents.get", Method: "GET", Path: "/business/agents/{agentId}", Class: Read, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "read one agent",
 		Codes:   []string{"AGENT_NOT_FOUND"},
 	})
@@ -109,7 +109,7 @@ var (
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
-		Timeout: agents, Shape: Partial,
+		Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "start a draft agent",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS"}, draftCodes...),
 	})
@@ -172,7 +172,7 @@ var (
 	})
 	FactsEdit = def(Op{
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
-		Class: Idempotent, Shape: Typed,
+		Class: Idempotent, Shape: Typed, Entity: "fact",
 		Summary: "edit a learned fact",
 		Codes:   []string{"LEARNED_FACT_NOT_FOUND", "LEARNED_FACT_NOT_ANONYMIZED", "VALIDATION_FAILED"},
 	})
@@ -253,7 +253,7 @@ var (
 // Account.
 var (
 	AccountMe = def(Op{
-		Name: "account.me", Method: "GET", Path: "/business/me", Scope: ScopeAny, Class: Read, Shape: Typed,
+		Name: "account.me", Method: "GET", Path: "/business/me", Scope: ScopeAny, Class: Read, Shape: Typed, Entity: "user",
 		Summary: "read the account the key belongs to",
 	})
 	AccountCredits = def(Op{

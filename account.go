@@ -1,0 +1,55 @@
+package prospectkit
+
+import (
+	"context"
+	"errors"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// AccountService reads whom the key belongs to and what is left to spend. Any valid key may call it.
+type AccountService struct{ client *Client }
+
+// User is the owner of a key.
+type User struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+// Me returns the owner of the key. It works as a health check of address, key and network.
+//
+// Codes worth branching on: [CodeUnauthorized].
+//
+// GET /business/me, scope any.
+func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
+	return do(ctx, s.client, op.AccountMe, request{}, readUser, opts)
+}
+
+// Credits returns the credit balance of the workspace. Its shape is not shown by the service's document: print Raw once and
+// read your field.
+//
+// GET /business/credits, scope any.
+func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.AccountCredits, request{}, readObject, opts)
+}
+
+func readUser(c *jsonscan.Cursor, u *User) error {
+	if !c.Object() {
+		return errors.New("the user is no object")
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "id":
+			u.ID = c.String()
+		case "email":
+			u.Email = c.String()
+		case "name":
+			u.Name = c.String()
+		default:
+			c.Skip()
+		}
+	}
+	return c.Err()
+}

@@ -1,0 +1,247 @@
+package prospectkit
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Attempt is one try of a call, as errors, [Info] and observers report it. It holds no secrets, ids or query text.
+type Attempt struct {
+	At       time.Time
+	Duration time.Duration
+	Status   int           // 0 when no answer arrived
+	Code     Code          // of an error answer
+	Evidence Evidence      // what is known about delivery
+	Err      error         // why there was no usable answer
+	Wait     time.Duration // before the next attempt
+}
+
+// Evidence is what is known about the delivery of one attempt.
+type Evidence string
+
+// The evidence, strongest proof of non-delivery first. It is read off a connection trace; a transport that hides the trace
+// (a mock, for example) can only ever give [EvidenceSent] for a failure.
+const (
+	EvidenceNotSent  Evidence = "not sent" // no connection, or no header written
+	EvidenceRefused  Evidence = "refused"  // the peer's protocol layer says that it was not processed
+	EvidenceSent     Evidence = "sent"     // it may have been processed
+	EvidenceAnswered Evidence = "answered" // a whole answer arrived
+)
+
+// transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport below, with which the
+// retry loop would empty the whole connection pool after each failed call.
+type transport struct{ base http.RoundTripper }
+
+// RoundTrip sends one attempt and reads its whole answer into the call. The response it returns has no body left to read.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	c, ok := req.Context().Value(callKey{}).(*call)
+	if !ok {
+		return nil, errors.New("prospectkit: request made outside of a call")
+	}
+	if err := c.admit(); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	a := attempt{call: c, began: time.Now()}
+	resp, err := a.send(t.base, req)
+	c.record(&a, resp, err)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = http.NoBody
+	return resp, nil
+}
+
+// attempt watches one try on the wire.
+type attempt struct {
+	call  *call
+	began time.Time
+
+	asked    atomic.Bool  // a connection was asked for, so the transport below shows its trace
+	conns    atomic.Int32 // connections handed out: more than one means that net/http replayed the request
+	wrote    atomic.Bool  // header bytes may have reached the peer
+	http2    atomic.Bool  // pseudo headers were written
+	expired  bool         // the attempt's context had ended by the time the try was over
+	timedOut bool         // and it was our own time limit
+	body     []byte
+	bodyErr  error
+}
+
+var (
+	errAttemptTimeout = errors.New("no answer within the time limit of one attempt")
+	errReplay         = errors.New("net/http was about to send the request a second time by itself")
+)
+
+func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(nil)
+	limit := a.call.timeout
+	timer := time.AfterFunc(limit, func() { cancel(errAttemptTimeout) })
+	defer timer.Stop()
+
+	resp, err := base.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel))))
+	if err == nil {
+		a.body, a.bodyErr = readBody(resp, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
+		_ = resp.Body.Close()
+	}
+	a.expired = ctx.Err() != nil
+	a.timedOut = errors.Is(context.Cause(ctx), errAttemptTimeout)
+	if a.timedOut || errors.Is(context.Cause(ctx), errReplay) {
+		// net/http reports a cancelled context; the reason is ours.
+		if err != nil {
+			err = context.Cause(ctx)
+		} else if a.bodyErr != nil {
+			a.bodyErr = context.Cause(ctx)
+		}
+	}
+	return resp, withoutURL(err)
+}
+
+// trace notes how far the request got. Over HTTP/2, net/http resends a body-less request of any method when the peer resets
+// the stream, even if it may have been processed: for writes the attempt is given up before that happens. Over HTTP/1 a second
+// connection for a write proves that nothing had been written on the first one.
+func (a *attempt) trace(cancel context.CancelCauseFunc) *httptrace.ClientTrace {
+	t := &httptrace.ClientTrace{
+		GetConn: func(string) { a.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) {
+			if a.conns.Add(1) > 1 && a.http2.Load() {
+				cancel(errReplay)
+			}
+		},
+		WroteHeaders: func() { a.wrote.Store(true) },
+	}
+	if !a.call.op.Safe() {
+		t.WroteHeaderField = func(key string, _ []string) {
+			if strings.HasPrefix(key, ":") {
+				a.http2.Store(true)
+			}
+		}
+	}
+	return t
+}
+
+// evidence judges delivery once the try is over. While the context is alive, "headers not written" is proof; over HTTP/2 an
+// expired context can run ahead of the write, so then only "no connection" is.
+func (a *attempt) evidence(resp *http.Response, err error) Evidence {
+	switch {
+	case resp != nil && a.bodyErr == nil:
+		return EvidenceAnswered
+	case resp != nil:
+		return EvidenceSent
+	case refusedByProtocol(err):
+		return EvidenceRefused
+	case !a.asked.Load():
+		return EvidenceSent // the transport shows no trace, or failed before it began one
+	case a.conns.Load() == 0:
+		return EvidenceNotSent
+	case !a.wrote.Load() && !a.expired:
+		return EvidenceNotSent
+	}
+	return EvidenceSent
+}
+
+// refusedByProtocol recognises the HTTP/2 errors that promise that nothing was processed. net/http keeps their types to
+// itself, so their text is matched; tests pin it per Go release.
+func refusedByProtocol(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "cannot retry err [stream error: stream ID ") &&
+		strings.Contains(err.Error(), "; REFUSED_STREAM")
+}
+
+// permanent reports failures to connect that no repetition cures: a name that does not exist, a certificate that does not
+// fit, a peer that does not speak TLS or our version of it.
+func permanent(err error) bool {
+	var dns *net.DNSError
+	if errors.As(err, &dns) && dns.IsNotFound {
+		return true
+	}
+	var (
+		verification *tls.CertificateVerificationError
+		authority    x509.UnknownAuthorityError
+		host         x509.HostnameError
+		invalid      x509.CertificateInvalidError
+		record       tls.RecordHeaderError
+	)
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) ||
+		errors.As(err, &invalid) || errors.As(err, &record) ||
+		err != nil && (strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
+}
+
+// readBody reads a whole body of at most limit bytes. Of an error page the beginning is enough. Each 64 KiB of progress renews the time limit, so that a large page
+// over a slow line gets through and a drip does not hold the call for ever.
+func readBody(resp *http.Response, limit int64, progress func()) ([]byte, error) {
+	const (
+		step      = 64 << 10
+		errorPage = 256 << 10
+	)
+	success := resp.StatusCode >= 200 && resp.StatusCode < 300
+	if !success {
+		limit = min(limit, errorPage)
+	}
+	size := resp.ContentLength
+	switch {
+	case size > limit && success:
+		return nil, &tooLargeError{limit}
+	case size < 0 || size > limit:
+		size = 4 << 10
+	}
+	buf := make([]byte, 0, size+1)
+	sinceReset := step
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := resp.Body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if int64(len(buf)) > limit {
+			if !success {
+				return buf[:limit], nil
+			}
+			return nil, &tooLargeError{limit}
+		}
+		if sinceReset -= n; sinceReset <= 0 {
+			progress()
+			sinceReset = step
+		}
+		switch {
+		case err == io.EOF: //nolint:errorlint // io.Reader's contract
+			return buf, nil
+		case err != nil && success:
+			return buf, withoutURL(err)
+		case err != nil:
+			return buf, nil // the status counts; whether the envelope is whole shows when it is read
+		}
+	}
+}
+
+// tooLargeError says that an answer was longer than this client reads.
+type tooLargeError struct{ limit int64 }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("the answer is longer than %d bytes", e.limit)
+}
+
+// withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}

@@ -1,0 +1,356 @@
+package prospectkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
+)
+
+// request is what a method hands to the road: the arguments of one call, before any check.
+type request struct {
+	ids       []string // for the braces of the path, in order
+	query     any      // a struct with url tags, or nil
+	body      any      // anything encoding/json knows, or nil
+	check     func(*checks)
+	laterPage bool // of a scroll: its token may be spent by an attempt
+}
+
+// do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
+// otherwise, and decodes the answer.
+func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read reader[T], opts []CallOption) (*T, error) {
+	var out T
+	c, err := client.prepare(ctx, o, r, opts)
+	if err != nil {
+		return nil, err
+	}
+	c.decode = func(body []byte) error {
+		var fresh T
+		if err := decodeAnswer(o, body, &fresh, read); err != nil {
+			return err
+		}
+		out = fresh
+		return nil
+	}
+	if err := c.run(); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// call is one call on its way: the state that the attempts share.
+type call struct {
+	client *Client
+	op     *op.Op
+	ctx    context.Context //nolint:containedctx // the call is the scope of this context
+	conf   callConfig
+	pool   *pool
+
+	url       *url.URL
+	header    http.Header
+	body      []byte
+	laterPage bool
+	timeout   time.Duration
+	decode    func([]byte) error
+
+	began    time.Time
+	attempts []Attempt
+	status   int // of the last answer
+	headers  http.Header
+	rate     RateWindow
+	answer   Error     // the last answer that was no success
+	sentAt   time.Time // of the attempt in doubt
+	refusal  *WaitError
+	next     step
+	pause    time.Duration
+	cause    error // of the last attempt without a usable answer
+	done     bool  // a success was decoded
+}
+
+type callKey struct{}
+
+// prepare turns arguments and options into a call, or refuses them with every violation at once.
+func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOption) (*call, error) {
+	call := &call{
+		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, laterPage: r.laterPage,
+		began: time.Now(),
+	}
+	var bad checks
+	if ctx == nil {
+		bad.add("context", "must not be nil")
+	}
+	for i, option := range opts {
+		if option == nil {
+			bad.add("option "+strconv.Itoa(i+1), "is nil")
+			continue
+		}
+		option.applyCall(&call.conf, &bad)
+	}
+	if r.check != nil {
+		r.check(&bad)
+	}
+	for _, part := range []any{r.query, r.body} {
+		if self, ok := part.(interface{ check(*checks) }); ok {
+			self.check(&bad)
+		}
+	}
+	call.locate(r, &bad)
+	call.encode(r, &bad)
+	if len(bad) > 0 {
+		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+	}
+	call.timeout = o.Timeout
+	if call.conf.timeout > 0 {
+		call.timeout = call.conf.timeout
+	}
+	call.pool = c.conf.budget.pool(o.Surface)
+	return call, nil
+}
+
+// run drives the retry loop. go-retryablehttp runs it; what it decides, how long it waits and what it returns is ours.
+func (c *call) run() error {
+	req := (&http.Request{
+		Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(context.WithValue(c.ctx, callKey{}, c))
+	retry := &retryablehttp.Request{Request: req}
+	if c.body != nil {
+		if err := retry.SetBody(c.body); err != nil {
+			return err
+		}
+	}
+	req.GetBody = nil // with it, net/http would resend a write over HTTP/2 by itself
+	loop := retryablehttp.Client{
+		HTTPClient:   c.client.conf.httpClient,
+		RetryMax:     c.conf.retry.MaxAttempts - 1,
+		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return c.next.again(), nil },
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.pause },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := loop.Do(retry)
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
+	return c.finish(err)
+}
+
+// admit lets an attempt pass once the surface is free, or refuses if that is beyond the deadline or the longest wait allowed.
+func (c *call) admit() error {
+	c.next = stop
+	for {
+		if err := c.ctx.Err(); err != nil {
+			c.cause = err
+			return err
+		}
+		hold := c.pool.hold(time.Now())
+		if hold <= 0 {
+			return nil
+		}
+		if tooLong, deadline := c.tooLong(hold); tooLong {
+			c.refusal = &WaitError{
+				Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: c.rate.Window,
+				Wait: hold, FitsAt: time.Now().Add(hold), deadline: deadline,
+			}
+			return c.refusal
+		}
+		hold = spread(hold)
+		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: time.Now(), Wait: hold, Reason: "surface held after a 429"})
+		if err := sleep(c.ctx, hold); err != nil {
+			c.cause = err
+			return err
+		}
+	}
+}
+
+// tooLong reports whether a wait is refused, and whether the context's deadline is the reason.
+func (c *call) tooLong(d time.Duration) (tooLong, deadline bool) {
+	if at, ok := c.ctx.Deadline(); ok && time.Until(at) <= d {
+		return true, true
+	}
+	return d > c.conf.maxWait, false
+}
+
+// record takes the result of an attempt and decides what comes next.
+func (c *call) record(a *attempt, resp *http.Response, err error) {
+	now := time.Now()
+	try := Attempt{At: a.began, Duration: now.Sub(a.began), Evidence: a.evidence(resp, err)}
+	c.status, c.answer = 0, Error{}
+	if resp != nil {
+		c.status, c.headers = resp.StatusCode, resp.Header
+		if rate, ok := ratehdr.ParseRate(resp.Header, now); ok {
+			c.rate = c.pool.observe(rate, now)
+		}
+		try.Status = resp.StatusCode
+	}
+	c.cause = err
+	if err == nil {
+		c.cause = a.bodyErr
+	}
+	switch {
+	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
+		if c.cause = c.decode(a.body); c.cause == nil {
+			c.done, c.next = true, stop
+			c.pool.succeeded()
+		}
+	case resp != nil && !success(resp.StatusCode):
+		c.fail(resp, a.body, now)
+		try.Code = c.answer.Code
+	}
+	try.Err = c.cause
+	c.attempts = append(c.attempts, try)
+	if !c.done {
+		c.decideNext(a, resp, err, now)
+	}
+	c.emit(Event{
+		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration, Status: try.Status, Code: try.Code,
+		Evidence: try.Evidence, Rate: c.rate, Err: try.Err,
+	})
+	if c.next.again() {
+		c.attempts[len(c.attempts)-1].Wait = c.pause
+		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: now, Wait: c.pause, Reason: c.reason(try)})
+	}
+}
+
+// decideNext looks the failure up in the decision table and reckons whether attempts, tokens and time are left for it.
+func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
+	c.next, c.pause = decide(c.classify(a, resp, err), c.op.Class, c.laterPage), 0
+	if c.next == doubt || c.next == lost {
+		c.sentAt = a.began
+		return
+	}
+	if !c.next.again() {
+		return
+	}
+	asked, told := retryAfter(c.headersOf(resp), now)
+	floor := max(asked, c.conf.retry.backoff(len(c.attempts)))
+	if c.next == wait {
+		if told {
+			floor = max(asked, refusalFloor)
+		}
+		c.pool.refused(now.Add(min(floor, longestHold)))
+	}
+	if tooLong, _ := c.tooLong(floor); tooLong || c.ctx.Err() != nil || len(c.attempts) >= c.conf.retry.MaxAttempts ||
+		c.next == repeat && !c.pool.takeToken(now) {
+		c.next = stop
+		return
+	}
+	c.pause = floor
+	if at, ok := c.ctx.Deadline(); !ok || time.Until(at) > spread(floor) {
+		c.pause = spread(floor)
+	}
+}
+
+func (c *call) headersOf(resp *http.Response) http.Header {
+	if resp == nil {
+		return nil
+	}
+	return resp.Header
+}
+
+func (c *call) reason(try Attempt) string {
+	switch {
+	case try.Status == http.StatusTooManyRequests:
+		return "rate limited"
+	case try.Status != 0:
+		return "status " + strconv.Itoa(try.Status)
+	}
+	return string(try.Evidence)
+}
+
+// fail reads an answer that is not a success.
+func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
+	e := &c.answer
+	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
+	e.envelope(body)
+	e.Body = string(body[:min(len(body), 2<<10)])
+	if asked, ok := retryAfter(resp.Header, now); ok {
+		e.RetryAfter = asked
+		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
+	} else if resp.StatusCode == http.StatusTooManyRequests {
+		e.ResetAt = c.rate.ResetAt
+	}
+	if e.Status >= 300 && e.Status < 400 {
+		if to, err := resp.Location(); err == nil {
+			e.hint = "it points to host " + to.Host
+		}
+	}
+	switch e.Code {
+	case CodeInsufficientScope:
+		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
+	case CodeEndpointNotFound:
+		if c.op.Provenance != op.Documented && c.conf.path == "" {
+			e.hint = "the path of this operation is assumed; set it with WithPath"
+		}
+	}
+}
+
+// finish turns the last attempt into the call's result.
+func (c *call) finish(loopErr error) error {
+	err := c.result(loopErr)
+	if info := c.conf.info; info != nil {
+		*info = Info{
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.headers.Clone(), RequestID: c.answer.RequestID,
+			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+		}
+	}
+	c.emit(Event{
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: time.Since(c.began), Status: c.status, Code: c.answer.Code,
+		Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+	})
+	return err
+}
+
+func (c *call) result(loopErr error) error {
+	if c.done {
+		return nil
+	}
+	e := c.answer
+	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, c.attempts, NotApplied
+	if c.status == 0 || success(c.status) {
+		e.Status, e.cause = c.status, c.cause
+	}
+	if c.cause == nil && c.status == 0 {
+		e.cause = loopErr
+	}
+	switch {
+	case c.refusal != nil && len(c.attempts) == 0:
+		return c.refusal
+	case c.next == doubt:
+		var cause error = &e
+		if c.status == 0 {
+			cause = c.cause
+		} else {
+			e.outcome = Unknown
+		}
+		return &OutcomeUnknownError{Op: e.Op, Method: e.Method, Route: e.Route, SentAt: c.sentAt, Attempts: c.attempts, cause: cause}
+	case c.next == lost:
+		return &AnswerLostError{Op: e.Op, Method: e.Method, Route: e.Route, Status: c.status, Attempts: c.attempts, cause: c.cause}
+	}
+	if ctxErr := c.ctx.Err(); ctxErr != nil && !errors.Is(e.cause, ctxErr) {
+		if e.cause != nil {
+			ctxErr = fmt.Errorf("%w; %w", e.cause, ctxErr)
+		}
+		e.cause = ctxErr
+	}
+	return &e
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

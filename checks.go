@@ -1,0 +1,150 @@
+package prospectkit
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+)
+
+// RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
+// violations are listed), or a safety rule forbids the operation.
+//
+// errors.Is matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid], so that one branch
+// serves the local and the remote check.
+type RefusedError struct {
+	Op         string
+	Method     string
+	Route      string
+	Violations []Violation
+	Rule       string // the safety rule that refused; empty for arguments
+}
+
+// Violation is one broken bound.
+type Violation struct {
+	Param   string // as the service calls it
+	Problem string
+}
+
+// Error lists every violation in one line.
+func (e *RefusedError) Error() string {
+	if e.Rule != "" {
+		return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, e.Rule)
+	}
+	parts := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		parts[i] = v.Param + " " + v.Problem
+	}
+	return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, strings.Join(parts, "; "))
+}
+
+// Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
+func (e *RefusedError) Is(target error) bool {
+	if target == error(ErrRefusedLocally) {
+		return true
+	}
+	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
+}
+
+// Outcome returns [NotApplied].
+func (e *RefusedError) Outcome() Outcome { return NotApplied }
+
+// Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
+func (e *RefusedError) Advice() Advice {
+	if e.Rule != "" {
+		return Advice{Action: ActionNever, Hint: e.Rule}
+	}
+	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
+}
+
+// LogValue groups the fields that are safe to log.
+func (e *RefusedError) LogValue() slog.Value {
+	params := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		params[i] = v.Param
+	}
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", e.Rule), slog.String("params", strings.Join(params, ",")))
+}
+
+func (e *RefusedError) errorCode() Code {
+	if e.Rule != "" {
+		return ""
+	}
+	return CodeValidationFailed
+}
+
+// checks collects violations. Only what the document surely refuses goes in.
+type checks []Violation
+
+func (c *checks) add(param, format string, args ...any) {
+	*c = append(*c, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
+}
+
+// id demands 24 hexadecimal digits, of either case.
+func (c *checks) id(param, value string) {
+	if !isID(value) {
+		c.add(param, "must be 24 hexadecimal digits")
+	}
+}
+
+func isID(s string) bool {
+	if len(s) != 24 {
+		return false
+	}
+	for i := range len(s) {
+		switch b := s[i]; {
+		case '0' <= b && b <= '9', 'a' <= b && b <= 'f', 'A' <= b && b <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// optionalID accepts the zero value too.
+func (c *checks) optionalID(param, value string) {
+	if value != "" {
+		c.id(param, value)
+	}
+}
+
+// between demands low <= value <= high; zero means the default.
+func (c *checks) between(param string, value, low, high int) {
+	if value != 0 && (value < low || value > high) {
+		c.add(param, "is %d, must be %d to %d", value, low, high)
+	}
+}
+
+// atLeast demands value >= low; zero means the default.
+func (c *checks) atLeast(param string, value, low int) {
+	if value != 0 && value < low {
+		c.add(param, "is %d, must be at least %d", value, low)
+	}
+}
+
+// length demands low to high characters, counted as code points.
+func (c *checks) length(param, value string, low, high int) {
+	if n := utf8.RuneCountInString(value); n < low || n > high {
+		c.add(param, "has %d characters, must have %d to %d", n, low, high)
+	}
+}
+
+// optionalLength accepts the zero value too.
+func (c *checks) optionalLength(param, value string, low, high int) {
+	if value != "" {
+		c.length(param, value, low, high)
+	}
+}
+
+// oneOf demands one of the documented values; the zero value means the default.
+func oneOf[T ~string](c *checks, param string, value T, allowed ...T) {
+	if value == "" {
+		return
+	}
+	for _, a := range allowed {
+		if value == a {
+			return
+		}
+	}
+	c.add(param, "is %q, must be one of %q", value, allowed)
+}

@@ -1,0 +1,232 @@
+package prospectkit
+
+import (
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Version is the version of this package; ServiceVersion that of the interface description it was built from.
+const (
+	Version        = "0.1.0"
+	ServiceVersion = "1.0.0"
+)
+
+// The variables that [FromEnv] reads.
+const (
+	EnvBaseURL = "PROSPECTKIT_BASE_URL"
+	EnvToken   = "PROSPECTKIT_TOKEN" //nolint:gosec // the name of a variable, not a credential
+)
+
+var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
+
+// Client is the entrance to the service: one field per surface. It is immutable and safe for concurrent use.
+type Client struct {
+	Account *AccountService // who the key belongs to, credits
+	Lists   *ListsService   // lists, their rows, folders, CRM push
+	Search  *SearchService  // prospects, companies, saved searches, filter options
+
+	conf *config
+}
+
+// config is what the options add up to. It never changes once a client has it.
+type config struct {
+	settings
+	base       *url.URL
+	auth       func() string // the Authorization header; a closure, so that no dump of a client shows it
+	userAgent  string
+	httpClient *http.Client // the caller's, until build copies it
+	maxBody    int64
+	plainHTTP  bool
+	budget     *Budget
+	observers  []Observer
+}
+
+// New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It makes no request, starts no
+// goroutine and reads no environment. All mistakes in the arguments and options come back at once, as a [RefusedError].
+//
+// The base URL has to be https, except to this machine or with [AllowPlainHTTP].
+func New(baseURL, token string, opts ...Option) (*Client, error) {
+	c := &config{
+		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
+		userAgent: userAgent,
+		maxBody:   32 << 20,
+	}
+	var bad checks
+	c.authenticate(token, &bad)
+	c.apply(opts, &bad)
+	c.locate(baseURL, &bad)
+	if c.budget == nil {
+		c.budget = NewBudget()
+	}
+	if len(bad) > 0 {
+		return nil, &RefusedError{Op: "client.new", Violations: bad}
+	}
+	c.build()
+	return newClient(c), nil
+}
+
+// FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, surrounding space removed.
+// Nothing else is read from the environment, and no variable leads to the sandbox.
+func FromEnv(opts ...Option) (*Client, error) {
+	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
+	var bad checks
+	if baseURL == "" {
+		bad.add(EnvBaseURL, "is not set")
+	}
+	if token == "" {
+		bad.add(EnvToken, "is not set")
+	}
+	if len(bad) > 0 {
+		return nil, &RefusedError{Op: "client.from-env", Violations: bad}
+	}
+	return New(baseURL, token, opts...)
+}
+
+// With returns a client that differs by the options and shares everything else: host, token, connections and budget.
+func (c *Client) With(opts ...Option) (*Client, error) {
+	conf := *c.conf
+	before := conf.httpClient
+	var bad checks
+	conf.apply(opts, &bad)
+	conf.checkScheme(&bad)
+	if len(bad) > 0 {
+		return nil, &RefusedError{Op: "client.with", Violations: bad}
+	}
+	if conf.httpClient != before {
+		conf.build()
+	}
+	return newClient(&conf), nil
+}
+
+func newClient(conf *config) *Client {
+	c := &Client{conf: conf}
+	c.Account = &AccountService{c}
+	c.Lists = &ListsService{c}
+	c.Search = &SearchService{c}
+	return c
+}
+
+// BaseURL returns the address that the client talks to.
+func (c *Client) BaseURL() string { return c.conf.base.String() }
+
+// Budget returns what the client knows about the workspace's rate limits.
+func (c *Client) Budget() *Budget { return c.conf.budget }
+
+// String names the client without its token.
+func (c *Client) String() string { return fmt.Sprintf("prospectkit.Client(%s)", c.conf.base.Host) }
+
+// Format prints the same for every verb.
+func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.String())) }
+
+// LogValue names the client without its token.
+func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+func (c *config) apply(opts []Option, bad *checks) {
+	for i, o := range opts {
+		if o == nil {
+			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
+			continue
+		}
+		o.applyClient(c, bad)
+	}
+}
+
+// authenticate keeps the token as the user name of HTTP Basic, which cannot hold a colon.
+func (c *config) authenticate(token string, bad *checks) {
+	switch {
+	case token == "":
+		bad.add("token", "must not be empty")
+	case strings.TrimSpace(token) != token:
+		bad.add("token", "has space around it")
+	case hasControl(token):
+		bad.add("token", "has a control character")
+	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
+		bad.add("token", "looks like a URL: base URL and token may be swapped")
+	case strings.Contains(token, ":"):
+		bad.add("token", "has a colon, which HTTP Basic cannot carry")
+	}
+	header := "Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))
+	c.auth = func() string { return header }
+}
+
+// locate checks the base URL. Its text is not repeated in messages: swapped arguments would print the token.
+func (c *config) locate(baseURL string, bad *checks) {
+	u, err := url.Parse(baseURL)
+	switch {
+	case baseURL == "":
+		bad.add("base URL", "must not be empty")
+	case err != nil:
+		bad.add("base URL", "is not a URL")
+	case u.Scheme != "https" && u.Scheme != "http":
+		bad.add("base URL", "must start with https:// (or http:// to this machine)")
+	case u.Hostname() == "":
+		bad.add("base URL", "names no host")
+	case u.User != nil:
+		bad.add("base URL", "must not carry credentials")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		bad.add("base URL", "must not have a query or fragment")
+	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
+		bad.add("base URL", "must end in /api/v1")
+	case !validPath(u.EscapedPath()):
+		bad.add("base URL", "has a path with empty or dot segments")
+	default:
+		u.Path = strings.TrimSuffix(u.Path, "/")
+		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
+		c.base = u
+		c.checkScheme(bad)
+	}
+}
+
+func (c *config) checkScheme(bad *checks) {
+	if c.base.Scheme == "http" && !c.plainHTTP && !loopback(c.base.Hostname()) {
+		bad.add("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
+	}
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// build copies the caller's HTTP client, if there is one, and puts our transport on top of its own.
+func (c *config) build() {
+	h := http.Client{}
+	if c.httpClient != nil {
+		h = *c.httpClient
+	}
+	if h.Transport == nil {
+		h.Transport = defaultTransport()
+	}
+	h.Transport = transport{h.Transport}
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.httpClient = &h
+}
+
+// defaultTransport is tuned for one host at a few requests a second: HTTP/1.1 only, because HTTP/2 gains nothing there and
+// weakens the proof that a request was never sent.
+func defaultTransport() *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		Protocols:              protocols,
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}

@@ -1,0 +1,202 @@
+package prospectkit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/google/go-querystring/query"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// locate builds the URL: base, path with escaped ids, query.
+func (c *call) locate(r request, bad *checks) {
+	template := c.op.Path
+	if c.conf.path != "" {
+		template = c.conf.path
+	}
+	if template == "" {
+		bad.add("path", "is not shown by the service's document: set it with WithPath")
+		return
+	}
+	for i, name := range parameters(c.op.Path) {
+		if i < len(r.ids) {
+			bad.id(name, r.ids[i])
+		}
+	}
+	escaped, ok := op.Expand(template, r.ids...)
+	if !ok {
+		bad.add("path", "has %d parameters, the call has %d ids", len(parameters(template)), len(r.ids))
+		return
+	}
+	u := *c.client.conf.base
+	if strings.Contains(escaped, "%") || u.RawPath != "" {
+		u.RawPath = u.EscapedPath() + escaped
+	}
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		bad.add("path", "has an invalid escape")
+		return
+	}
+	u.Path += plain
+	u.RawQuery = c.queryString(r.query, bad)
+	c.url = &u
+}
+
+// parameters lists the names in the braces of a path template.
+func parameters(template string) []string {
+	var names []string
+	for {
+		_, rest, found := strings.Cut(template, "{")
+		if !found {
+			return names
+		}
+		name, tail, _ := strings.Cut(rest, "}")
+		names, template = append(names, name), tail
+	}
+}
+
+func (c *call) queryString(in any, bad *checks) string {
+	if in == nil && len(c.conf.query) == 0 {
+		return ""
+	}
+	values := url.Values{}
+	if in != nil {
+		var err error
+		if values, err = query.Values(in); err != nil {
+			bad.add("query", "cannot be encoded: %v", err)
+			return ""
+		}
+	}
+	for _, kv := range c.conf.query {
+		values.Set(kv[0], kv[1])
+	}
+	return values.Encode()
+}
+
+// encode builds header and body.
+func (c *call) encode(r request, bad *checks) {
+	c.header = http.Header{
+		"Authorization": {c.client.conf.auth()},
+		"Accept":        {"application/json"},
+		"User-Agent":    {c.client.conf.userAgent},
+	}
+	for _, kv := range c.conf.header {
+		c.header.Set(kv[0], kv[1])
+	}
+	if r.body == nil && len(c.conf.fields) == 0 {
+		return
+	}
+	if c.op.Method == http.MethodGet {
+		bad.add("WithField", "cannot be used with a GET request")
+		return
+	}
+	body, err := encodeBody(r.body, c.conf.fields)
+	if err != nil {
+		bad.add("body", "cannot be encoded: %v", err)
+		return
+	}
+	c.body = body
+	c.header["Content-Type"] = []string{"application/json"}
+}
+
+// encodeBody marshals in and merges extra fields into it; one that in has, or knows by that name, is an error.
+func encodeBody(in any, extra [][2]any) ([]byte, error) {
+	if fields, ok := in.(Fields); in == nil || ok && fields == nil {
+		in = Fields{}
+	}
+	body, err := json.Marshal(in)
+	if err != nil || len(extra) == 0 {
+		return body, err
+	}
+	var merged map[string]json.RawMessage
+	if err := json.Unmarshal(body, &merged); err != nil {
+		return nil, errors.New("WithField needs a body that is an object")
+	}
+	taken := jsonNames(reflect.TypeOf(in))
+	for _, field := range extra {
+		name, _ := field[0].(string)
+		if _, exists := merged[name]; exists || taken[name] {
+			return nil, fmt.Errorf("field %q is set by the call itself", name)
+		}
+		if merged[name], err = json.Marshal(field[1]); err != nil {
+			return nil, fmt.Errorf("field %q: %w", name, err)
+		}
+	}
+	return json.Marshal(merged)
+}
+
+// jsonNames lists the names that a struct type gives its fields.
+func jsonNames(t reflect.Type) map[string]bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	names := make(map[string]bool)
+	if t.Kind() != reflect.Struct {
+		return names
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			name = f.Name
+		}
+		names[name] = true
+	}
+	return names
+}
+
+// reader reads one value into T. It is strict about what the document promises and lenient about everything else.
+type reader[T any] func(*jsonscan.Cursor, *T) error
+
+// decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
+func decodeAnswer[T any](o *op.Op, body []byte, out *T, read reader[T]) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		if o.Shape == op.Typed {
+			return errors.New("the answer is empty")
+		}
+		return nil
+	}
+	value, err := unwrap(o, body)
+	if err != nil {
+		return err
+	}
+	c := jsonscan.New(value)
+	if err := read(&c, out); err != nil {
+		return err
+	}
+	return c.End()
+}
+
+// unwrap finds the entity in its envelope. Where the document does not show whether there is one, a bare object will do.
+func unwrap(o *op.Op, body []byte) ([]byte, error) {
+	if o.Entity == "" {
+		return body, nil
+	}
+	c := jsonscan.New(body)
+	var entity []byte
+	if c.Object() {
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if string(key) == o.Entity {
+				entity = c.Value()
+			} else {
+				c.Skip()
+			}
+		}
+	}
+	switch err := c.End(); {
+	case err != nil:
+		return nil, err
+	case len(entity) > 0 && (entity[0] == '{' || entity[0] == '['):
+		return entity, nil
+	case o.Shape != op.Typed:
+		return body, nil
+	}
+	return nil, fmt.Errorf("the answer has no %q", o.Entity)
+}

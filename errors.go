@@ -1,0 +1,326 @@
+package prospectkit
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// Code is the service's stable identifier of an error. The 92 documented ones are constants of this package; one that the
+// service adds later passes through unchanged.
+//
+// A Code is itself an error, so it is what you branch on:
+//
+//	if errors.Is(err, prospectkit.CodeListNameTaken) { ... }
+//	switch prospectkit.CodeOf(err) { case prospectkit.CodeCampaignBusy: ... }
+type Code string
+
+// Error returns the code itself.
+func (c Code) Error() string { return string(c) }
+
+// Known reports whether the service's document lists the code.
+func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
+
+// Advice says what to do about the code. A code that the document does not list gets no advice beyond caution.
+func (c Code) Advice() Advice {
+	if known, ok := op.CodeByName(string(c)); ok {
+		return Advice{Action: Action(known.Action), Hint: known.Hint}
+	}
+	return Advice{Action: ActionVerifyFirst, Hint: "the code is not in the document this client was built from"}
+}
+
+// CodeOf returns the code that an error carries: the service's, or [CodeValidationFailed] for arguments refused locally.
+// It is empty for nil and for errors without a code. Look at [ErrOutcomeUnknown] before you trust it about a write.
+func CodeOf(err error) Code {
+	var coded interface{ errorCode() Code }
+	if errors.As(err, &coded) {
+		return coded.errorCode()
+	}
+	var code Code
+	errors.As(err, &code)
+	return code
+}
+
+// class is a target for errors.Is that stands for many codes.
+type class string
+
+func (c class) Error() string { return "prospectkit: " + string(c) }
+
+// The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
+// class by its status. Neither matches an answer that is not the service's own, such as the error page of a proxy.
+const (
+	ErrNotFound            = class("missing or not visible")
+	ErrConflict            = class("conflict with the current state")
+	ErrInvalid             = class("invalid request")
+	ErrUnauthorized        = class("the key was not accepted")
+	ErrForbidden           = class("the key or its owner may not do this")
+	ErrInsufficientCredits = class("not enough credits")
+	ErrRateLimited         = class("rate limited")               // also a wait that this client refused: [WaitError]
+	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: [OutcomeUnknownError]
+	ErrRefusedLocally      = class("refused before the network") // nothing was sent: [RefusedError]
+)
+
+// classOf sorts a code; status decides only for codes that the document does not list.
+func classOf(code Code, status int) class {
+	switch code {
+	case "":
+		return ""
+	case CodeInsufficientCredits:
+		return ErrInsufficientCredits
+	case CodeEndpointNotFound:
+		return "" // a wrong path says nothing about the resource
+	}
+	if known, ok := op.CodeByName(string(code)); ok {
+		status = known.Statuses[len(known.Statuses)-1]
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return ErrInvalid
+	case http.StatusUnauthorized:
+		return ErrUnauthorized
+	case http.StatusPaymentRequired:
+		return ErrInsufficientCredits
+	case http.StatusForbidden:
+		return ErrForbidden
+	case http.StatusNotFound:
+		return ErrNotFound
+	case http.StatusConflict:
+		return ErrConflict
+	case http.StatusTooManyRequests:
+		return ErrRateLimited
+	}
+	return ""
+}
+
+// Outcome says whether a call had its effect. Every error of this package answers it.
+type Outcome string
+
+// The outcomes.
+const (
+	NotApplied Outcome = "not applied" // surely not: it never left, or it was refused
+	Applied    Outcome = "applied"     // surely: the service said so
+	Unknown    Outcome = "unknown"     // it may have happened
+)
+
+// OutcomeOf returns what an error says about the call's effect: [Applied] for nil, [Unknown] for an error that is not ours.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Applied
+	}
+	var ours interface{ Outcome() Outcome }
+	if errors.As(err, &ours) {
+		return ours.Outcome()
+	}
+	return Unknown
+}
+
+// Action is what a caller can do about an error.
+type Action string
+
+// The actions.
+const (
+	ActionNever       = Action(op.Never)       // the same request will be refused again
+	ActionAfterDelay  = Action(op.AfterDelay)  // the same request, later
+	ActionAfterState  = Action(op.AfterState)  // the same request, once a state is reached
+	ActionMayPass     = Action(op.MayPass)     // may pass by itself; trying again is your choice
+	ActionFixInput    = Action(op.FixInput)    // another request
+	ActionNewKey      = Action(op.NewKey)      // another key
+	ActionBuyCredits  = Action(op.BuyCredits)  // more credits, a lower cost or a larger plan
+	ActionVerifyFirst = Action(op.VerifyFirst) // a read may be repeated; a write has to be verified
+)
+
+// Advice is what to do about an error: an action to branch on and a hint to print.
+type Advice struct {
+	Action Action
+	Hint   string
+	After  time.Duration // for ActionAfterDelay, when the service said how long
+}
+
+// String returns the advice as one line.
+func (a Advice) String() string {
+	if a.After > 0 {
+		return fmt.Sprintf("%s (%s): %s", a.Action, a.After, a.Hint)
+	}
+	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
+}
+
+// Error is an answer that was not a success, or the failure to get any answer for a call that surely changed nothing.
+// It is always returned as a pointer.
+type Error struct {
+	Op     string // name in the operation catalogue, for example "lists.create"
+	Method string
+	Route  string // path template, without ids
+
+	Status    int    // HTTP status; 0 when no answer arrived
+	Code      Code   // empty when the answer was not the service's error envelope
+	Message   string // prose that may be reworded; never match on it
+	Param     string // the offending field of a failed validation
+	DocURL    string
+	RequestID string // quote it to the service's support
+
+	RetryAfter  time.Duration // what the service asked for; 0 when it did not
+	ResetAt     time.Time     // when that wait is over, or the rate window resets; zero when unknown
+	ContentType string
+	Body        string    // the first 2 KiB of the answer; it may hold personal data
+	Attempts    []Attempt // what was tried, oldest first
+
+	hint    string
+	outcome Outcome
+	cause   error // why there was no answer, or why no further attempt was made
+}
+
+// Error describes the failure in one line, without token, ids or query.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("prospectkit: " + e.Op + ":")
+	if e.Status != 0 {
+		fmt.Fprintf(&b, " %d", e.Status)
+	}
+	switch {
+	case e.Code != "":
+		b.WriteString(" " + string(e.Code))
+	case e.Status >= 300 && e.Status < 400:
+		b.WriteString(" redirect not followed")
+	case e.Status != 0:
+		b.WriteString(" " + unexpectedAnswer(e.ContentType))
+	}
+	if e.Message != "" {
+		b.WriteString(": " + oneLine(e.Message))
+	}
+	if e.cause != nil {
+		b.WriteString(": " + oneLine(e.cause.Error()))
+	}
+	if e.hint != "" {
+		b.WriteString("; " + e.hint)
+	}
+	var notes []string
+	if e.Param != "" {
+		notes = append(notes, "param "+oneLine(e.Param))
+	}
+	if e.RequestID != "" {
+		notes = append(notes, "request "+oneLine(e.RequestID))
+	}
+	if len(e.Attempts) > 1 {
+		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
+	}
+	if len(notes) > 0 {
+		b.WriteString(" (" + strings.Join(notes, ", ") + ")")
+	}
+	return b.String()
+}
+
+func unexpectedAnswer(contentType string) string {
+	if contentType == "" {
+		return "answer without the error envelope"
+	}
+	return "answer without the error envelope, " + oneLine(contentType)
+}
+
+// Is makes errors.Is work for codes and classes.
+func (e *Error) Is(target error) bool {
+	switch t := target.(type) {
+	case Code:
+		return e.Code == t
+	case class:
+		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests)
+	}
+	return false
+}
+
+// Unwrap returns the cause of a missing answer, or the end of the context that stopped the retries.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Outcome says whether the call had its effect.
+func (e *Error) Outcome() Outcome { return e.outcome }
+
+// Advice says what to do about the error.
+func (e *Error) Advice() Advice {
+	switch {
+	case e.Code != "":
+		advice := e.Code.Advice()
+		if advice.Action == ActionAfterDelay {
+			advice.After = e.RetryAfter
+		}
+		return advice
+	case e.Status == http.StatusTooManyRequests:
+		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
+	case e.Status == 0 && e.outcome == NotApplied:
+		return Advice{Action: ActionMayPass, Hint: "nothing was changed; try again when the network is back"}
+	}
+	return Advice{Action: ActionVerifyFirst, Hint: "the answer is not the service's own: look at status, content type and body"}
+}
+
+// LogValue groups the fields that are safe to log: no message, body or parameter values.
+func (e *Error) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", string(e.Code)),
+		slog.String("param", e.Param), slog.String("request_id", e.RequestID),
+		slog.String("outcome", string(e.outcome)), slog.Int("attempts", len(e.Attempts)),
+	)
+}
+
+func (e *Error) errorCode() Code { return e.Code }
+
+// envelope fills the error from the service's envelope and reports whether the body was one.
+func (e *Error) envelope(body []byte) bool {
+	c := jsonscan.New(body)
+	found := false
+	if c.Object() {
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if string(key) == "error" && c.Is('{') {
+				found = true
+				e.fields(&c)
+			} else {
+				c.Skip()
+			}
+		}
+	}
+	if c.End() != nil || !found || e.Code == "" {
+		e.Code, e.Message, e.Param, e.DocURL, e.RequestID = "", "", "", "", ""
+		return false
+	}
+	return true
+}
+
+func (e *Error) fields(c *jsonscan.Cursor) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "code":
+			e.Code = Code(c.String())
+		case "message":
+			e.Message = c.String()
+		case "param":
+			e.Param = c.String()
+		case "doc_url":
+			e.DocURL = c.String()
+		case "request_id":
+			e.RequestID = c.String()
+		default:
+			c.Skip()
+		}
+	}
+}
+
+// oneLine keeps foreign text from breaking a log line or filling it.
+func oneLine(s string) string {
+	const most = 300
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}

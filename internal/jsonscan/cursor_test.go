@@ -1,0 +1,114 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTypedReaders(t *testing.T) {
+	c := New([]byte("\ufeff" + ` {"s":"a\u00e9\n\ud83d\ude00","n":12,"f":1e3,"b":true,"null":null,"odd":[1,{"x":"}"}],"k\u0065y":"v"} `))
+	got := map[string]any{}
+	require.True(t, c.Object())
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "s":
+			got["s"] = c.String()
+		case "n", "f":
+			got[string(key)] = c.Int()
+		case "b":
+			got["b"] = c.Bool()
+		case "null":
+			got["null"] = c.Null()
+		case "odd":
+			got["odd"] = string(c.Value())
+		case "key":
+			got["key"] = c.String()
+		}
+	}
+	require.NoError(t, c.End())
+	require.Equal(t, map[string]any{
+		"s": "aé\n😀", "n": 12, "f": 1000, "b": true, "null": true, "odd": `[1,{"x":"}"}]`, "key": "v",
+	}, got)
+}
+
+func TestOtherTypesReadAsZero(t *testing.T) {
+	for _, text := range []string{`null`, `[1]`, `{"a":1}`, `true`, `1.5`, `"12"`} {
+		c := New([]byte(text))
+		require.Zero(t, c.Int(), text)
+		require.NoError(t, c.End(), text)
+	}
+	for _, text := range []string{`null`, `[1]`, `{"a":1}`, `true`, `7`} {
+		c := New([]byte(text))
+		require.Empty(t, c.String(), text)
+		require.NoError(t, c.End(), text)
+		c = New([]byte(text))
+		require.Equal(t, text[0] == '{', c.Object(), text)
+	}
+	c := New([]byte(`99999999999999999999999`))
+	_, ok := c.IntOK()
+	require.False(t, ok)
+}
+
+func TestLookup(t *testing.T) {
+	data := []byte(`{"a":{"b":[1,2],"b":3},"x":null}`)
+	v, ok := Lookup(data, "a", "b")
+	require.True(t, ok)
+	require.Equal(t, "3", string(v), "the last of duplicate keys counts")
+	v, ok = Lookup(data, "x")
+	require.True(t, ok)
+	require.Equal(t, "null", string(v))
+	for _, path := range [][]string{{"a", "c"}, {"x", "y"}, {"b"}} {
+		_, ok = Lookup(data, path...)
+		require.False(t, ok, path)
+	}
+}
+
+func TestSyntax(t *testing.T) {
+	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
+	for _, bad := range []string{
+		``, ` `, `{`, `[`, `"`, `"a`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, `{a:1}`, `{1:2}`,
+		`tru`, `nul`, `falsey`, `01`, `-`, `1.`, `.5`, `1e`, `+1`, `1e+`, `0x1`, `NaN`, "\"\x01\"", `"\x"`, `"\u12g4"`, `"\u12"`, `1 2`, `{}x`, `'a'`, deep,
+	} {
+		require.Error(t, Valid([]byte(bad)), "%.40q", bad)
+	}
+	for _, good := range []string{`0`, `-0.1e-5`, `[]`, `{}`, `[[],{}]`, ` null `, "\"\xff\"", `"\ud800"`, `{"":""}`} {
+		require.NoError(t, Valid([]byte(good)), good)
+	}
+}
+
+// FuzzValid holds the scanner against encoding/json: same verdict on every text, same strings, same member borders.
+func FuzzValid(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,2.5e3,"x\u00e9",null,true]}`, `"\ud83d\ude00\ud800x"`, `[1,]`, "\"\xc3\x28\"", `{"a":1,"a":{"b":2}}`, strings.Repeat("[", 100)} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+			return // a documented difference: we skip one byte order mark
+		}
+		require.Equal(t, json.Valid(data), Valid(data) == nil)
+		var s string
+		if json.Unmarshal(data, &s) == nil {
+			c := New(data)
+			require.Equal(t, s, c.String())
+		}
+		var m map[string]json.RawMessage
+		if json.Unmarshal(data, &m) == nil {
+			c, got := New(data), map[string]json.RawMessage{}
+			if c.Object() {
+				for key, ok := c.Member(); ok; key, ok = c.Member() {
+					name := string(key)
+					got[name] = c.Value()
+				}
+			}
+			require.NoError(t, c.End())
+			require.Len(t, got, len(m))
+			for k, v := range m {
+				require.Equal(t, string(v), string(got[k]))
+			}
+		}
+	})
+}

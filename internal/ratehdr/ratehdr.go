@@ -1,0 +1,127 @@
+// Package ratehdr reads the rate-limit headers: RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset and Retry-After.
+// What cannot be understood is reported as absent, never guessed.
+package ratehdr
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Never stands for a wait so long that it means "do not come back": an absurd number of seconds, an overflowing date.
+const Never = time.Duration(1<<63 - 1)
+
+const (
+	maxSeconds = 1 << 31       // beyond: absurd
+	dayAndBit  = 86_400        // up to here RateLimit-Reset counts seconds from now
+	epochFloor = 1_000_000_000 // from here on it is a time stamp
+)
+
+// Rate is what one answer says about the binding window: the one of the two with fewer requests left.
+type Rate struct {
+	Limit     int // -1 when absent
+	Remaining int // -1 when absent
+	Reset     time.Duration
+	HasReset  bool
+}
+
+// ParseRate reads the three RateLimit headers; ok is false when neither limit nor remaining is there.
+func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
+	r.Limit, r.Remaining = count(h, "Ratelimit-Limit"), count(h, "Ratelimit-Remaining")
+	if reset, found := number(first(h, "Ratelimit-Reset")); found {
+		switch {
+		case reset <= dayAndBit:
+			r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
+		case reset >= epochFloor:
+			r.Reset, r.HasReset = max(0, clock(h, now).until(time.Unix(reset, 0))), true
+		}
+	}
+	return r, r.Limit >= 0 || r.Remaining >= 0
+}
+
+// ParseRetryAfter reads Retry-After: seconds, or a date in any of the three forms of RFC 9110, held against the answer's
+// own Date where there is one. Of several lines the longest wait counts. Negative and unreadable values count as absent,
+// a date in the past as zero, an absurd value as [Never].
+func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
+	for _, line := range h["Retry-After"] {
+		w, good := retryAfter(strings.TrimSpace(line), clock(h, now))
+		if good {
+			wait, ok = max(wait, w), true
+		}
+	}
+	return wait, ok
+}
+
+func retryAfter(s string, now reference) (time.Duration, bool) {
+	if digits(s) {
+		n, ok := number(s)
+		if !ok || n > maxSeconds {
+			return Never, true
+		}
+		return time.Duration(n) * time.Second, true
+	}
+	at, err := http.ParseTime(s)
+	if err != nil {
+		return 0, false
+	}
+	if wait := now.until(at); wait <= maxSeconds*time.Second {
+		return max(0, wait), true
+	}
+	return Never, true
+}
+
+// reference is the instant that dates in an answer are held against.
+type reference time.Time
+
+func clock(h http.Header, now time.Time) reference {
+	if date, err := http.ParseTime(first(h, "Date")); err == nil {
+		return reference(date)
+	}
+	return reference(now)
+}
+
+func (r reference) until(t time.Time) time.Duration { return t.Sub(time.Time(r)) }
+
+func first(h http.Header, key string) string {
+	if lines := h[key]; len(lines) > 0 {
+		return strings.TrimSpace(lines[0])
+	}
+	return ""
+}
+
+func count(h http.Header, key string) int {
+	if n, ok := number(first(h, key)); ok && n <= maxSeconds {
+		return int(n)
+	}
+	return -1
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// number reads plain digits; a sign, a space or more than 15 digits is refused.
+func number(s string) (int64, bool) {
+	s = strings.TrimLeft(s, "0") + zero(s)
+	if !digits(s) || len(s) > 15 {
+		return 0, false
+	}
+	var n int64
+	for i := range len(s) {
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, true
+}
+
+// zero keeps one digit of a number that is nothing but zeros.
+func zero(s string) string {
+	if s != "" && strings.Trim(s, "0") == "" {
+		return "0"
+	}
+	return ""
+}

@@ -1,0 +1,118 @@
+package ratehdr
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestRetryAfter(t *testing.T) {
+	const absent = -1
+	for _, tc := range []struct {
+		name  string
+		lines []string
+		date  string
+		want  time.Duration
+	}{
+		{"none", nil, "", absent},
+		{"empty", []string{""}, "", absent},
+		{"seconds", []string{"120"}, "", 2 * time.Minute},
+		{"spaces around", []string{" 7 "}, "", 7 * time.Second},
+		{"zero", []string{"0"}, "", 0},
+		{"leading zeros", []string{"0005"}, "", 5 * time.Second},
+		{"largest sensible", []string{"2147483648"}, "", 2147483648 * time.Second},
+		{"one more", []string{"2147483649"}, "", Never},
+		{"overflows when multiplied", []string{"9223372037"}, "", Never},
+		{"overflows int64", []string{"99999999999999999999999"}, "", Never},
+		{"negative", []string{"-5"}, "", absent},
+		{"signed", []string{"+5"}, "", absent},
+		{"fraction", []string{"1.5"}, "", absent},
+		{"words", []string{"soon"}, "", absent},
+		{"RFC 1123", []string{"Sat, 21 Nov 2026 12:01:00 GMT"}, "", time.Minute},
+		{"RFC 850", []string{"Saturday, 21-Nov-26 12:01:00 GMT"}, "", time.Minute},
+		{"asctime", []string{"Sat Nov 21 12:01:00 2026"}, "", time.Minute},
+		{"other zone", []string{"Sat, 21 Nov 2026 12:01:00 EST"}, "", absent},
+		{"past", []string{"Sat, 21 Nov 2026 11:00:00 GMT"}, "", 0},
+		{"year 9999", []string{"Fri, 31 Dec 9999 23:59:59 GMT"}, "", Never},
+		{"against Date", []string{"Sat, 21 Nov 2026 12:01:00 GMT"}, "Sat, 21 Nov 2026 12:00:30 GMT", 30 * time.Second},
+		{"unreadable Date", []string{"Sat, 21 Nov 2026 12:01:00 GMT"}, "yesterday", time.Minute},
+		{"several lines, longest", []string{"5", "60", "7"}, "", time.Minute},
+		{"several lines, one unreadable", []string{"soon", "6"}, "", 6 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := http.Header{}
+			for _, l := range tc.lines {
+				h.Add("Retry-After", l)
+			}
+			if tc.date != "" {
+				h.Set("Date", tc.date)
+			}
+			got, ok := ParseRetryAfter(h, now)
+			require.Equal(t, tc.want != absent, ok)
+			if ok {
+				require.Equal(t, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestRate(t *testing.T) {
+	header := func(limit, remaining, reset string) http.Header {
+		h := http.Header{}
+		for k, v := range map[string]string{"RateLimit-Limit": limit, "RateLimit-Remaining": remaining, "RateLimit-Reset": reset} {
+			if v != "-" {
+				h.Set(k, v)
+			}
+		}
+		return h
+	}
+	for _, tc := range []struct {
+		name string
+		h    http.Header
+		want Rate
+		ok   bool
+	}{
+		{"all", header("120", "119", "60"), Rate{120, 119, time.Minute, true}, true},
+		{"none left", header("120", "0", "0"), Rate{120, 0, 0, true}, true},
+		{"day", header("10000", "5", "86400"), Rate{10000, 5, 24 * time.Hour, true}, true},
+		{"between delta and stamp", header("120", "5", "86401"), Rate{120, 5, 0, false}, true},
+		{"time stamp", header("120", "5", "1795262430"), Rate{120, 5, 30 * time.Second, true}, true},
+		{"time stamp in the past", header("120", "5", "1000000000"), Rate{120, 5, 0, true}, true},
+		{"absent", header("-", "-", "-"), Rate{-1, -1, 0, false}, false},
+		{"reset alone", header("-", "-", "5"), Rate{-1, -1, 5 * time.Second, true}, false},
+		{"remaining alone", header("-", "4", "-"), Rate{-1, 4, 0, false}, true},
+		{"garbage", header("many", "-3", "later"), Rate{-1, -1, 0, false}, false},
+		{"structured field", header("120;w=60", "5", "3"), Rate{-1, 5, 3 * time.Second, true}, true},
+		{"absurd", header("99999999999999999999", "2147483649", "60"), Rate{-1, -1, time.Minute, true}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, ok := ParseRate(tc.h, now)
+			require.Equal(t, tc.ok, ok)
+			require.Equal(t, tc.want, got)
+		})
+	}
+}
+
+// FuzzHeaders: no panic, no negative wait, whatever a server sends.
+func FuzzHeaders(f *testing.F) {
+	f.Add("120", "119", "60", "5", "")
+	f.Add("-1", "9223372036854775807", "1795262430", "Sat, 21 Nov 2026 12:01:00 GMT", "Sat, 21 Nov 2026 12:00:00 GMT")
+	f.Add("", "0x10", "1e9", "9223372037", "Fri, 31 Dec 9999 23:59:59 GMT")
+	f.Fuzz(func(t *testing.T, limit, remaining, reset, after, date string) {
+		h := http.Header{
+			"Ratelimit-Limit": {limit}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {reset},
+			"Retry-After": {after}, "Date": {date},
+		}
+		rate, ok := ParseRate(h, now)
+		require.GreaterOrEqual(t, rate.Limit, -1)
+		require.GreaterOrEqual(t, rate.Remaining, -1)
+		require.GreaterOrEqual(t, rate.Reset, time.Duration(0))
+		require.Equal(t, ok, rate.Limit >= 0 || rate.Remaining >= 0)
+		wait, _ := ParseRetryAfter(h, now)
+		require.GreaterOrEqual(t, wait, time.Duration(0))
+	})
+}

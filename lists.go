@@ -1,0 +1,393 @@
+package prospectkit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// ListsService keeps prospect lists: contact lists hold people, company lists hold companies. Their rows are in rows.go.
+type ListsService struct{ client *Client }
+
+// ListKind is what a list holds.
+type ListKind string
+
+// The kinds of lists.
+const (
+	ContactList ListKind = "contactList"
+	CompanyList ListKind = "companyList"
+)
+
+// Known reports whether the document lists the kind.
+func (k ListKind) Known() bool { return k == ContactList || k == CompanyList }
+
+// List is a prospect list.
+type List struct {
+	ID             string    `json:"id"`
+	Name           string    `json:"name"`
+	Kind           ListKind  `json:"entityType"`
+	ContactsCount  int       `json:"contactsCount"`
+	CompaniesCount int       `json:"companiesCount"`
+	CreatedAt      time.Time `json:"createdAt,omitzero"`
+	FolderID       string    `json:"folderId,omitempty"` // empty at the folder root
+	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for
+
+	raw Object
+}
+
+// Raw returns the list as the service sent it, with fields that the document does not show. The completionStatus that
+// [CodeListProcessing] speaks of is one of them.
+func (l *List) Raw() Object { return l.raw }
+
+// Column is a custom column of a list.
+type Column struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"` // values not shown by the document
+}
+
+// Bounds of the service's document.
+const (
+	maxPageSize    = 1000 // lists and rows
+	maxListName    = 255
+	maxListSearch  = 200
+	maxFilterChars = 8000
+	maxSortKey     = 100
+	maxCRMContacts = 500
+)
+
+// ListsParams selects lists. The zero value selects all.
+type ListsParams struct {
+	Limit    int      `url:"limit,omitempty"`   // lists a page, 1 to 1000; iterators default to 1000, Page to the service's 50
+	PageNum  int      `url:"pageNum,omitempty"` // first page, from 1; default 1
+	Kind     ListKind `url:"entityType,omitempty"`
+	FolderID string   `url:"folderId,omitempty"` // only lists of this folder
+	Search   string   `url:"search,omitempty"`   // part of the name, 1 to 200 characters, case ignored, no wildcards
+}
+
+func (p ListsParams) check(bad *checks) {
+	bad.between("limit", p.Limit, 1, maxPageSize)
+	bad.atLeast("pageNum", p.PageNum, 1)
+	oneOf(bad, "entityType", p.Kind, ContactList, CompanyList)
+	bad.optionalID("folderId", p.FolderID)
+	bad.optionalLength("search", p.Search, 1, maxListSearch)
+}
+
+// All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range starts anew.
+// Lists that come twice because others add some meanwhile are dropped, and those that move past a border because others
+// delete some are found again: see [Track].
+//
+// GET /business/lists, scope lists.
+func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...IterOption) iter.Seq2[*List, error] {
+	return s.pager(p).items(ctx, opts)
+}
+
+// Pages is [ListsService.All] by whole pages, with totals.
+//
+// GET /business/lists, scope lists.
+func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOption) iter.Seq2[*Page[List], error] {
+	return s.pager(p).pages(ctx, opts)
+}
+
+// Page reads one page of lists. A page past the end is empty.
+//
+// Codes worth branching on: [CodeValidationFailed].
+//
+// GET /business/lists, scope lists.
+func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
+	return do(ctx, s.client, op.ListsList, request{query: p}, readPage(readList), opts)
+}
+
+func (s *ListsService) pager(p ListsParams) pager[List] {
+	if p.Limit == 0 {
+		p.Limit = maxPageSize
+	}
+	return pager[List]{
+		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: true, query: collection(p),
+		id: func(l *List) string { return l.ID },
+		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
+			p.PageNum = number
+			return s.Page(ctx, p, opts...)
+		},
+	}
+}
+
+// NewList is what a new list is made of.
+type NewList struct {
+	Name string   `json:"name"`                // 1 to 255 characters; space around it is removed; unique in the workspace
+	Kind ListKind `json:"entityType,omitzero"` // default: contact list
+}
+
+func (n NewList) check(bad *checks) {
+	bad.length("name", strings.TrimSpace(n.Name), 1, maxListName)
+	oneOf(bad, "entityType", n.Kind, ContactList, CompanyList)
+}
+
+// Create makes an empty list at the folder root.
+//
+// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], and the list may exist. Names are unique, so
+// looking for the name tells.
+//
+// Codes worth branching on: [CodeListNameTaken], also when an agent holds the name; [CodeListNameReserved];
+// [CodeValidationFailed].
+//
+// POST /business/lists, scope lists.
+func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
+	in.Name = strings.TrimSpace(in.Name)
+	return do(ctx, s.client, op.ListsCreate, request{body: in}, readList, opts)
+}
+
+// GetListParams says what to read with a list.
+type GetListParams struct {
+	Include ListInclude `url:"include,omitempty"`
+}
+
+// ListInclude names something to read along. The document shows one value and says that there may be others.
+type ListInclude string
+
+// IncludeColumns adds the custom column definitions.
+const IncludeColumns ListInclude = "columns"
+
+// Get reads one list.
+//
+// Codes worth branching on: [CodeListNotFound], which also answers for a list of another workspace.
+//
+// GET /business/lists/{listId}, scope lists.
+func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
+	return do(ctx, s.client, op.ListsGet, request{ids: []string{listID}, query: p}, readList, opts)
+}
+
+// Move puts a list into a folder. The same call again leaves the same state, but it is sent once all the same, because a
+// teammate may move the list in between. The answer's shape is not shown by the document.
+//
+// PATCH /business/lists/{listId}, scope lists.
+func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
+	check := func(bad *checks) { bad.id("folderId", folderID) }
+	return do(ctx, s.client, op.ListsMove, request{ids: []string{listID}, body: Fields{"folderId": folderID}, check: check}, readObject, opts)
+}
+
+// MoveToRoot takes a list out of its folder. That null means the root when it is written is assumed: the document says so
+// only for reading.
+//
+// PATCH /business/lists/{listId}, scope lists.
+func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ListsMove, request{ids: []string{listID}, body: Fields{"folderId": nil}}, readObject, opts)
+}
+
+// CRMPush says what to push where.
+type CRMPush struct {
+	CRM        string   `json:"crm"`                  // one of five kinds, whose names the document masks
+	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; empty: the whole list
+}
+
+func (p CRMPush) check(bad *checks) {
+	if strings.TrimSpace(p.CRM) == "" {
+		bad.add("crm", "must not be blank")
+	}
+	if len(p.ContactIDs) > maxCRMContacts {
+		bad.add("contactIds", "has %d ids, must have 1 to %d", len(p.ContactIDs), maxCRMContacts)
+	}
+	for _, id := range p.ContactIDs {
+		if !isID(id) {
+			bad.add("contactIds", "must all be 24 hexadecimal digits")
+			break
+		}
+	}
+}
+
+// CRMPushed says what the service has accepted. The push itself runs in the background, without a job to ask.
+type CRMPushed struct {
+	CRM     string   `json:"crm"`
+	ListIDs []string `json:"listIds"`
+}
+
+// PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
+// with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
+// pushed and nothing is overwritten. It spends no credits. Its result can be seen in the CRM only, so after an
+// [OutcomeUnknownError] look there.
+//
+// Codes worth branching on: [CodeCRMNotConnected], [CodeContactListRequired], [CodeListNotFound].
+//
+// POST /business/lists/{listId}/crm-push, scope lists.
+func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
+	return do(ctx, s.client, op.ListsCRMPush, request{ids: []string{listID}, body: in}, readCRMPushed, opts)
+}
+
+// AddMembers adds existing contacts to a list. Body and answer are not shown by the document: you supply the fields. Whether it
+// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice.
+//
+// POST /business/lists/{listId}/members, scope lists.
+func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in}, readObject, opts)
+}
+
+// AddContacts adds new raw rows to a list. Body and answer are not shown by the document: you supply the fields. Whether it
+// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice.
+//
+// POST /business/lists/{listId}/contacts, scope lists.
+func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ListsAddContacts, request{ids: []string{listID}, body: in}, readObject, opts)
+}
+
+// SaveToList saves contacts of one list into another. Body and answer are not shown by the document: you supply the fields.
+// It may enrich contacts, so it counts as spending credits. It is sent once.
+//
+// Codes that fit here: [CodeListNameAmbiguous], [CodeListNameReserved], [CodeListProcessing],
+// [CodeAllContactsAlreadyEnriched].
+//
+// POST /business/lists/save-to-list, scope lists.
+func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ListsSave, request{body: in}, readObject, opts)
+}
+
+// FolderKind is what a folder holds.
+type FolderKind string
+
+// The kinds of folders.
+const (
+	ContactListFolder FolderKind = "contactList"
+	CompanyListFolder FolderKind = "companyList"
+	CampaignFolder    FolderKind = "campaign"
+	AgentFolder       FolderKind = "agent"
+)
+
+// Known reports whether the document lists the kind.
+func (k FolderKind) Known() bool {
+	return k == ContactListFolder || k == CompanyListFolder || k == CampaignFolder || k == AgentFolder
+}
+
+// Folder holds lists, campaigns or agents.
+type Folder struct {
+	ID   string     `json:"id"`
+	Name string     `json:"name"` // unique among the folders of its kind
+	Kind FolderKind `json:"type"`
+}
+
+// Folders lists the folders of one kind. There are no pages.
+//
+// Codes worth branching on: [CodeInvalidRequest], when the service that owns agents or campaigns refuses; it may relay a code
+// of its own.
+//
+// GET /business/folders, scope lists.
+func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {
+	query := struct {
+		Kind FolderKind `url:"type"`
+	}{kind}
+	check := func(bad *checks) {
+		if kind == "" {
+			bad.add("type", "is required")
+		}
+		oneOf(bad, "type", kind, ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder)
+	}
+	folders, err := do(ctx, s.client, op.FoldersList, request{query: query, check: check}, readFolders, opts)
+	if err != nil {
+		return nil, err
+	}
+	return *folders, nil
+}
+
+func readList(c *jsonscan.Cursor, l *List) error {
+	if !c.Is('{') {
+		return errors.New("a list is no object")
+	}
+	l.raw.raw = json.RawMessage(c.Value())
+	if c.Err() != nil {
+		return c.Err()
+	}
+	fields := jsonscan.New(l.raw.raw)
+	fields.Object()
+	for key, ok := fields.Member(); ok; key, ok = fields.Member() {
+		switch string(key) {
+		case "id":
+			l.ID = fields.String()
+		case "name":
+			l.Name = fields.String()
+		case "entityType":
+			l.Kind = ListKind(fields.String())
+		case "contactsCount":
+			l.ContactsCount = fields.Int()
+		case "companiesCount":
+			l.CompaniesCount = fields.Int()
+		case "createdAt":
+			l.CreatedAt = parseTime(fields.String())
+		case "folderId":
+			l.FolderID = fields.String()
+		case "columns":
+			_ = readElements(&fields, &l.Columns, readColumn)
+		default:
+			fields.Skip()
+		}
+	}
+	if fields.Err() == nil && l.ID == "" {
+		return errors.New("a list has no id")
+	}
+	return fields.Err()
+}
+
+func readColumn(c *jsonscan.Cursor, col *Column) error {
+	if !c.Object() {
+		return c.Err()
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "id":
+			col.ID = c.String()
+		case "name":
+			col.Name = c.String()
+		case "type":
+			col.Type = c.String()
+		default:
+			c.Skip()
+		}
+	}
+	return c.Err()
+}
+
+func readFolders(c *jsonscan.Cursor, folders *[]Folder) error {
+	if !c.Is('[') {
+		return errors.New("the folders are no array")
+	}
+	return readElements(c, folders, readFolder)
+}
+
+func readFolder(c *jsonscan.Cursor, f *Folder) error {
+	if !c.Object() {
+		return c.Err()
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "id":
+			f.ID = c.String()
+		case "name":
+			f.Name = c.String()
+		case "type":
+			f.Kind = FolderKind(c.String())
+		default:
+			c.Skip()
+		}
+	}
+	return c.Err()
+}
+
+func readCRMPushed(c *jsonscan.Cursor, p *CRMPushed) error {
+	if !c.Object() {
+		return errors.New("the answer is no object")
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "crm":
+			p.CRM = c.String()
+		case "listIds":
+			_ = readElements(c, &p.ListIDs, func(c *jsonscan.Cursor, id *string) error { *id = c.String(); return c.Err() })
+		default:
+			c.Skip()
+		}
+	}
+	return c.Err()
+}

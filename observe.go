@@ -1,0 +1,126 @@
+package prospectkit
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// EventKind says what an [Event] reports.
+type EventKind string
+
+// The kinds of events, in the order in which a call emits them.
+const (
+	EventAttempt EventKind = "attempt" // one try is over
+	EventWait    EventKind = "wait"    // the call is about to wait: for a rate limit, or before a repetition
+	EventCall    EventKind = "call"    // the call is over
+)
+
+// Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies.
+type Event struct {
+	Kind     EventKind
+	Op       string // name in the operation catalogue
+	Method   string
+	Route    string
+	Surface  Surface
+	Attempt  int // 1 for the first
+	Start    time.Time
+	Duration time.Duration // of the attempt or the whole call, waits included
+	Status   int           // 0 when no answer arrived
+	Code     Code
+	Evidence Evidence      // of an attempt
+	Wait     time.Duration // of a wait
+	Reason   string        // why it waits
+	Rate     RateWindow    // what the last answer said; At is zero when it said nothing
+	Outcome  Outcome       // of the call
+	Err      error         // of the attempt or the call
+}
+
+// Observer receives events, in the goroutine of the call. It has to be safe for concurrent use and should be quick.
+// A panic in it is swallowed: it can never break a call.
+type Observer func(ctx context.Context, e Event)
+
+// WithObserver calls f for every attempt, wait and call. It can be given more than once.
+func WithObserver(f Observer) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if f == nil {
+			bad.add("WithObserver", "got nil")
+			return
+		}
+		c.observers = append(c.observers[:len(c.observers):len(c.observers)], f)
+	})
+}
+
+// WithLogger logs calls at Debug, waits and repetitions at Info, failures at Warn. Only fields on a fixed list are logged:
+// never a token, an id, a query, a body or the service's message. Without this option nothing is ever logged.
+func WithLogger(l *slog.Logger) Option {
+	if l == nil {
+		return clientOption(func(_ *config, bad *checks) { bad.add("WithLogger", "got nil") })
+	}
+	return WithObserver(func(ctx context.Context, e Event) { logEvent(ctx, l, e) })
+}
+
+func logEvent(ctx context.Context, l *slog.Logger, e Event) {
+	level := slog.LevelDebug
+	switch {
+	case e.Kind == EventCall && e.Err != nil:
+		level = slog.LevelWarn
+	case e.Kind == EventWait, e.Err != nil:
+		level = slog.LevelInfo
+	}
+	if !l.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{slog.String("op", e.Op), slog.Int("attempt", e.Attempt)}
+	switch e.Kind {
+	case EventWait:
+		attrs = append(attrs, slog.Duration("wait", e.Wait), slog.String("reason", e.Reason))
+	case EventAttempt:
+		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
+			slog.String("evidence", string(e.Evidence)), slog.Duration("duration", e.Duration))
+	case EventCall:
+		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
+			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration))
+	}
+	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
+}
+
+// Info is what [Capture] fills: what happened on the wire during a call, success or not.
+type Info struct {
+	Op        string
+	Surface   Surface
+	Status    int
+	Header    http.Header // of the last answer; a copy
+	RequestID string      // of an error answer; the service names none on success
+	Rate      RateWindow  // what the last answer said; At is zero when it said nothing
+	Attempts  []Attempt
+	Duration  time.Duration
+}
+
+// Capture fills info when the call is over. Given to an iterator, it holds the facts of the last page.
+func Capture(info *Info) CallOption {
+	return callOption(func(c *callConfig, bad *checks) {
+		if info == nil {
+			bad.add("Capture", "got nil")
+			return
+		}
+		c.info = info
+	})
+}
+
+func (c *call) emit(e Event) {
+	if len(c.client.conf.observers) == 0 {
+		return
+	}
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.op.Method, c.op.Path, Surface(c.op.Surface)
+	for _, f := range c.client.conf.observers {
+		notify(c.ctx, f, e)
+	}
+}
+
+// notify keeps an observer's panic to itself.
+func notify(ctx context.Context, f Observer, e Event) {
+	defer func() { _ = recover() }()
+	f(ctx, e)
+}

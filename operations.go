@@ -1,0 +1,175 @@
+package prospectkit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// Scope is the permission that a key needs for an operation. A key without any scope has them all.
+type Scope string
+
+// The scopes. ScopeAny marks what every valid key may call.
+const (
+	ScopeAny       = Scope(op.ScopeAny)
+	ScopeLists     = Scope(op.ScopeLists)
+	ScopeCampaigns = Scope(op.ScopeCampaigns)
+	ScopeSearch    = Scope(op.ScopeSearch)
+	ScopeContacts  = Scope(op.ScopeContacts)
+	ScopeAgents    = Scope(op.ScopeAgents)
+	ScopeCompanies = Scope(op.ScopeCompanies)
+)
+
+// Class says what a repetition of an operation may do. It decides what is retried.
+type Class string
+
+// The classes, from harmless to dangerous.
+const (
+	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
+	ClassMeteredRead    = Class(op.MeteredRead)    // changes nothing, costs credits
+	ClassIdempotent     = Class(op.Idempotent)     // the same call again leaves the same state
+	ClassGuardedByName  = Class(op.GuardedByName)  // a second one is refused because the name is taken
+	ClassGuardedByState = Class(op.GuardedByState) // a second one is refused because the state has moved
+	ClassUnsafe         = Class(op.Unsafe)         // a second one may happen a second time
+)
+
+// Effect says whether an operation has a consequence beyond the resource that it names.
+type Effect string
+
+// The effects. An assumed one is not shown by the service's document and counts as if it were.
+const (
+	EffectNo      = Effect(op.No)
+	EffectYes     = Effect(op.Yes)
+	EffectAssumed = Effect(op.Assumed)
+)
+
+// Provenance says how far the service's document shows an operation.
+type Provenance string
+
+// The provenances.
+const (
+	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are printed
+	ProvenanceAssumed        = Provenance(op.AssumedPath)    // path by analogy; change it with WithPath
+	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is shown: give one with WithPath
+)
+
+// Operation is one operation of the service, as a row of the catalogue or as you describe it to [Client.Call].
+type Operation struct {
+	Name           string // in events, errors and logs
+	Method         string
+	Path           string // below the base URL
+	Scope          Scope
+	Surface        Surface // whose rate limits count
+	Class          Class   // what a repetition may do
+	Spends         Effect  // credits
+	Sends          Effect  // messages to prospects
+	WritesOutside  Effect  // into a CRM
+	Provenance     Provenance
+	AttemptTimeout time.Duration // default 30 s
+	Codes          []Code        // documented for it, beside the five that every operation may answer
+	Summary        string
+}
+
+// Operations returns the catalogue: every operation that the service's document names, in a fresh slice.
+func Operations() []Operation {
+	all := make([]Operation, 0, len(op.All()))
+	for _, o := range op.All() {
+		codes := make([]Code, len(o.Codes))
+		for i, c := range o.Codes {
+			codes[i] = Code(c)
+		}
+		all = append(all, Operation{
+			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface), Class: Class(o.Class),
+			Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes), Provenance: Provenance(o.Provenance),
+			AttemptTimeout: o.Timeout, Codes: codes, Summary: o.Summary,
+		})
+	}
+	return all
+}
+
+// Call reaches an operation that this package has no method for, under the same limits, retries, checks and errors as all
+// others. You describe it: name, method, path, surface and class are required, and what you leave out of the effects counts
+// as possible. The class decides what is repeated, so when in doubt say [ClassUnsafe].
+//
+// in becomes the JSON body, unless it is nil; out is what encoding/json decodes the answer into, an *[Object], or nil.
+func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
+	row, bad := o.row()
+	if len(bad) > 0 {
+		return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+	}
+	read := func(cur *jsonscan.Cursor, raw *Object) error {
+		if err := readObject(cur, raw); err != nil {
+			return err
+		}
+		switch out := out.(type) {
+		case nil:
+			return nil
+		case *Object:
+			*out = *raw
+			return nil
+		default:
+			return json.Unmarshal(raw.raw, out)
+		}
+	}
+	_, err := do(ctx, c, row, request{body: in}, read, opts)
+	return err
+}
+
+func (o Operation) row() (*op.Op, checks) {
+	var bad checks
+	for _, field := range [][2]string{{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)}} {
+		if field[1] == "" {
+			bad.add("Operation."+field[0], "is required")
+		}
+	}
+	oneOf(&bad, "Operation.Class", o.Class, ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
+	oneOf(&bad, "Operation.Method", o.Method, http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+	if o.Path != "" && (!validPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
+		bad.add("Operation.Path", "must start with / and hold no braces, query or dot segment")
+	}
+	if _, known := op.Windows[op.Surface(o.Surface)]; !known && o.Surface != "" {
+		bad.add("Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
+	}
+	if o.AttemptTimeout < 0 {
+		bad.add("Operation.AttemptTimeout", "must not be negative")
+	}
+	row := &op.Op{
+		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
+		Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside), Provenance: op.CallerSupplied, Shape: op.Raw,
+		Timeout: o.AttemptTimeout,
+	}
+	if row.Timeout == 0 {
+		row.Timeout = 30 * time.Second
+	}
+	return row, bad
+}
+
+func possible(e Effect) op.Effect {
+	if e == "" {
+		return op.Assumed
+	}
+	return op.Effect(e)
+}
+
+// ScopesFor returns the scopes that a key needs for the operations named, each once; unknown names are an error.
+func ScopesFor(names ...string) ([]Scope, error) {
+	var scopes []Scope
+	seen := map[op.Scope]bool{op.ScopeAny: true}
+	for _, name := range names {
+		o, ok := op.ByName(name)
+		if !ok {
+			return nil, fmt.Errorf("prospectkit: no operation is called %q", name)
+		}
+		if !seen[o.Scope] {
+			seen[o.Scope] = true
+			scopes = append(scopes, Scope(o.Scope))
+		}
+	}
+	return scopes, nil
+}

@@ -1,0 +1,224 @@
+package prospectkit
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Option configures a [Client]; see [New] and [Client.With].
+type Option interface{ applyClient(*config, *checks) }
+
+// IterOption configures an iterator. Every [CallOption] is one and then holds for each page's call.
+type IterOption interface {
+	applyIter(*iterConfig, *checks)
+}
+
+// CallOption configures one call.
+type CallOption interface {
+	IterOption
+	applyCall(*callConfig, *checks)
+}
+
+// SharedOption configures a client or one call.
+type SharedOption interface {
+	Option
+	CallOption
+}
+
+type clientOption func(*config, *checks)
+
+func (f clientOption) applyClient(c *config, bad *checks) { f(c, bad) }
+
+type callOption func(*callConfig, *checks)
+
+func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
+func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+
+type iterOption func(*iterConfig, *checks)
+
+func (f iterOption) applyIter(c *iterConfig, bad *checks) { f(c, bad) }
+
+type sharedOption func(*settings, *checks)
+
+func (f sharedOption) applyClient(c *config, bad *checks)   { f(&c.settings, bad) }
+func (f sharedOption) applyCall(c *callConfig, bad *checks) { f(&c.settings, bad) }
+func (f sharedOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+
+// settings are what a client sets and a call may override.
+type settings struct {
+	retry   RetryPolicy
+	maxWait time.Duration
+	timeout time.Duration // 0: the operation's own
+}
+
+// callConfig is what the options of one call add up to.
+type callConfig struct {
+	settings
+	info   *Info
+	path   string
+	query  [][2]string
+	header [][2]string
+	fields [][2]any
+}
+
+// WithRetry bounds the repetitions of calls; [NoRetry] forbids them.
+func WithRetry(p RetryPolicy) SharedOption {
+	return sharedOption(func(s *settings, bad *checks) {
+		p.check(bad)
+		s.retry = p.withDefaults()
+	})
+}
+
+// WithMaxWait bounds any single wait for a rate limit; default 2 minutes. A longer wait is refused at once: with the
+// service's own error after a 429, with [WaitError] before anything was sent. Zero refuses every wait.
+func WithMaxWait(d time.Duration) SharedOption {
+	return sharedOption(func(s *settings, bad *checks) {
+		if d < 0 {
+			bad.add("WithMaxWait", "is %s, must not be negative", d)
+		}
+		s.maxWait = d
+	})
+}
+
+// WithAttemptTimeout bounds one attempt until the answer's headers, and again each 64 KiB of its body. Default: 75 s for
+// agents, because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else.
+// Bound the whole call with the context.
+func WithAttemptTimeout(d time.Duration) SharedOption {
+	return sharedOption(func(s *settings, bad *checks) {
+		if d <= 0 {
+			bad.add("WithAttemptTimeout", "is %s, must be positive", d)
+		}
+		s.timeout = d
+	})
+}
+
+// WithHTTPClient sends through a copy of h: its transport, cookie jar and timeout count, its redirect policy does not,
+// because redirects are never followed. The client itself is left alone.
+func WithHTTPClient(h *http.Client) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if h == nil {
+			bad.add("WithHTTPClient", "got nil")
+			return
+		}
+		c.httpClient = h
+	})
+}
+
+// WithTransport sends through rt: a transport with a private certificate authority, a recorder, the sandbox, a mock.
+// It sees every attempt. Proof that a failed call was never sent needs a transport that passes the request's context on
+// to net/http; with any other, a failed write counts as unknown.
+func WithTransport(rt http.RoundTripper) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if rt == nil {
+			bad.add("WithTransport", "got nil")
+			return
+		}
+		c.httpClient = &http.Client{Transport: rt}
+	})
+}
+
+// WithBudget shares what is known about the workspace's rate limits with other clients of the same workspace.
+func WithBudget(b *Budget) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if b == nil || b.pools == nil {
+			bad.add("WithBudget", "needs a budget made by NewBudget")
+			return
+		}
+		c.budget = b
+	})
+}
+
+// WithUserAgent puts your application's name and version before this package's in the User-Agent header.
+func WithUserAgent(app string) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if app = strings.TrimSpace(app); app == "" || hasControl(app) {
+			bad.add("WithUserAgent", "must not be empty or hold control characters")
+			return
+		}
+		c.userAgent = app + " " + userAgent
+	})
+}
+
+// WithMaxResponseBytes bounds one decoded answer; default 32 MiB. A longer one is an error, never cut silently.
+func WithMaxResponseBytes(n int64) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if n < 1 {
+			bad.add("WithMaxResponseBytes", "is %d, must be positive", n)
+		}
+		c.maxBody = n
+	})
+}
+
+// AllowPlainHTTP accepts a base URL with http to a host that is not this machine. The token then travels unprotected.
+func AllowPlainHTTP() Option {
+	return clientOption(func(c *config, _ *checks) { c.plainHTTP = true })
+}
+
+// WithQuery adds a query parameter that the service's document does not show. One the call sets itself is replaced.
+func WithQuery(key, value string) CallOption {
+	return callOption(func(c *callConfig, bad *checks) {
+		if key == "" {
+			bad.add("WithQuery", "needs a key")
+		}
+		c.query = append(c.query, [2]string{key, value})
+	})
+}
+
+// WithField adds a body field whose name the service's document does not show. A field that the call has already, or knows by
+// that name, is refused.
+func WithField(name string, value any) CallOption {
+	return callOption(func(c *callConfig, bad *checks) {
+		if name == "" {
+			bad.add("WithField", "needs a name")
+		}
+		c.fields = append(c.fields, [2]any{name, value})
+	})
+}
+
+// WithHeader adds a request header. The headers that carry identity, framing or licence to replay are refused.
+func WithHeader(key, value string) CallOption {
+	return callOption(func(c *callConfig, bad *checks) {
+		switch canonical := http.CanonicalHeaderKey(key); {
+		case key == "" || hasControl(key) || hasControl(value) || strings.ContainsAny(key, " :"):
+			bad.add("WithHeader", "needs a valid name and value")
+		case reservedHeaders[canonical]:
+			bad.add("WithHeader", "must not set %s", canonical)
+		default:
+			c.header = append(c.header, [2]string{canonical, value})
+		}
+	})
+}
+
+// An idempotency key would make net/http resend a POST that the service has processed already, and the service documents none.
+var reservedHeaders = map[string]bool{
+	"Authorization": true, "Cookie": true, "Host": true, "Content-Length": true, "Content-Type": true, "Transfer-Encoding": true,
+	"Connection": true, "Accept-Encoding": true, "Proxy-Authorization": true, "Idempotency-Key": true, "X-Idempotency-Key": true,
+}
+
+// WithPath replaces the path of the call, for operations whose path is assumed or not shown. Parameters in braces, such as
+// /business/agents/{agentId}/pause, are filled with the call's ids in order.
+func WithPath(template string) CallOption {
+	return callOption(func(c *callConfig, bad *checks) {
+		if !validPath(template) {
+			bad.add("WithPath", "must start with / and hold no query, fragment, dot segment or control character")
+		}
+		c.path = template
+	})
+}
+
+func validPath(p string) bool {
+	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ ") || hasControl(p) || strings.Contains(p, "//") {
+		return false
+	}
+	for element := range strings.SplitSeq(p, "/") {
+		if element == "." || element == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}

@@ -1,0 +1,197 @@
+package prospectkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// Page is one page of a collection.
+type Page[T any] struct {
+	Items        []T
+	Number       int // 1-based
+	TotalPages   int // 0 when not told
+	TotalRecords int // at the time of the request; 0 when not told
+	TotalsKnown  bool
+	EntityType   ListKind // of a page of rows; empty otherwise
+	Recovered    bool     // read again, because records had moved across the border of a page
+
+	size int // how many items came
+}
+
+// readPage reads { data: [...], pagination: {...} }, each element by item.
+func readPage[T any](item reader[T]) reader[Page[T]] {
+	return func(c *jsonscan.Cursor, p *Page[T]) error {
+		if !c.Object() {
+			return errors.New("the page is no object")
+		}
+		found := false
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			switch string(key) {
+			case "data":
+				found = c.Is('[')
+				if err := readElements(c, &p.Items, item); err != nil {
+					return err
+				}
+			case "pagination":
+				p.readTotals(c)
+			case "entityType":
+				p.EntityType = ListKind(c.String())
+			default:
+				c.Skip()
+			}
+		}
+		if c.Err() == nil && !found {
+			return errors.New("the page has no data")
+		}
+		return c.Err()
+	}
+}
+
+func readElements[T any](c *jsonscan.Cursor, items *[]T, item reader[T]) error {
+	if !c.Array() {
+		return c.Err()
+	}
+	for c.Element() {
+		var v T
+		if err := item(c, &v); err != nil {
+			return err
+		}
+		*items = append(*items, v)
+	}
+	return c.Err()
+}
+
+func (p *Page[T]) readTotals(c *jsonscan.Cursor) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "pageNum":
+			p.Number = c.Int()
+		case "totalPages":
+			p.TotalPages = c.Int()
+		case "totalRecords":
+			p.TotalRecords, p.TotalsKnown = c.IntOK()
+		default:
+			c.Skip()
+		}
+	}
+}
+
+// Collect gathers at most limit elements of an iterator. On an error it returns what came before it, too.
+func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
+	var all []T
+	if limit < 1 {
+		return nil, &RefusedError{Op: "collect", Violations: []Violation{{"limit", "must be positive: say how many you can hold"}}}
+	}
+	for v, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		if all = append(all, *v); len(all) == limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+// iterConfig is what the options of an iterator add up to.
+type iterConfig struct {
+	calls      []CallOption // for the call of each page
+	progress   *Progress
+	checkpoint string
+}
+
+// pager walks over a collection by page number. It has no state of its own: every range makes a walk.
+type pager[T any] struct {
+	client *Client
+	op     *op.Op
+	first  int    // number of the first page
+	limit  int    // elements a page
+	query  string // what tells this collection from others; part of a checkpoint
+	order  bool   // the service promises one
+	id     func(*T) string
+	fetch  func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
+}
+
+// items yields the elements of the pages.
+func (p pager[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		w, err := p.begin(ctx, opts)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for page, err := range w.pages {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Items {
+				w.delivered(page, i)
+				if !yield(&page.Items[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pages yields whole pages, repeats removed.
+func (p pager[T]) pages(ctx context.Context, opts []IterOption) iter.Seq2[*Page[T], error] {
+	return func(yield func(*Page[T], error) bool) {
+		w, err := p.begin(ctx, opts)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for page, err := range w.pages {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Items {
+				w.delivered(page, i)
+			}
+			if !yield(page, nil) {
+				return
+			}
+		}
+	}
+}
+
+// begin applies the options for one range.
+func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error) {
+	w := &walk[T]{pager: p, ctx: ctx, number: max(p.first, 1)}
+	w.first = w.number
+	var bad checks
+	for i, o := range opts {
+		if o == nil {
+			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
+			continue
+		}
+		o.applyIter(&w.conf, &bad)
+	}
+	w.progress = w.conf.progress
+	if w.progress == nil {
+		w.progress = new(Progress)
+	}
+	w.progress.start(p.fingerprint(), p.order)
+	if w.conf.checkpoint != "" {
+		cp, err := parseCheckpoint(w.conf.checkpoint, p.fingerprint())
+		if err != nil {
+			bad.add("ResumeFrom", "%v", err)
+		}
+		w.resume = cp
+	}
+	if len(bad) > 0 {
+		return nil, &RefusedError{Op: p.op.Name, Method: p.op.Method, Route: p.op.Path, Violations: bad}
+	}
+	return w, nil
+}

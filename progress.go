@@ -1,0 +1,221 @@
+package prospectkit
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// Report says how complete a walk over pages was.
+type Report struct {
+	Requests  int // pages read, all included
+	Delivered int // records handed to you, in this range
+	Total     int // records in the collection when it was last told
+	TotalTold bool
+	Repeats   int  // records that came a second time and were dropped
+	Rereads   int  // pages read again because the total had fallen
+	Recovered int  // records found by that, which a plain loop would have skipped
+	Unsettled bool // records kept vanishing while a border was read again: some may have slipped past
+	Rewound   bool // the checkpoint's records were gone: some records may have been delivered twice
+	Finished  bool // the end was reached
+
+	// OrderKnown says that the service promises an order. Without one, what was recovered is the best that can be done, and
+	// records may have slipped past where the total did not fall.
+	OrderKnown bool
+}
+
+// Progress follows one iterator; see [Track]. The zero value is ready. It is safe to read while the iterator runs.
+type Progress struct {
+	mu     sync.Mutex
+	report Report
+	cp     checkpoint
+}
+
+// Track fills p while an iterator runs: the report, and a checkpoint from which another process can go on. A new range
+// starts it afresh.
+func Track(p *Progress) IterOption {
+	return iterOption(func(c *iterConfig, bad *checks) {
+		if p == nil {
+			bad.add("Track", "got nil")
+			return
+		}
+		c.progress = p
+	})
+}
+
+// ResumeFrom starts an iterator behind the record that was delivered last when the checkpoint was taken. It has to be the same
+// collection, with the same filter, sort order and page size.
+func ResumeFrom(checkpoint string) IterOption {
+	return iterOption(func(c *iterConfig, bad *checks) {
+		if checkpoint == "" {
+			bad.add("ResumeFrom", "got an empty checkpoint")
+			return
+		}
+		c.checkpoint = checkpoint
+	})
+}
+
+// Report returns the state of the walk.
+func (p *Progress) Report() Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.report
+}
+
+// Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as delivered: take it once the
+// record is stored, in the same transaction if you can. It is empty before the first record. It names the ids of the last
+// records, but no token and no other content.
+func (p *Progress) Checkpoint() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cp.Page == 0 {
+		return ""
+	}
+	return p.cp.encode()
+}
+
+// anchors is how many of the last ids a checkpoint names: as long as one of them is alive, the place is found again.
+const anchors = 16
+
+// checkpoint is the place behind the last record delivered.
+type checkpoint struct {
+	Version int      `json:"v"`
+	Query   string   `json:"q"`
+	Page    int      `json:"p"`
+	Total   int      `json:"t,omitempty"`
+	Last    []string `json:"l,omitempty"` // ids, oldest first
+}
+
+const checkpointVersion = 1
+
+func (cp *checkpoint) encode() string {
+	text, err := json.Marshal(cp)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func (cp *checkpoint) names(id string) bool { return id != "" && slices.Contains(cp.Last, id) }
+
+func parseCheckpoint(s, query string) (*checkpoint, error) {
+	text, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return nil, errors.New("is no checkpoint")
+	}
+	cp := new(checkpoint)
+	switch err := json.Unmarshal(text, cp); {
+	case err != nil || cp.Version < 1 || cp.Page < 1 || len(cp.Last) > anchors:
+		return nil, errors.New("is no checkpoint")
+	case cp.Version > checkpointVersion:
+		return nil, errors.New("was taken by a newer version of this package")
+	case cp.Query != query:
+		return nil, errors.New("was taken from another collection, filter, sort order or page size")
+	}
+	return cp, nil
+}
+
+// fingerprint tells collections apart without storing what was asked.
+func (p pager[T]) fingerprint() string {
+	sum := sha256.Sum256([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (p *Progress) start(query string, order bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report, p.cp = Report{OrderKnown: order}, checkpoint{Version: checkpointVersion, Query: query}
+}
+
+func (p *Progress) update(f func(*Report)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.report)
+}
+
+func (p *Progress) request()        { p.update(func(r *Report) { r.Requests++ }) }
+func (p *Progress) reread()         { p.update(func(r *Report) { r.Rereads++ }) }
+func (p *Progress) recovered(n int) { p.update(func(r *Report) { r.Recovered += n }) }
+func (p *Progress) repeats(n int)   { p.update(func(r *Report) { r.Repeats += n }) }
+func (p *Progress) unsettled()      { p.update(func(r *Report) { r.Unsettled = true }) }
+func (p *Progress) rewound()        { p.update(func(r *Report) { r.Rewound = true }) }
+func (p *Progress) finished()       { p.update(func(r *Report) { r.Finished = true }) }
+
+func (p *Progress) total(n int, told bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Total, p.report.TotalTold, p.cp.Total = n, told, n
+}
+
+func (p *Progress) delivered(page int, id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Delivered++
+	p.cp.Page = page
+	if id == "" {
+		return
+	}
+	if len(p.cp.Last) == anchors {
+		p.cp.Last = append(p.cp.Last[:0], p.cp.Last[1:]...)
+	}
+	p.cp.Last = append(p.cp.Last, id)
+}
+
+// seenIDs remembers the last ids of a walk, so that memory stays bounded however long it is. Drift brings records back from
+// the pages just read; 65,536 records are 65 of the largest pages.
+type seenIDs struct {
+	set  map[idKey]struct{}
+	ring []idKey
+	next int
+}
+
+const seenMost = 1 << 16
+
+// idKey is an id in 12 bytes.
+type idKey [12]byte
+
+func keyOf(id string) (k idKey) {
+	if len(id) == 2*len(k) {
+		if _, err := hex.Decode(k[:], []byte(id)); err == nil {
+			return k
+		}
+	}
+	sum := sha256.Sum256([]byte(id))
+	copy(k[:], sum[:])
+	return k
+}
+
+func (s *seenIDs) has(id string) bool {
+	if id == "" {
+		return false
+	}
+	_, ok := s.set[keyOf(id)]
+	return ok
+}
+
+// add remembers an id and reports whether it is new. An empty id always is.
+func (s *seenIDs) add(id string) bool {
+	if id == "" {
+		return true
+	}
+	k := keyOf(id)
+	if _, ok := s.set[k]; ok {
+		return false
+	}
+	if s.set == nil {
+		s.set = make(map[idKey]struct{})
+	}
+	s.set[k] = struct{}{}
+	if len(s.ring) < seenMost {
+		s.ring = append(s.ring, k)
+		return true
+	}
+	delete(s.set, s.ring[s.next])
+	s.ring[s.next] = k
+	s.next = (s.next + 1) % seenMost
+	return true
+}

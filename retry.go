@@ -1,0 +1,193 @@
+package prospectkit
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
+)
+
+// RetryPolicy bounds the repetitions of a call. What may be repeated at all is decided by the operation and by the proof of
+// what happened, never by the policy: see the table in the README.
+//
+// The zero value of a field means its default.
+type RetryPolicy struct {
+	MaxAttempts int           // including the first; 1 to 10, default 3
+	BaseDelay   time.Duration // backoff before the first repetition, drawn from half to all of it; default 500 ms
+	MaxDelay    time.Duration // to which the backoff doubles; default 8 s
+}
+
+// NoRetry makes every call a single attempt.
+var NoRetry = RetryPolicy{MaxAttempts: 1}
+
+func (p RetryPolicy) check(c *checks) {
+	c.between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+	if p.BaseDelay < 0 || p.MaxDelay < 0 {
+		c.add("RetryPolicy", "has a negative delay")
+	}
+}
+
+func (p RetryPolicy) withDefaults() RetryPolicy {
+	if p.MaxAttempts == 0 {
+		p.MaxAttempts = 3
+	}
+	if p.BaseDelay == 0 {
+		p.BaseDelay = 500 * time.Millisecond
+	}
+	if p.MaxDelay == 0 {
+		p.MaxDelay = 8 * time.Second
+	}
+	return p
+}
+
+// backoff is the wait before repetition n, counted from 1: doubling, with jitter over its upper half.
+func (p RetryPolicy) backoff(n int) time.Duration {
+	d := p.BaseDelay
+	for ; n > 1 && d < p.MaxDelay; n-- {
+		d *= 2
+	}
+	d = min(d, p.MaxDelay)
+	return d/2 + rand.N(d/2+1)
+}
+
+// refusalFloor is the shortest wait after a 429: no service means an immediate repetition.
+const refusalFloor = 500 * time.Millisecond
+
+// failure is what went wrong with one attempt: a row of the decision table.
+type failure int
+
+const (
+	notSent        failure = iota + 1 // no connection, or nothing written
+	unreachable                       // the same, and no repetition will cure it
+	refused                           // the peer's protocol layer refused it unprocessed; 421, 425
+	limited                           // 429
+	rejected                          // the service's own refusal: an enveloped 4xx
+	cut                               // sent, no usable answer: reset, end of file, time limit, unreadable 2xx of a read
+	serviceFault                      // an enveloped 500: the service says that it failed
+	gatewayFault                      // 502, 503, 504, a 500 without envelope: somebody in between says so
+	otherFault                        // any other 5xx, 408, 499
+	foreign                           // an answer that is not the service's: 3xx, a 4xx without envelope
+	answerLost                        // 2xx, but the answer cannot be read
+	answerTooLarge                    // 2xx, longer than we read
+	contextEnded                      // sent, then the caller's context ended
+	waitRefused                       // our own limiter: the wait would be too long
+)
+
+// step is what happens next: a cell of the decision table.
+type step int
+
+const (
+	stop   step = iota + 1 // return the error
+	doubt                  // return OutcomeUnknownError
+	lost                   // return AnswerLostError
+	repeat                 // after a backoff, if attempts and retry tokens are left
+	resend                 // the same, without a token: nothing reached the service
+	wait                   // after Retry-After
+)
+
+// again reports whether another attempt is to follow.
+func (s step) again() bool { return s >= repeat }
+
+// decisions holds, per failure, the next step for reads, metered reads and writes. Writes of every class share a column:
+// one call sends a write at most once after it may have been delivered, and leaves the rest to the caller.
+var decisions = map[failure]struct{ read, metered, write step }{
+	notSent:        {resend, resend, resend},
+	unreachable:    {stop, stop, stop},
+	refused:        {resend, resend, resend},
+	limited:        {wait, wait, wait},
+	rejected:       {stop, stop, stop},
+	cut:            {repeat, doubt, doubt},
+	serviceFault:   {repeat, repeat, doubt}, // a failed request never spends credits
+	gatewayFault:   {repeat, doubt, doubt},
+	otherFault:     {stop, doubt, doubt},
+	foreign:        {stop, doubt, doubt},
+	answerLost:     {repeat, lost, lost},
+	answerTooLarge: {stop, lost, lost},
+	contextEnded:   {stop, doubt, doubt},
+	waitRefused:    {stop, stop, stop},
+}
+
+// decide looks a failure up for a class of operation. A later page of a scroll is never repeated after it may have been
+// delivered: its token may be spent.
+func decide(f failure, class op.Class, laterPage bool) step {
+	row := decisions[f]
+	switch class {
+	case op.Read:
+		return row.read
+	case op.MeteredRead:
+		if laterPage && row.metered == repeat {
+			return doubt
+		}
+		return row.metered
+	default:
+		return row.write
+	}
+}
+
+// classify names what went wrong with an attempt that has no usable answer or an answer that is not a success.
+func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
+	if c.refusal != nil {
+		return waitRefused
+	}
+	if resp == nil || a.bodyErr != nil && success(resp.StatusCode) {
+		return c.classifyLoss(a, resp, err)
+	}
+	switch status := resp.StatusCode; {
+	case success(status):
+		return answerLost
+	case status == http.StatusTooManyRequests:
+		return limited
+	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
+		return refused
+	case status == http.StatusRequestTimeout, status == 499:
+		return otherFault
+	case status == http.StatusInternalServerError && c.answer.Code != "":
+		return serviceFault
+	case status == 500, status == 502, status == 503, status == 504:
+		return gatewayFault
+	case status >= 500:
+		return otherFault
+	case status >= 400 && c.answer.Code != "":
+		return rejected
+	default:
+		return foreign
+	}
+}
+
+// classifyLoss sorts attempts without a whole answer.
+func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure {
+	switch a.evidence(resp, err) {
+	case EvidenceNotSent:
+		if permanent(err) {
+			return unreachable
+		}
+		return notSent
+	case EvidenceRefused:
+		return refused
+	}
+	var tooLarge *tooLargeError
+	switch {
+	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
+		return contextEnded
+	case errors.As(a.bodyErr, &tooLarge):
+		return answerTooLarge
+	case resp != nil && c.op.Class != op.Read:
+		return answerLost
+	case c.ctx.Err() != nil:
+		return contextEnded
+	}
+	return cut
+}
+
+func success(status int) bool { return status >= 200 && status < 300 }
+
+// retryAfter reads the wait that an answer asks for, whatever its status.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	if h == nil {
+		return 0, false
+	}
+	return ratehdr.ParseRetryAfter(h, now)
+}

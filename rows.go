@@ -1,0 +1,169 @@
+package prospectkit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"unicode/utf8"
+
+	"github.com/google/go-querystring/query"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
+// filter, so a row keeps the whole object: read known names with Text, Int and the like, and everything with Decode. That the
+// id stands under "id" is assumed.
+type Row struct{ Object }
+
+// ID returns the row id; a contact's also serves as contact id.
+func (r *Row) ID() string { return r.Text("id") }
+
+// RowsParams selects rows. The zero value selects all, in an order that the service does not promise.
+type RowsParams struct {
+	Limit   int       // rows a page, 1 to 1000; iterators default to 1000, RowsPage to the service's 100
+	PageNum int       // first page, from 1; default 1
+	Filter  RowFilter // ContactFilter, CompanyFilter or RawFilter; nil for all rows
+	Sort    RowSort   // Ascending or Descending; the zero value leaves the order to the service
+}
+
+func (p RowsParams) check(bad *checks) {
+	bad.between("limit", p.Limit, 1, maxPageSize)
+	bad.atLeast("pageNum", p.PageNum, 1)
+	p.Sort.check(bad)
+	if p.Filter == nil {
+		return
+	}
+	p.Filter.checkFilter(bad)
+	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
+		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
+	}
+	if text, err := json.Marshal(p.Filter); err != nil {
+		bad.add("filters", "cannot be encoded: %v", err)
+	} else if n := utf8.RuneCount(text); n > maxFilterChars {
+		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
+	}
+}
+
+// wire is the query string's shape.
+func (p RowsParams) wire() rowsQuery {
+	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
+	if p.Filter != nil {
+		if text, err := json.Marshal(p.Filter); err == nil && string(text) != "{}" {
+			q.Filters = string(text)
+		}
+	}
+	return q
+}
+
+type rowsQuery struct {
+	Limit     int    `url:"limit,omitempty"`
+	PageNum   int    `url:"pageNum,omitempty"`
+	SortBy    string `url:"sortBy,omitempty"`
+	SortOrder string `url:"sortOrder,omitempty"`
+	Filters   string `url:"filters,omitempty"`
+}
+
+// Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range starts anew.
+// Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [Track].
+//
+// Codes worth branching on: [CodeInvalidRowFilters], [CodeListNotFound], [CodeListProcessing].
+//
+// GET /business/lists/{listId}/rows, scope lists.
+func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
+	return rowsPager(s, listID, p, readRow, (*Row).ID).items(ctx, opts)
+}
+
+// RowsPages is [ListsService.Rows] by whole pages, with totals and the kind of the list.
+//
+// GET /business/lists/{listId}/rows, scope lists.
+func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Page[Row], error] {
+	return rowsPager(s, listID, p, readRow, (*Row).ID).pages(ctx, opts)
+}
+
+// RowsPage reads one page of rows. A page past the end is empty.
+//
+// Codes worth branching on: [CodeInvalidRowFilters], [CodeListNotFound], [CodeListProcessing].
+//
+// GET /business/lists/{listId}/rows, scope lists.
+func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
+	return rowsPage(ctx, s, listID, p, readRow, opts)
+}
+
+// RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
+// does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
+// an error that names the row.
+//
+// GET /business/lists/{listId}/rows, scope lists.
+func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for row, err := range rowsPager(lists, listID, p, readTypedRow[T], (*typedRow[T]).ID).items(ctx, opts) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&row.value, nil) {
+				return
+			}
+		}
+	}
+}
+
+func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, read reader[R], opts []CallOption) (*Page[R], error) {
+	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check}, readPage(read), opts)
+}
+
+func rowsPager[R any](s *ListsService, listID string, p RowsParams, read reader[R], id func(*R) string) pager[R] {
+	if p.Limit == 0 {
+		p.Limit = maxPageSize
+	}
+	q := p.wire()
+	q.PageNum = 0
+	return pager[R]{
+		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit, query: listID + "?" + collection(q), id: id,
+		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
+			p.PageNum = number
+			return rowsPage(ctx, s, listID, p, read, opts)
+		},
+	}
+}
+
+// collection tells a query from others, for checkpoints.
+func collection(params any) string {
+	values, err := query.Values(params)
+	if err != nil {
+		return fmt.Sprintf("%+v", params)
+	}
+	values.Del("pageNum")
+	return values.Encode()
+}
+
+func readRow(c *jsonscan.Cursor, r *Row) error {
+	if c.Err() == nil && !c.Is('{') {
+		return errors.New("a row is no object")
+	}
+	return readObject(c, &r.Object)
+}
+
+// typedRow is a row in the caller's struct, with the id that drift is told by.
+type typedRow[T any] struct {
+	id    string
+	value T
+}
+
+func (r *typedRow[T]) ID() string { return r.id }
+
+func readTypedRow[T any](c *jsonscan.Cursor, r *typedRow[T]) error {
+	var raw Row
+	if err := readRow(c, &raw); err != nil {
+		return err
+	}
+	r.id = raw.ID()
+	if err := raw.Decode(&r.value); err != nil {
+		return fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)
+	}
+	return nil
+}

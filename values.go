@@ -1,0 +1,106 @@
+package prospectkit
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+)
+
+// Fields is a request body, or a part of one, whose field names the service's document does not show: you supply them.
+type Fields map[string]any
+
+// Object is a JSON value of the service that its document does not show, or shows in part. It keeps the text as it came.
+// A path of keys finds a value inside; what is missing, null or of another type reads as zero.
+type Object struct{ raw json.RawMessage }
+
+// Raw returns the JSON text. It is empty if the service sent none. Do not change it.
+func (o Object) Raw() json.RawMessage { return o.raw }
+
+// IsZero reports whether there is nothing.
+func (o Object) IsZero() bool { return len(o.raw) == 0 }
+
+// Decode unmarshals the whole value into v, as encoding/json does.
+func (o Object) Decode(v any) error {
+	if len(o.raw) == 0 {
+		return errors.New("prospectkit: nothing to decode")
+	}
+	return json.Unmarshal(o.raw, v)
+}
+
+// Get returns the value at a path, such as "address.city", and whether it is there. A key with a dot in it cannot be reached
+// this way: use Decode.
+func (o Object) Get(path string) (Object, bool) {
+	v, ok := jsonscan.Lookup(o.raw, strings.Split(path, ".")...)
+	return Object{raw: v}, ok
+}
+
+// Text returns the string at a path; see [Object.Get].
+func (o Object) Text(path string) string {
+	v, _ := o.Get(path)
+	return v.cursorOr(`""`).String()
+}
+
+// Int returns the whole number at a path; see [Object.Get].
+func (o Object) Int(path string) int {
+	v, _ := o.Get(path)
+	return v.cursorOr("0").Int()
+}
+
+// Float returns the number at a path; see [Object.Get].
+func (o Object) Float(path string) float64 {
+	v, _ := o.Get(path)
+	var f float64
+	if json.Unmarshal(v.raw, &f) != nil {
+		return 0
+	}
+	return f
+}
+
+// Bool returns the boolean at a path; see [Object.Get].
+func (o Object) Bool(path string) bool {
+	v, _ := o.Get(path)
+	return v.cursorOr("false").Bool()
+}
+
+// Time returns the timestamp at a path; see [Object.Get].
+func (o Object) Time(path string) time.Time { return parseTime(o.Text(path)) }
+
+// MarshalJSON returns the text as it came, or null.
+func (o Object) MarshalJSON() ([]byte, error) {
+	if len(o.raw) == 0 {
+		return []byte("null"), nil
+	}
+	return o.raw, nil
+}
+
+// UnmarshalJSON keeps a copy of the text.
+func (o *Object) UnmarshalJSON(data []byte) error {
+	o.raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+func (o Object) cursorOr(zero string) *jsonscan.Cursor {
+	text := []byte(o.raw)
+	if len(text) == 0 {
+		text = []byte(zero)
+	}
+	c := jsonscan.New(text)
+	return &c
+}
+
+func readObject(c *jsonscan.Cursor, out *Object) error {
+	out.raw = json.RawMessage(c.Value())
+	return c.Err()
+}
+
+// parseTime reads an ISO 8601 UTC timestamp; anything else reads as the zero time.
+func parseTime(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
