@@ -151,11 +151,15 @@ func (a *attempt) evidence(resp *http.Response, err error) Evidence {
 	return EvidenceSent
 }
 
-// refusedByProtocol recognises the HTTP/2 errors that promise that nothing was processed. net/http keeps their types to
-// itself, so their text is matched; tests pin it per Go release.
+// refusedByProtocol recognises the two HTTP/2 errors that promise that nothing was processed: a refused stream, and a GOAWAY
+// that excludes it. net/http keeps their types to itself, so their text is matched; tests pin it per Go release.
 func refusedByProtocol(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "cannot retry err [stream error: stream ID ") &&
-		strings.Contains(err.Error(), "; REFUSED_STREAM")
+	if err == nil {
+		return false
+	}
+	text := err.Error()
+	return strings.Contains(text, "cannot retry err [") &&
+		(strings.Contains(text, "; REFUSED_STREAM") || strings.Contains(text, "graceful shutdown GOAWAY]"))
 }
 
 // permanent reports failures to connect that no repetition cures: a name that does not exist, a certificate that does not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -128,7 +129,7 @@ func (c *call) run() error {
 			return err
 		}
 	}
-	req.GetBody = nil // with it, net/http would resend a write over HTTP/2 by itself
+	req.GetBody = nil // with it, net/http would resend a write by itself
 	loop := retryablehttp.Client{
 		HTTPClient:   c.client.conf.httpClient,
 		RetryMax:     c.conf.retry.MaxAttempts - 1,
@@ -155,14 +156,14 @@ func (c *call) admit() error {
 		if hold <= 0 {
 			return nil
 		}
-		if tooLong, deadline := c.tooLong(hold); tooLong {
+		if deadline := c.beyondDeadline(hold); deadline || hold > c.conf.maxWait {
 			c.refusal = &WaitError{
 				Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: c.rate.Window,
 				Wait: hold, FitsAt: time.Now().Add(hold), deadline: deadline,
 			}
 			return c.refusal
 		}
-		hold = spread(hold)
+		hold = c.jitter(hold)
 		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: time.Now(), Wait: hold, Reason: "surface held after a 429"})
 		if err := sleep(c.ctx, hold); err != nil {
 			c.cause = err
@@ -171,12 +172,19 @@ func (c *call) admit() error {
 	}
 }
 
-// tooLong reports whether a wait is refused, and whether the context's deadline is the reason.
-func (c *call) tooLong(d time.Duration) (tooLong, deadline bool) {
-	if at, ok := c.ctx.Deadline(); ok && time.Until(at) <= d {
-		return true, true
+// beyondDeadline reports whether the context would end before a wait is over.
+func (c *call) beyondDeadline(d time.Duration) bool {
+	at, ok := c.ctx.Deadline()
+	return ok && time.Until(at) <= d
+}
+
+// jitter lengthens a wait, so that callers held together do not come back in the same instant; but not beyond the deadline.
+func (c *call) jitter(d time.Duration) time.Duration {
+	longer := d + rand.N(min(d/10, time.Second)+1)
+	if c.beyondDeadline(longer) {
+		return d
 	}
-	return d > c.conf.maxWait, false
+	return longer
 }
 
 // record takes the result of an attempt and decides what comes next.
@@ -230,7 +238,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if !c.next.again() {
 		return
 	}
-	asked, told := retryAfter(c.headersOf(resp), now)
+	asked, told := retryAfter(resp, now)
 	floor := max(asked, c.conf.retry.backoff(len(c.attempts)))
 	if c.next == wait {
 		if told {
@@ -238,22 +246,14 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 		}
 		c.pool.refused(now.Add(min(floor, longestHold)))
 	}
-	if tooLong, _ := c.tooLong(floor); tooLong || c.ctx.Err() != nil || len(c.attempts) >= c.conf.retry.MaxAttempts ||
-		c.next == repeat && !c.pool.takeToken(now) {
+	switch {
+	case c.ctx.Err() != nil, c.beyondDeadline(floor), len(c.attempts) >= c.conf.retry.MaxAttempts,
+		(told || c.next == wait) && floor > c.conf.maxWait,
+		c.next == repeat && !c.pool.takeToken(now):
 		c.next = stop
-		return
+	default:
+		c.pause = c.jitter(floor)
 	}
-	c.pause = floor
-	if at, ok := c.ctx.Deadline(); !ok || time.Until(at) > spread(floor) {
-		c.pause = spread(floor)
-	}
-}
-
-func (c *call) headersOf(resp *http.Response) http.Header {
-	if resp == nil {
-		return nil
-	}
-	return resp.Header
 }
 
 func (c *call) reason(try Attempt) string {
@@ -272,7 +272,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
 	e.Body = string(body[:min(len(body), 2<<10)])
-	if asked, ok := retryAfter(resp.Header, now); ok {
+	if asked, ok := retryAfter(resp, now); ok {
 		e.RetryAfter = asked
 		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
 	} else if resp.StatusCode == http.StatusTooManyRequests {
@@ -334,6 +334,9 @@ func (c *call) result(loopErr error) error {
 		return &OutcomeUnknownError{Op: e.Op, Method: e.Method, Route: e.Route, SentAt: c.sentAt, Attempts: c.attempts, cause: cause}
 	case c.next == lost:
 		return &AnswerLostError{Op: e.Op, Method: e.Method, Route: e.Route, Status: c.status, Attempts: c.attempts, cause: c.cause}
+	}
+	if c.refusal != nil && e.cause == nil {
+		e.cause = c.refusal
 	}
 	if ctxErr := c.ctx.Err(); ctxErr != nil && !errors.Is(e.cause, ctxErr) {
 		if e.cause != nil {

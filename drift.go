@@ -100,7 +100,7 @@ func (w *walk[T]) mend(current *Page[T], yield func(*Page[T], error) bool) bool 
 		if len(slipped) > 0 {
 			page := &Page[T]{
 				Items: slipped, Number: w.number - 1, TotalPages: current.TotalPages, TotalRecords: lowest, TotalsKnown: true,
-				EntityType: current.EntityType, Recovered: true,
+				Kind: current.Kind, Recovered: true,
 			}
 			w.remember(page.Items)
 			w.progress.recovered(len(slipped))

@@ -177,29 +177,34 @@ type Error struct {
 
 // Error describes the failure in one line, without token, ids or query.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("prospectkit: " + e.Op + ":")
-	if e.Status != 0 {
-		fmt.Fprintf(&b, " %d", e.Status)
-	}
+	parts := []string{"prospectkit", e.Op}
 	switch {
 	case e.Code != "":
-		b.WriteString(" " + string(e.Code))
+		parts = append(parts, fmt.Sprintf("%d %s", e.Status, e.Code))
 	case e.Status >= 300 && e.Status < 400:
-		b.WriteString(" redirect not followed")
+		parts = append(parts, fmt.Sprintf("%d, a redirect, which is not followed", e.Status))
+	case e.Status != 0 && e.cause == nil:
+		parts = append(parts, fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, e.ContentType))
 	case e.Status != 0:
-		b.WriteString(" " + unexpectedAnswer(e.ContentType))
+		parts = append(parts, fmt.Sprintf("unusable answer with status %d", e.Status))
 	}
 	if e.Message != "" {
-		b.WriteString(": " + oneLine(e.Message))
+		parts = append(parts, oneLine(e.Message))
 	}
 	if e.cause != nil {
-		b.WriteString(": " + oneLine(e.cause.Error()))
+		parts = append(parts, oneLine(e.cause.Error()))
 	}
+	text := strings.Join(parts, ": ")
 	if e.hint != "" {
-		b.WriteString("; " + e.hint)
+		text += "; " + e.hint
 	}
-	var notes []string
+	if notes := e.notes(); len(notes) > 0 {
+		text += " (" + strings.Join(notes, ", ") + ")"
+	}
+	return text
+}
+
+func (e *Error) notes() (notes []string) {
 	if e.Param != "" {
 		notes = append(notes, "param "+oneLine(e.Param))
 	}
@@ -209,17 +214,7 @@ func (e *Error) Error() string {
 	if len(e.Attempts) > 1 {
 		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
 	}
-	if len(notes) > 0 {
-		b.WriteString(" (" + strings.Join(notes, ", ") + ")")
-	}
-	return b.String()
-}
-
-func unexpectedAnswer(contentType string) string {
-	if contentType == "" {
-		return "answer without the error envelope"
-	}
-	return "answer without the error envelope, " + oneLine(contentType)
+	return notes
 }
 
 // Is makes errors.Is work for codes and classes.

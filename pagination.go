@@ -17,7 +17,7 @@ type Page[T any] struct {
 	TotalPages   int // 0 when not told
 	TotalRecords int // at the time of the request; 0 when not told
 	TotalsKnown  bool
-	EntityType   ListKind // of a page of rows; empty otherwise
+	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across the border of a page
 
 	size int // how many items came
@@ -40,7 +40,7 @@ func readPage[T any](item reader[T]) reader[Page[T]] {
 			case "pagination":
 				p.readTotals(c)
 			case "entityType":
-				p.EntityType = ListKind(c.String())
+				p.Kind = ListKind(c.String())
 			default:
 				c.Skip()
 			}

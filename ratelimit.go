@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -185,14 +184,13 @@ func (p *pool) succeeded() {
 // beyond the deadline of the context. Nothing was sent. errors.Is matches [ErrRateLimited], and context.DeadlineExceeded
 // when it was the deadline that was too near.
 type WaitError struct {
-	Op       string
-	Method   string
-	Route    string
-	Surface  Surface
-	Window   Window
-	Wait     time.Duration
-	FitsAt   time.Time // when the call can be made
-	Attempts []Attempt // earlier attempts of the same call
+	Op      string
+	Method  string
+	Route   string
+	Surface Surface
+	Window  Window
+	Wait    time.Duration
+	FitsAt  time.Time // when the call can be made
 
 	deadline bool
 }
@@ -224,6 +222,3 @@ func (e *WaitError) Advice() Advice {
 func (e *WaitError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
 }
-
-// spread keeps goroutines that were held together from coming back in the same instant.
-func spread(d time.Duration) time.Duration { return d + rand.N(min(d/10, time.Second)+1) }

@@ -185,9 +185,9 @@ func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure 
 func success(status int) bool { return status >= 200 && status < 300 }
 
 // retryAfter reads the wait that an answer asks for, whatever its status.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	if h == nil {
+func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
+	if resp == nil {
 		return 0, false
 	}
-	return ratehdr.ParseRetryAfter(h, now)
+	return ratehdr.ParseRetryAfter(resp.Header, now)
 }
