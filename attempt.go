@@ -218,12 +218,12 @@ func readBody(resp *http.Response, limit int64, progress func()) ([]byte, error)
 			sinceReset = step
 		}
 		switch {
-		case err == io.EOF: //nolint:errorlint // io.Reader's contract
+		case err == io.EOF:
 			return buf, nil
 		case err != nil && success:
 			return buf, withoutURL(err)
 		case err != nil:
-			return buf, nil // the status counts; whether the envelope is whole shows when it is read
+			return buf, nil //nolint:nilerr // the status counts; whether the envelope is whole shows when it is read
 		}
 	}
 }
@@ -237,8 +237,7 @@ func (e *tooLargeError) Error() string {
 
 // withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
 func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return err

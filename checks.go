@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -141,10 +142,7 @@ func oneOf[T ~string](c *checks, param string, value T, allowed ...T) {
 	if value == "" {
 		return
 	}
-	for _, a := range allowed {
-		if value == a {
-			return
-		}
+	if !slices.Contains(allowed, value) {
+		c.add(param, "is %q, must be one of %q", value, allowed)
 	}
-	c.add(param, "is %q, must be one of %q", value, allowed)
 }

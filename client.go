@@ -23,7 +23,7 @@ const (
 // The variables that [FromEnv] reads.
 const (
 	EnvBaseURL = "PROSPECTKIT_BASE_URL"
-	EnvToken   = "PROSPECTKIT_TOKEN" //nolint:gosec // the name of a variable, not a credential
+	EnvToken   = "PROSPECTKIT_TOKEN"
 )
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"

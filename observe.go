@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -48,7 +49,7 @@ func WithObserver(f Observer) Option {
 			bad.add("WithObserver", "got nil")
 			return
 		}
-		c.observers = append(c.observers[:len(c.observers):len(c.observers)], f)
+		c.observers = append(slices.Clip(c.observers), f)
 	})
 }
 

@@ -85,8 +85,7 @@ func causeText(err error, opName string) string {
 		return "no cause known"
 	}
 	text := err.Error()
-	var ours *Error
-	if errors.As(err, &ours) {
+	if _, ok := errors.AsType[*Error](err); ok {
 		prefix := "prospectkit: " + opName + ": "
 		if len(text) > len(prefix) && text[:len(prefix)] == prefix {
 			text = text[len(prefix):]

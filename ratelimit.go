@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -207,7 +206,7 @@ func (e *WaitError) Error() string {
 
 // Is matches [ErrRateLimited], and context.DeadlineExceeded if the deadline was too near.
 func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || e.deadline && errors.Is(context.DeadlineExceeded, target)
+	return target == error(ErrRateLimited) || e.deadline && target == context.DeadlineExceeded
 }
 
 // Outcome returns [NotApplied].

@@ -159,17 +159,14 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 
 // classifyLoss sorts attempts without a whole answer.
 func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure {
-	switch a.evidence(resp, err) {
-	case EvidenceNotSent:
-		if permanent(err) {
-			return unreachable
-		}
-		return notSent
-	case EvidenceRefused:
-		return refused
-	}
 	var tooLarge *tooLargeError
-	switch {
+	switch evidence := a.evidence(resp, err); {
+	case evidence == EvidenceNotSent && permanent(err):
+		return unreachable
+	case evidence == EvidenceNotSent:
+		return notSent
+	case evidence == EvidenceRefused:
+		return refused
 	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
 		return contextEnded
 	case errors.As(a.bodyErr, &tooLarge):

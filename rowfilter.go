@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,7 +32,7 @@ func NoneOf(values ...string) Match { return Match{Exclude: values} }
 
 // Except returns the match without rows that have one of the values.
 func (m Match) Except(values ...string) Match {
-	m.Exclude = append(m.Exclude[:len(m.Exclude):len(m.Exclude)], values...)
+	m.Exclude = append(slices.Clip(m.Exclude), values...)
 	return m
 }
 
@@ -101,7 +102,7 @@ func texts(ranges []Headcount) []string {
 }
 
 func (h Headcounts) check(bad *checks) {
-	for _, r := range append(h.Include[:len(h.Include):len(h.Include)], h.Exclude...) {
+	for _, r := range slices.Concat(h.Include, h.Exclude) {
 		if !r.valid() {
 			bad.add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", string(r))
 		}

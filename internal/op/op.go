@@ -154,8 +154,8 @@ func Expand(template string, args ...string) (string, bool) {
 			return b.String(), len(args) == 0
 		}
 		_, tail, closed := strings.Cut(after, "}")
-		if !closed || len(args) == 0 {
-			return "", false
+		if !closed || len(args) == 0 || args[0] == "" {
+			return "", false // an empty element would name another route
 		}
 		b.WriteString(escapeElement(args[0]))
 		args, rest = args[1:], tail
