@@ -1,0 +1,56 @@
+package prospectkit_test
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+const (
+	baseURL = "https://api.example.com/api/v1"
+	token   = "tok-Zx81-qWv7-secret" // what no output may ever show
+	listID  = "65f0c0ffee65f0c0ffee65f0"
+	oneList = `{"id":"` + listID + `","name":"Berlin","entityType":"contactList"}`
+	oneUser = `{"user":{"id":"65f0c0ffee65f0c0ffee65f1","email":"ada@example.com","name":"Ada"}}`
+)
+
+// roundTrip makes a transport of a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// answer is a response with a JSON body unless header, in pairs of key and value, says otherwise.
+func answer(status int, body string, header ...string) *http.Response {
+	h := http.Header{"Content-Type": {"application/json"}}
+	for i := 0; i+1 < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return &http.Response{
+		StatusCode: status, Status: strconv.Itoa(status) + " " + http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}
+}
+
+// always gives the same answer to every request.
+func always(status int, body string, header ...string) roundTrip {
+	return func(*http.Request) (*http.Response, error) { return answer(status, body, header...), nil }
+}
+
+// envelope is the service's error body.
+func envelope(code string) string {
+	return `{"error":{"code":` + strconv.Quote(code) + `,"message":"prose","param":null,"doc_url":null,"request_id":"req-1"}}`
+}
+
+// newClient is a client over a transport of the test.
+func newClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.Option) *prospectkit.Client {
+	tb.Helper()
+	client, err := prospectkit.New(baseURL, token, append([]prospectkit.Option{prospectkit.WithTransport(rt)}, opts...)...)
+	require.NoError(tb, err)
+	return client
+}
