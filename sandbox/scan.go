@@ -149,3 +149,12 @@ func isID(s string) bool {
 	}
 	return true
 }
+
+// fieldString reads a string field of an object.
+func fieldString(raw []byte, name string) (string, bool) {
+	value, ok := field(raw, name)
+	if !ok {
+		return "", false
+	}
+	return asString(value)
+}

@@ -1,0 +1,36 @@
+package sandbox
+
+import (
+	"net/http"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var accountRoom = map[*op.Op]handler{
+	op.AccountMe:           (*call).me,
+	op.AccountCredits:      (*call).credits,
+	op.SearchFilterOptions: (*call).filterOptions,
+}
+
+var (
+	_                 = documented("account.me", "me answers with the user: id, email, name")
+	ruleCredits       = assumed("account.credits", "credits answers with credits.balance")
+	ruleFilterOptions = assumed("search.filter-options", "the filter options are filterOptions: an array of values for each filter key")
+)
+
+func (c *call) me() (answer, error) {
+	u := c.ws.user
+	return reply(http.StatusOK, object{"user": object{"id": u.ID, "email": u.Email, "name": u.Name}})
+}
+
+func (c *call) credits() (answer, error) {
+	c.uses(ruleCredits)
+	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.balance}})
+}
+
+func (c *call) filterOptions() (answer, error) {
+	c.uses(ruleFilterOptions)
+	return reply(http.StatusOK, object{"filterOptions": object{
+		"job_title_levels": []string{"c_suite", "director", "entry", "manager", "vp"},
+	}})
+}

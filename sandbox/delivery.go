@@ -1,0 +1,181 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// delivery is an answer on its way back, and what a fault does to it there.
+type delivery struct {
+	ctx    context.Context
+	answer answer
+	fault  *Fault
+}
+
+func (d *delivery) latency() time.Duration {
+	if d.fault == nil {
+		return 0
+	}
+	return d.fault.latency
+}
+
+// lost reports whether there will be no answer.
+func (d *delivery) lost() bool { return d.fault != nil && d.fault.drop != dropNever }
+
+// length is what Content-Length says.
+func (d *delivery) length() int64 {
+	n := int64(len(d.answer.body))
+	if d.fault != nil {
+		n = max(n, d.fault.oversize)
+	}
+	return n
+}
+
+// body delivers the answer the way the fault wants it.
+func (d *delivery) body(clock Clock) *body {
+	b := &body{ctx: d.ctx, clock: clock, rest: d.answer.body, end: io.EOF}
+	if f := d.fault; f != nil {
+		b.padding = d.length() - int64(len(b.rest))
+		b.stall, b.slow = f.stall, f.slow
+		if f.truncate >= 0 && int64(f.truncate) < d.length() {
+			b.limit(int64(f.truncate))
+		}
+	}
+	return b
+}
+
+// body is an answer that may be slow, endless or cut short.
+type body struct {
+	ctx     context.Context
+	clock   Clock
+	rest    []byte
+	padding int64 // spaces behind the rest
+	stall   time.Duration
+	slow    int
+	end     error
+	closed  bool
+}
+
+func (b *body) limit(n int64) {
+	b.padding = max(0, min(b.padding, n-int64(len(b.rest))))
+	b.rest = b.rest[:min(n, int64(len(b.rest)))]
+	b.end = io.ErrUnexpectedEOF
+}
+
+// Read waits on the clock where the body is slow. A client that has given up gets the reason why.
+func (b *body) Read(p []byte) (int, error) {
+	if b.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if b.stall > 0 {
+		stall := b.stall
+		b.stall = 0
+		if err := b.clock.Sleep(b.ctx, stall); err != nil {
+			return 0, err
+		}
+	}
+	if len(b.rest) == 0 && b.padding == 0 {
+		return 0, b.end
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if b.slow > 0 {
+		p = p[:min(len(p), max(1, b.slow/10))]
+		if err := b.clock.Sleep(b.ctx, time.Duration(len(p))*time.Second/time.Duration(b.slow)); err != nil {
+			return 0, err
+		}
+	}
+	return b.take(p), nil
+}
+
+func (b *body) take(p []byte) int {
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	for ; n < len(p) && b.padding > 0; n++ {
+		p[n] = ' '
+		b.padding--
+	}
+	return n
+}
+
+// Close ends the body.
+func (b *body) Close() error {
+	b.closed = true
+	return nil
+}
+
+func bodyAllowed(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// write delivers over a connection.
+func (d *delivery) write(w http.ResponseWriter, r *http.Request, clock Clock) {
+	if clock.Sleep(r.Context(), d.latency()) != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if d.lost() {
+		cut(w, d.fault.reset || d.fault.drop == dropRefuse)
+		return
+	}
+	for name, values := range d.answer.header {
+		w.Header()[name] = values
+	}
+	if !bodyAllowed(d.answer.status) || r.Method == http.MethodHead {
+		w.WriteHeader(d.answer.status)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.FormatInt(d.length(), 10))
+	w.WriteHeader(d.answer.status)
+	d.writeBody(w, clock)
+}
+
+// writeBody sends each piece when it is due.
+func (d *delivery) writeBody(w http.ResponseWriter, clock Clock) {
+	out := io.Writer(w)
+	if d.fault != nil {
+		flusher := flushing{w, http.NewResponseController(w)}
+		flusher.flush()
+		out = flusher
+	}
+	if _, err := io.Copy(out, d.body(clock)); err != nil {
+		panic(http.ErrAbortHandler) // cut short, on purpose or because the client went away
+	}
+}
+
+type flushing struct {
+	w    io.Writer
+	ctrl *http.ResponseController
+}
+
+func (f flushing) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	f.flush()
+	return n, err
+}
+
+func (f flushing) flush() {
+	if err := f.ctrl.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// cut ends a connection without an answer.
+func cut(w http.ResponseWriter, reset bool) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // HTTP/2, or a recorder
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && reset {
+		_ = tcp.SetLinger(0) // without it, the cut is a plain end
+	}
+	_ = conn.Close() // there is nobody to tell
+}

@@ -1,0 +1,249 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+func (f *Fault) say(format string, args ...any) {
+	f.words = append(f.words, fmt.Sprintf(format, args...))
+}
+
+func turns(words string, turn func(n int) bool) FaultOption {
+	return func(f *Fault) error {
+		if f.turn != nil {
+			return errors.New("two options say which of the requests are hit")
+		}
+		f.turn = turn
+		f.say("%s", words)
+		return nil
+	}
+}
+
+func positive(what string, n int, opt FaultOption) FaultOption {
+	if n > 0 {
+		return opt
+	}
+	return func(*Fault) error { return fmt.Errorf("%s(%d): has to be at least 1", what, n) }
+}
+
+// Nth hits only the nth matching request, counted from one.
+func Nth(n int) FaultOption {
+	return positive("Nth", n, turns(fmt.Sprintf("request %d", n), func(i int) bool { return i == n }))
+}
+
+// First hits the first n matching requests.
+func First(n int) FaultOption {
+	return positive("First", n, turns(fmt.Sprintf("the first %d", n), func(i int) bool { return i <= n }))
+}
+
+// Every hits each nth matching request.
+func Every(n int) FaultOption {
+	return positive("Every", n, turns(fmt.Sprintf("every %d", n), func(i int) bool { return i%n == 0 }))
+}
+
+// Always hits every matching request, as a fault without such an option does.
+func Always() FaultOption { return turns("always", func(int) bool { return true }) }
+
+// When hits requests that meet a condition. The condition may read the body, and may call the sandbox.
+func When(condition func(*http.Request) bool) FaultOption {
+	return func(f *Fault) error {
+		if condition == nil {
+			return errors.New("When: no condition")
+		}
+		f.when = append(f.when, condition)
+		return nil
+	}
+}
+
+// ForKey hits requests that carry this token.
+func ForKey(token string) FaultOption {
+	return func(f *Fault) error {
+		f.token = &token
+		return nil
+	}
+}
+
+func (f *Fault) replace(a answer, format string, args ...any) error {
+	if f.instead != nil {
+		return errors.New("two options say what is answered")
+	}
+	f.instead = &a
+	f.say(format, args...)
+	return nil
+}
+
+// Status answers with an error in place of the service, which does nothing. The code has to be one that the document
+// shows with this status; an empty one, with a status of 500 or more, gives an envelope without a message.
+func Status(status int, code string) FaultOption {
+	return func(f *Fault) error {
+		if code == "" {
+			if status < 500 || status > 599 {
+				return fmt.Errorf("Status(%d): only 500 to 599 go without a code", status)
+			}
+			header := http.Header{"Content-Type": {"application/json"}}
+			return f.replace(answer{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")}, "%d", status)
+		}
+		known, ok := op.CodeByName(code)
+		if !ok {
+			return fmt.Errorf("the document has no code %s: FutureCode answers with one it may have later", code)
+		}
+		if !slices.Contains(known.Statuses, status) {
+			return fmt.Errorf("%s comes with %v, not with %d", code, known.Statuses, status)
+		}
+		return f.replace(answer{status: status, code: code}, "%d %s", status, code)
+	}
+}
+
+// FutureCode answers with an error code that the document does not have yet.
+func FutureCode(status int, code string) FaultOption {
+	return func(f *Fault) error {
+		if _, known := op.CodeByName(code); known || code == "" || status < 400 || status > 599 {
+			return fmt.Errorf("FutureCode(%d, %q): needs an error status and a code that the document does not have", status, code)
+		}
+		return f.replace(answer{status: status, code: code}, "%d %s", status, code)
+	}
+}
+
+// RawBody answers with this status and body, declared as JSON, in place of the service.
+func RawBody(status int, body string) FaultOption {
+	return func(f *Fault) error {
+		return f.replaceRaw(status, "application/json", body)
+	}
+}
+
+// HTML answers with a page, as a proxy in front of the service does when it fails.
+func HTML(status int) FaultOption {
+	return func(f *Fault) error {
+		page := fmt.Sprintf("<html><head><title>%d %s</title></head><body><h1>%[1]d %[2]s</h1></body></html>\n", status, http.StatusText(status))
+		return f.replaceRaw(status, "text/html; charset=utf-8", page)
+	}
+}
+
+func (f *Fault) replaceRaw(status int, contentType, body string) error {
+	if status < 200 || status > 599 {
+		return fmt.Errorf("no answer has the status %d", status)
+	}
+	if body != "" && !bodyAllowed(status) {
+		return fmt.Errorf("an answer %d has no body", status)
+	}
+	header := http.Header{"Content-Type": {contentType}}
+	return f.replace(answer{status: status, header: header, body: []byte(body)}, "%d %s", status, contentType)
+}
+
+// Redirect sends the client elsewhere.
+func Redirect(status int, location string) FaultOption {
+	return func(f *Fault) error {
+		if status < 300 || status > 399 || status == http.StatusNotModified {
+			return fmt.Errorf("Redirect(%d): is no redirect", status)
+		}
+		header := http.Header{"Location": {location}, "Content-Type": {"text/plain"}}
+		return f.replace(answer{status: status, header: header, body: []byte{}}, "%d to %s", status, location)
+	}
+}
+
+// RetryAfter sets the header to a number of seconds, however absurd.
+func RetryAfter(seconds int) FaultOption { return RetryAfterRaw(strconv.Itoa(seconds)) }
+
+// RetryAfterRaw sets the header to anything: a date, or garbage.
+func RetryAfterRaw(value string) FaultOption {
+	return func(f *Fault) error {
+		f.retryAfter = &value
+		f.say("Retry-After: %s", value)
+		return nil
+	}
+}
+
+func duration(what string, d time.Duration, set func(*Fault)) FaultOption {
+	return func(f *Fault) error {
+		if d <= 0 {
+			return fmt.Errorf("%s(%v): has to be positive", what, d)
+		}
+		set(f)
+		f.say("%s %v", what, d)
+		return nil
+	}
+}
+
+// Latency lets the answer, or the cut, come late. What the service does, it does on arrival: a client that gives up
+// meanwhile cannot know.
+func Latency(d time.Duration) FaultOption {
+	return duration("latency", d, func(f *Fault) { f.latency = d })
+}
+
+// Stall pauses between the headers and the body.
+func Stall(d time.Duration) FaultOption {
+	return duration("stall", d, func(f *Fault) { f.stall = d })
+}
+
+func (f *Fault) cut(d drop, words string) error {
+	if f.drop != dropNever {
+		return errors.New("two options say how the connection ends")
+	}
+	f.drop = d
+	f.say("%s", words)
+	return nil
+}
+
+// DropBefore cuts the connection when the request has arrived and nothing has been done.
+func DropBefore() FaultOption {
+	return func(f *Fault) error { return f.cut(dropBefore, "dropped before") }
+}
+
+// DropAfter cuts the connection when everything has been done: the answer is lost.
+func DropAfter() FaultOption {
+	return func(f *Fault) error { return f.cut(dropAfter, "dropped after") }
+}
+
+// Refuse refuses the connection: nothing is sent. Over a real socket, where it stands already, it is reset.
+func Refuse() FaultOption {
+	return func(f *Fault) error { return f.cut(dropRefuse, "refused") }
+}
+
+// Reset makes a cut a reset by the peer. Alone, it cuts before anything has been done.
+func Reset() FaultOption {
+	return func(f *Fault) error {
+		f.reset = true
+		f.say("reset")
+		return nil
+	}
+}
+
+// Truncate cuts the connection after n bytes of the body. The service has done its work.
+func Truncate(n int) FaultOption {
+	return func(f *Fault) error {
+		if n < 0 {
+			return fmt.Errorf("Truncate(%d): is negative", n)
+		}
+		f.truncate = n
+		f.say("truncated after %d", n)
+		return nil
+	}
+}
+
+// SlowBody lets the body trickle.
+func SlowBody(bytesPerSecond int) FaultOption {
+	return positive("SlowBody", bytesPerSecond, func(f *Fault) error {
+		f.slow = bytesPerSecond
+		f.say("%d bytes per second", bytesPerSecond)
+		return nil
+	})
+}
+
+// Oversized lengthens the body to n bytes, with white space at its end.
+func Oversized(n int64) FaultOption {
+	return func(f *Fault) error {
+		if n < 1 {
+			return fmt.Errorf("Oversized(%d): has to be at least 1", n)
+		}
+		f.oversize = n
+		f.say("oversized to %d", n)
+		return nil
+	}
+}

@@ -1,0 +1,224 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Fault is a rule that makes requests go wrong. Set one with [Sandbox.Fail].
+type Fault struct {
+	number int
+	op     string // "*" is every operation
+	words  []string
+	chaos  bool
+	draw   func() *Fault // of chaos: what happens this time, nil for nothing
+
+	when  []func(*http.Request) bool
+	token *string
+	turn  func(n int) bool // whether the nth matching request is hit; nil hits all
+	seen  int
+	hits  int
+
+	instead    *answer // of what the service would have answered
+	drop       drop
+	reset      bool
+	latency    time.Duration
+	stall      time.Duration
+	slow       int // bytes per second
+	truncate   int // bytes; negative is off
+	oversize   int64
+	retryAfter *string
+	edits      []func(*answer)
+}
+
+// drop says where the connection ends.
+type drop int
+
+const (
+	dropNever  drop = iota
+	dropRefuse      // before it began
+	dropBefore      // before anything was done
+	dropAfter       // when everything was done
+)
+
+// FaultOption says which requests a fault hits, or what it does to them.
+type FaultOption func(*Fault) error
+
+// Fail makes an operation go wrong: "lists.rows" for example, or "*" for all. Options say when, every time if none does,
+// and what happens. Several faults may wait for one request; the first one set that hits it wins.
+//
+// A mistake in the rule is reported at once, and a fault that never fired when the test ends.
+func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
+	f := &Fault{op: opName, truncate: -1}
+	errs := []error{checkTarget(opName)}
+	for _, opt := range opts {
+		errs = append(errs, opt(f))
+	}
+	errs = append(errs, f.check())
+	if err := errors.Join(errs...); err != nil {
+		sb.help()
+		sb.misuse("Fail(%q): %v", opName, err)
+		f.hits = 1 // reported already
+		return f
+	}
+	sb.addFault(f)
+	return f
+}
+
+func (sb *Sandbox) addFault(f *Fault) {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	f.number = len(sb.faults) + 1
+	sb.faults = append(sb.faults, f)
+}
+
+func checkTarget(opName string) error {
+	if opName == "*" {
+		return nil
+	}
+	o, ok := op.ByName(opName)
+	switch {
+	case !ok:
+		return fmt.Errorf("no operation has the name %q", opName)
+	case o.Path == "":
+		return errors.New("the document shows no path for this operation, so that the sandbox does not serve it")
+	}
+	return nil
+}
+
+func (f *Fault) check() error {
+	answers := f.instead != nil
+	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate >= 0 || f.slow > 0 || f.stall > 0 || f.oversize > 0
+	if f.reset && f.drop == dropNever {
+		f.drop = dropBefore
+	}
+	switch {
+	case !answers && !alters && f.drop == dropNever && f.latency == 0:
+		return errors.New("the fault does nothing")
+	case f.drop != dropNever && (answers || alters):
+		return errors.New("a connection that is cut brings no answer: nothing about the answer can be said")
+	case f.drop == dropRefuse && f.reset:
+		return errors.New("a refused connection cannot be reset")
+	}
+	return nil
+}
+
+// Hits tells how often the fault fired.
+func (sb *Sandbox) Hits(f *Fault) int {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return f.hits
+}
+
+// Clear takes all faults back. Those that have not fired are forgiven.
+func (sb *Sandbox) Clear() {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	sb.faults = nil
+}
+
+// String says what the fault does.
+func (f *Fault) String() string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("fault %d, %s: %s", f.number, f.op, strings.Join(f.words, ", "))
+}
+
+// fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.
+func (sb *Sandbox) fits(o *op.Op, r *http.Request, body []byte) []*Fault {
+	sb.mu.Lock()
+	candidates := sb.faults[:len(sb.faults):len(sb.faults)]
+	sb.mu.Unlock()
+	var fitting []*Fault
+	for _, f := range candidates {
+		if f.matches(o, r, body) {
+			fitting = append(fitting, f)
+		}
+	}
+	return fitting
+}
+
+func (f *Fault) matches(o *op.Op, r *http.Request, body []byte) bool {
+	if f.op != "*" && (o == nil || o.Name != f.op) {
+		return false
+	}
+	if f.token != nil {
+		if token, _, _ := r.BasicAuth(); token != *f.token {
+			return false
+		}
+	}
+	for _, when := range f.when {
+		seen := r.Clone(r.Context())
+		seen.Body = io.NopCloser(bytes.NewReader(body))
+		if !when(seen) {
+			return false
+		}
+	}
+	return true
+}
+
+// trip counts the request for every fault it fits and picks the one that hits it.
+func (sb *Sandbox) trip(fitting []*Fault) (hit *Fault) {
+	for _, f := range fitting {
+		f.seen++
+		if hit != nil || f.turn != nil && !f.turn(f.seen) {
+			continue
+		}
+		hit = f
+		if f.draw != nil {
+			if hit = f.draw(); hit == nil {
+				continue
+			}
+		}
+		f.hits++
+	}
+	return hit
+}
+
+func (f *Fault) refuses() bool { return f != nil && f.drop == dropRefuse }
+
+// serves reports whether the service does its work.
+func (f *Fault) serves() bool {
+	return f == nil || f.instead == nil && (f.drop == dropNever || f.drop == dropAfter)
+}
+
+// answers reports whether the fault answers in its place.
+func (f *Fault) answers() bool { return f != nil && f.instead != nil }
+
+// answer is what the fault says. The rules never saw the request: nothing is applied, counted or billed.
+func (f *Fault) answer(c *call) answer {
+	a := *f.instead
+	a.header = a.header.Clone()
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	if a.header.Get("Content-Type") == "" && a.body == nil && a.code != "" {
+		refusal := refusal{status: a.status, code: a.code, message: "Injected by " + f.String() + "."}
+		a.body = refusal.answer(c).body
+		a.header.Set("Content-Type", "application/json")
+	}
+	f.transform(&a)
+	return a
+}
+
+// transform changes an answer.
+func (f *Fault) transform(a *answer) {
+	if f == nil {
+		return
+	}
+	a.header.Set("X-Sandbox-Fault", fmt.Sprint(f.number))
+	if f.retryAfter != nil {
+		a.header.Set("Retry-After", *f.retryAfter)
+	}
+	for _, edit := range f.edits {
+		edit(a)
+	}
+}

@@ -1,0 +1,256 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var fillRoom = map[*op.Op]handler{
+	op.ListsAddMembers:  (*call).addMembers,
+	op.ListsAddContacts: (*call).addContacts,
+	op.ListsSave:        (*call).saveToList,
+}
+
+var (
+	_            = documented("fill.codes", "LIST_NAME_AMBIGUOUS, LIST_NAME_RESERVED, LIST_PROCESSING and CONTACT_NOT_IN_LIST as the error table describes them")
+	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; what is there already is left out; answers 200 with list and addedCount")
+	ruleContacts = assumed("lists.add-contacts", "takes contacts, 1 to 500 objects without ids; sent twice, they are there twice; answers 201 with list and contactIds")
+	ruleSave     = assumed("lists.save-to-list", "takes sourceListId, optionally contactIds, and listId or listName, which is created if there is none; answers 200 with list and addedCount")
+	ruleSaveKind = assumed("lists.save-to-list.kind", "a list of another kind as the destination answers 422 VALIDATION_FAILED")
+	ruleSettling = assumed("lists.processing", "a list is processing while its completionStatus reads processing")
+)
+
+func (c *call) addMembers() (answer, error) {
+	c.uses(ruleMembers)
+	id, err := c.pathID("listId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	wanted, sent := body.ids(&v, "contactIds")
+	if !sent {
+		v.fail("contactIds", "is required")
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	l, err := c.listByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+	var rows []json.RawMessage
+	for _, id := range wanted {
+		row, ok := c.ws.findRow(l.EntityType, id)
+		if !ok {
+			return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has the id "+id+".")
+		}
+		rows = append(rows, row)
+	}
+	return c.fill(l, rows)
+}
+
+// findRow looks for a row in all lists of a kind.
+func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
+	for _, l := range ws.lists {
+		if row, ok := l.row(id); ok && l.EntityType == kind {
+			return row, true
+		}
+	}
+	return nil, false
+}
+
+// fill adds the rows that are not in the list yet, for their price.
+func (c *call) fill(l *list, rows []json.RawMessage) (answer, error) {
+	fresh := l.missing(rows)
+	amount, err := c.price(len(fresh))
+	if err != nil {
+		return answer{}, err
+	}
+	if len(fresh) > 0 {
+		c.effect(func() {
+			c.ws.insert(l, len(l.rows), fresh)
+			c.spend(amount, "rows added")
+		}, "rows added to %s: %d", l.ID, len(fresh))
+	}
+	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(fresh)})
+}
+
+// missing leaves out rows that the list has, and rows that come twice.
+func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
+	var fresh []json.RawMessage
+	seen := map[string]bool{}
+	for _, row := range rows {
+		id, _ := fieldString(row, "id")
+		if _, there := l.row(id); !there && !seen[id] {
+			fresh = append(fresh, row)
+		}
+		seen[id] = true
+	}
+	return fresh
+}
+
+func (c *call) addContacts() (answer, error) {
+	c.uses(ruleContacts)
+	id, err := c.pathID("listId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	rows := body.newRows(&v, "contacts")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	l, err := c.listByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+	amount, err := c.price(len(rows))
+	if err != nil {
+		return answer{}, err
+	}
+
+	ids := []string{}
+	c.effect(func() {
+		ids = c.ws.insert(l, len(l.rows), rows)
+		c.spend(amount, "rows added")
+	}, "rows added to %s: %d", l.ID, len(rows))
+	return reply(http.StatusCreated, object{"list": l.wire(), "contactIds": ids})
+}
+
+// newRows reads an array of 1 to 500 objects that have no id yet.
+func (f fields) newRows(v *checks, name string) []json.RawMessage {
+	if _, ok := f[name]; !ok {
+		v.fail(name, "is required")
+		return nil
+	}
+	var rows []json.RawMessage
+	if json.Unmarshal(f[name], &rows) != nil || len(rows) < 1 || len(rows) > maxIDs {
+		v.fail(name, "has to be an array of 1 to %d objects", maxIDs)
+		return nil
+	}
+	for i, row := range rows {
+		if _, hasID := field(row, "id"); hasID || !isObject(row) {
+			v.fail(name, "has to hold objects without an id: number %d is none", i)
+			return nil
+		}
+	}
+	return rows
+}
+
+func (c *call) saveToList() (answer, error) {
+	c.uses(ruleSave)
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	source := body.required(&v, "sourceListId")
+	if _, sent := body["sourceListId"]; sent && !isID(source) {
+		v.fail("sourceListId", "has to be 24 hexadecimal digits")
+	}
+	listID, byID := body.text(&v, "listId")
+	name, byName := body.text(&v, "listName")
+	if name = strings.TrimSpace(name); byName {
+		v.length("listName", name, longestName)
+	}
+	if byID == byName {
+		v.fail("listId", "or listName is required, not both")
+	}
+	wanted, chosen := body.ids(&v, "contactIds")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+
+	from, rows, err := c.source(source, wanted, chosen)
+	if err != nil {
+		return answer{}, err
+	}
+	var to *list
+	if byID {
+		to, err = c.listByID(listID)
+	} else {
+		to, err = c.listByName(name)
+	}
+	switch {
+	case err != nil:
+		return answer{}, err
+	case to == nil:
+		return c.saveToNew(name, from.EntityType, rows)
+	case to.EntityType != from.EntityType:
+		c.uses(ruleSaveKind)
+		return answer{}, invalid("listId", "has to be a list of the same kind")
+	}
+	return c.fill(to, rows)
+}
+
+// source reads what is to be saved.
+func (c *call) source(id string, wanted []string, chosen bool) (*list, []json.RawMessage, error) {
+	l, err := c.listByID(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.CompletionStatus == "processing" {
+		c.uses(ruleSettling)
+		return nil, nil, refuse("LIST_PROCESSING", "The source list is still being built.")
+	}
+	if !chosen {
+		return l, slices.Clone(l.rows), nil
+	}
+	var rows []json.RawMessage
+	for _, id := range wanted {
+		row, ok := l.row(id)
+		if !ok {
+			return nil, nil, refuse("CONTACT_NOT_IN_LIST", "The list has no row "+id+".")
+		}
+		rows = append(rows, row)
+	}
+	return l, rows, nil
+}
+
+// listByName finds the one list of a name: nil if there is none.
+func (c *call) listByName(name string) (*list, error) {
+	if err := c.nameAllowed(name); err != nil {
+		return nil, err
+	}
+	var found *list
+	for _, l := range c.ws.lists {
+		if l.Name != name {
+			continue
+		}
+		if found != nil {
+			return nil, refuse("LIST_NAME_AMBIGUOUS", "Several lists have this name.")
+		}
+		found = l
+	}
+	if found == nil {
+		return nil, c.nameFree(name) // an agent may have it
+	}
+	return found, nil
+}
+
+// saveToNew creates the destination.
+func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (answer, error) {
+	amount, err := c.price(len(rows))
+	if err != nil {
+		return answer{}, err
+	}
+	l := &list{}
+	c.effect(func() {
+		l = c.makeList(name, kind)
+		c.ws.insert(l, 0, rows)
+		c.spend(amount, "rows added")
+	}, "list created: %q, with %d rows", name, len(rows))
+	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(rows)})
+}

@@ -1,0 +1,197 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+type object = map[string]any
+
+// caller talks to a sandbox over one of its roads, as somebody with a token.
+type caller struct {
+	t      testing.TB
+	client *http.Client
+	base   string
+	token  string
+}
+
+// result is an answer, read to its end.
+type result struct {
+	t      testing.TB
+	status int
+	header http.Header
+	raw    []byte
+}
+
+// onEachRoad runs a test over the transport and over a real socket. Each gets its own sandbox.
+func onEachRoad(t *testing.T, opts []sandbox.Option, test func(t *testing.T, sb *sandbox.Sandbox, c caller)) {
+	t.Helper()
+	t.Run("transport", func(t *testing.T) {
+		sb := sandbox.New(t, opts...)
+		test(t, sb, inPlace(t, sb))
+	})
+	t.Run("socket", func(t *testing.T) {
+		sb := sandbox.New(t, opts...)
+		test(t, sb, bySocket(t, sb))
+	})
+}
+
+func inPlace(t testing.TB, sb *sandbox.Sandbox) caller {
+	return caller{t, sb.Client(), sb.BaseURL(), sb.Token()}
+}
+
+func bySocket(t testing.TB, sb *sandbox.Sandbox) caller {
+	srv := httptest.NewServer(sb.Handler())
+	t.Cleanup(srv.Close)
+	client := srv.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return caller{t, client, srv.URL + "/api/v1", sb.Token()}
+}
+
+func (c caller) as(token string) caller {
+	c.token = token
+	return c
+}
+
+func (c caller) request(method, path string, body any) *http.Request {
+	c.t.Helper()
+	var r io.Reader
+	switch body := body.(type) {
+	case nil:
+	case string:
+		r = strings.NewReader(body)
+	default:
+		raw, err := json.Marshal(body)
+		require.NoError(c.t, err)
+		r = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, r)
+	require.NoError(c.t, err)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.SetBasicAuth(c.token, "")
+	}
+	return req
+}
+
+func (c caller) send(req *http.Request) (result, error) {
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return result{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return result{c.t, resp.StatusCode, resp.Header, raw}, err
+}
+
+func (c caller) do(method, path string, body any) result {
+	c.t.Helper()
+	r, err := c.send(c.request(method, path, body))
+	require.NoError(c.t, err)
+	return r
+}
+
+func (c caller) get(path string, query ...string) result {
+	c.t.Helper()
+	values := url.Values{}
+	for i := 0; i < len(query); i += 2 {
+		values.Set(query[i], query[i+1])
+	}
+	if len(values) > 0 {
+		path += "?" + values.Encode()
+	}
+	return c.do("GET", path, nil)
+}
+
+func (r result) json() object {
+	r.t.Helper()
+	var v object
+	require.NoError(r.t, json.Unmarshal(r.raw, &v), "%s", r.raw)
+	return v
+}
+
+// ok asserts a success and returns the body.
+func (r result) ok(status int) object {
+	r.t.Helper()
+	require.Equal(r.t, status, r.status, "%s", r.raw)
+	require.Equal(r.t, "application/json", r.header.Get("Content-Type"))
+	return r.json()
+}
+
+// fails asserts an error envelope and returns its param and message.
+func (r result) fails(status int, code string) (param, message string) {
+	r.t.Helper()
+	require.Equal(r.t, status, r.status, "%s", r.raw)
+	e, ok := r.json()["error"].(object)
+	require.True(r.t, ok, "%s", r.raw)
+	require.Equal(r.t, code, e["code"])
+	require.Len(r.t, e, 5, "%s", r.raw)
+	require.Contains(r.t, e, "doc_url")
+	require.NotEmpty(r.t, e["request_id"])
+	param, _ = e["param"].(string)
+	message, _ = e["message"].(string)
+	return param, message
+}
+
+// at reads a dotted path.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			v = v.(object)[p]
+		case int:
+			v = v.([]any)[p]
+		}
+	}
+	return v
+}
+
+// names are the names, or ids, of a page.
+func names(body object, field string) []string {
+	out := []string{}
+	for _, row := range body["data"].([]any) {
+		out = append(out, fmt.Sprint(row.(object)[field]))
+	}
+	return out
+}
+
+// id makes a valid id.
+func id(n int) string { return fmt.Sprintf("%024x", n) }
+
+func oneList(l sandbox.List) sandbox.Option {
+	return sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 100, Lists: []sandbox.List{l}}}})
+}
+
+// recorder is a test that may fail.
+type recorder struct {
+	errors   []string
+	cleanups []func()
+}
+
+func (r *recorder) Helper()          {}
+func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) end() {
+	for _, f := range r.cleanups {
+		f()
+	}
+}

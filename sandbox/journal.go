@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Entry is one request as the sandbox saw it. Tokens and bodies are not kept.
+type Entry struct {
+	RequestID string
+	Time      time.Time
+	Op        string // empty if no operation has this path and method
+	Workspace string // empty without a valid key, as is the next
+	KeyName   string
+	Method    string
+	Path      string
+	Status    int // zero if the connection was cut before anything was done
+	Code      string
+	Effects   []string
+	Credits   int64  // spent
+	Fault     string // what was done to it on purpose
+}
+
+// String is one line.
+func (e Entry) String() string {
+	line := fmt.Sprintf("%s %s %s %d %s", e.RequestID, e.Method, e.Path, e.Status, e.Code)
+	line = strings.TrimRight(line, " ")
+	if len(e.Effects) > 0 {
+		line += ": " + strings.Join(e.Effects, ", ")
+	}
+	if e.Fault != "" {
+		line += " [" + e.Fault + "]"
+	}
+	return line
+}
+
+// journal remembers the newest requests, and how often each operation was called.
+type journal struct {
+	entries  []Entry
+	requests int
+	calls    map[string]int
+}
+
+const longestJournal = 100_000
+
+func (j *journal) requestID() string {
+	j.requests++
+	return fmt.Sprintf("req_%06d", j.requests)
+}
+
+func (j *journal) add(c *call, d *delivery) {
+	if d.fault.refuses() {
+		return // it never got here
+	}
+	e := Entry{
+		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Status: d.answer.status, Code: d.answer.code,
+		Effects: c.effects, Credits: c.spent,
+	}
+	if c.op != nil {
+		e.Op = c.op.Name
+		if j.calls == nil {
+			j.calls = map[string]int{}
+		}
+		j.calls[e.Op]++
+	}
+	if c.key != nil {
+		e.Workspace, e.KeyName = c.key.ws.name, c.key.Name
+	}
+	if d.fault != nil {
+		e.Fault = d.fault.String()
+	}
+	if len(j.entries) == longestJournal {
+		j.entries = slices.Delete(j.entries, 0, longestJournal/4)
+	}
+	j.entries = append(j.entries, e)
+}
+
+// tail is the end of the journal, for people.
+func (j *journal) tail(n int) string {
+	if len(j.entries) == 0 {
+		return "the journal is empty"
+	}
+	var b strings.Builder
+	b.WriteString("the journal ends with:")
+	for _, e := range j.entries[max(0, len(j.entries)-n):] {
+		b.WriteString("\n  " + e.String())
+	}
+	return b.String()
+}
+
+// Journal copies what the sandbox was asked, oldest first: the newest 100,000 requests at most.
+func (sb *Sandbox) Journal() []Entry {
+	sb.enter()
+	defer sb.mu.Unlock()
+	entries := slices.Clone(sb.journal.entries)
+	for i := range entries {
+		entries[i].Effects = slices.Clone(entries[i].Effects)
+	}
+	return entries
+}
+
+// Calls counts the requests for an operation, "lists.rows" for example, whatever was answered.
+func (sb *Sandbox) Calls(opName string) int {
+	if _, ok := op.ByName(opName); !ok {
+		sb.help()
+		sb.misuse("Calls: no operation %q", opName)
+		return 0
+	}
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return sb.journal.calls[opName]
+}

@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"fmt"
+	"time"
+)
+
+var (
+	_ = documented("credits.before", "credits are checked before anything is done; a refused or failed request costs nothing")
+	_ = documented("credits.status", "INSUFFICIENT_CREDITS is 402, or 422 by InsufficientCreditsAs")
+	_ = ambient("credits.prices", "prices that the document does not show are zero until WithPrices sets them")
+)
+
+// LedgerEntry is one movement of credits. Entries are only ever added.
+type LedgerEntry struct {
+	Time      time.Time
+	Operation string // empty if it came from the test
+	RequestID string
+	Amount    int64 // negative if it was spent
+	Reason    string
+	Balance   int64 // afterwards
+}
+
+// price is what n rows cost. It refuses what the balance does not cover, so that it belongs before any effect.
+func (c *call) price(n int) (int64, error) {
+	each := c.sb.prices[c.op.Name]
+	if n < 0 || each > 0 && int64(n) > c.ws.balance/each {
+		return 0, refuse("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))
+	}
+	return int64(n) * each, nil
+}
+
+// spend books credits. It belongs into an effect.
+func (c *call) spend(amount int64, reason string) {
+	if amount > 0 {
+		c.spent += amount
+		c.ws.book(LedgerEntry{Time: c.now, Operation: c.op.Name, RequestID: c.id, Amount: -amount, Reason: reason})
+	}
+}
+
+func (ws *workspace) book(e LedgerEntry) {
+	ws.balance += e.Amount
+	e.Balance = ws.balance
+	ws.ledger = append(ws.ledger, e)
+}
+
+// books is how the workspace of a request stood before it.
+type books struct {
+	entries, version int
+	balance          int64
+}
+
+func (c *call) books() *books { return &books{len(c.ws.ledger), c.ws.version, c.ws.balance} }
+
+// audit looks for what must never be: it compares the books before and after a request.
+func (c *call) audit(status int) (problems []string) {
+	fail := func(format string, args ...any) {
+		problems = append(problems, fmt.Sprintf("request %s, %s, %d: ", c.id, c.op.Name, status)+fmt.Sprintf(format, args...))
+	}
+	balance := c.before.balance
+	for _, e := range c.ws.ledger[c.before.entries:] {
+		balance += e.Amount
+		if e.RequestID != c.id || e.Balance != balance {
+			fail("the ledger does not add up: %+v", e)
+		}
+	}
+	if balance != c.ws.balance || balance < 0 {
+		fail("the balance is %d, the ledger says %d", c.ws.balance, balance)
+	}
+	if status < 400 {
+		return problems
+	}
+	if len(c.ws.ledger) != c.before.entries {
+		fail("a refused request cost credits")
+	}
+	if c.ws.version != c.before.version || len(c.effects) > 0 {
+		fail("a refused request changed the state: %v", c.effects)
+	}
+	return problems
+}

@@ -1,0 +1,245 @@
+package sandbox
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var (
+	_ = documented("limits.windows", "a request has to fit the minute and the day window of its surface, which the workspace shares")
+	_ = documented("limits.binding", "the RateLimit headers describe the window with fewer requests left; on a tie, the one that resets later")
+	_ = documented("limits.retry-after", "429 carries Retry-After; with both windows used up it is the later reset")
+	_ = ambient("limits.fixed", "a window starts at its first request and ends as a whole; SlidingWindows changes that")
+	_ = ambient("limits.counted", "every request that is authenticated and in scope counts, whatever its answer; a refused 429 does not")
+	_ = ambient("limits.errors", "error answers carry the RateLimit headers too; NoHeadersOnErrors changes that")
+	_ = ambient("limits.unshown", "a surface whose limits are not shown has none, and no RateLimit headers")
+)
+
+type limiterSettings struct {
+	windows     map[op.Surface]Limit
+	sliding     bool
+	successOnly bool // RateLimit headers
+}
+
+func defaultLimits() limiterSettings {
+	windows := make(map[op.Surface]Limit, len(op.Windows))
+	for surface, w := range op.Windows {
+		windows[surface] = Limit(w)
+	}
+	return limiterSettings{windows: windows}
+}
+
+// WindowState is how a window stands.
+type WindowState struct {
+	Name      string // minute or day
+	Limit     int
+	Remaining int
+	ResetAt   time.Time // zero while the window has not started
+}
+
+// quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who draws on them.
+type quota struct {
+	windows  []*window
+	teammate teammate
+}
+
+func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
+	q := ws.windows[surface]
+	if q == nil {
+		q = &quota{}
+		limit := sb.limits.windows[surface]
+		if limit.PerMinute > 0 {
+			q.windows = append(q.windows, &window{name: "minute", length: time.Minute, limit: limit.PerMinute, sliding: sb.limits.sliding})
+		}
+		if limit.PerDay > 0 {
+			q.windows = append(q.windows, &window{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding})
+		}
+		ws.windows[surface] = q
+	}
+	return q
+}
+
+// admit counts a request, or tells when the windows that refuse it will have room again.
+func (q *quota) admit(now time.Time) (retryAt time.Time, ok bool) {
+	q.update(now)
+	if at, full := q.fullUntil(); full {
+		return at, false
+	}
+	q.take(now)
+	return time.Time{}, true
+}
+
+// binding is the window that the headers describe.
+func (q *quota) binding(now time.Time) *window {
+	var binding *window
+	for _, w := range q.windows {
+		switch {
+		case binding == nil || w.remaining() < binding.remaining():
+			binding = w
+		case w.remaining() == binding.remaining() && w.resetAt(now).After(binding.resetAt(now)):
+			binding = w
+		}
+	}
+	return binding
+}
+
+// describe writes the headers of the binding window.
+func (q *quota) describe(h http.Header, now time.Time) {
+	if w := q.binding(now); w != nil {
+		h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
+		h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
+		h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
+	}
+}
+
+func (q *quota) states(now time.Time) []WindowState {
+	q.update(now)
+	states := make([]WindowState, len(q.windows))
+	for i, w := range q.windows {
+		states[i] = WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
+		if w.used() > 0 {
+			states[i].ResetAt = w.resetAt(now)
+		}
+	}
+	return states
+}
+
+// drain takes n requests, or as many as there are.
+func (q *quota) drain(now time.Time, n int) {
+	q.update(now)
+	for ; n > 0 && len(q.windows) > 0; n-- {
+		if _, full := q.fullUntil(); full {
+			return
+		}
+		q.take(now)
+	}
+}
+
+// update brings the windows, and what a teammate took from them, up to date.
+func (q *quota) update(now time.Time) {
+	if len(q.windows) > 0 {
+		q.teammate.drawOn(q, now)
+	}
+	q.roll(now)
+}
+
+func (q *quota) roll(now time.Time) {
+	for _, w := range q.windows {
+		w.roll(now)
+	}
+}
+
+func (q *quota) take(now time.Time) {
+	for _, w := range q.windows {
+		w.take(now)
+	}
+}
+
+// fullUntil tells when the last of the windows that are used up has room again.
+func (q *quota) fullUntil() (at time.Time, full bool) {
+	for _, w := range q.windows {
+		if w.remaining() > 0 {
+			continue
+		}
+		full = true
+		if reset := w.resetAt(at); reset.After(at) {
+			at = reset
+		}
+	}
+	return at, full
+}
+
+// window counts requests. A fixed one starts at its first request; a sliding one remembers every request.
+type window struct {
+	name    string
+	length  time.Duration
+	limit   int
+	sliding bool
+	count   int // of a fixed window
+	start   time.Time
+	taken   []time.Time // of a sliding window, oldest first
+}
+
+func (w *window) roll(now time.Time) {
+	if !w.sliding {
+		if w.count > 0 && !now.Before(w.start.Add(w.length)) {
+			w.count = 0
+		}
+		return
+	}
+	gone := 0
+	for gone < len(w.taken) && !now.Before(w.taken[gone].Add(w.length)) {
+		gone++
+	}
+	w.taken = w.taken[gone:]
+}
+
+func (w *window) take(now time.Time) {
+	if w.sliding {
+		w.taken = append(w.taken, now)
+		return
+	}
+	if w.count == 0 {
+		w.start = now
+	}
+	w.count++
+}
+
+func (w *window) used() int {
+	if w.sliding {
+		return len(w.taken)
+	}
+	return w.count
+}
+
+func (w *window) remaining() int { return w.limit - w.used() }
+
+// resetAt tells when the window gives requests back: all of them if it is fixed, the oldest one if it slides.
+func (w *window) resetAt(now time.Time) time.Time {
+	switch {
+	case w.used() == 0:
+		return now.Add(w.length)
+	case w.sliding:
+		return w.taken[0].Add(w.length)
+	}
+	return w.start.Add(w.length)
+}
+
+// teammate sends requests at an even pace, as long as the windows take them.
+type teammate struct {
+	perSecond float64
+	next      time.Time
+}
+
+// longest is as far back as a teammate's requests can matter.
+const longest = 48 * time.Hour
+
+func (m *teammate) drawOn(q *quota, now time.Time) {
+	if !(m.perSecond > 0) {
+		return
+	}
+	pace := max(time.Nanosecond, time.Duration(float64(time.Second)/m.perSecond))
+	if m.next.IsZero() {
+		m.next = now.Add(pace)
+	}
+	if old := now.Add(-longest); m.next.Before(old) {
+		m.next = old
+	}
+	for !m.next.After(now) {
+		q.roll(m.next)
+		if at, full := q.fullUntil(); full {
+			m.next = m.next.Add((at.Sub(m.next) + pace - 1) / pace * pace)
+			continue
+		}
+		q.take(m.next)
+		m.next = m.next.Add(pace)
+	}
+}
+
+// seconds rounds up: whoever waits that long finds the window open.
+func seconds(d time.Duration) int {
+	return int((d + time.Second - 1) / time.Second)
+}

@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Server is a sandbox on a port. Make one with [Sandbox.Listen].
+type Server struct {
+	http    *http.Server
+	addr    net.Addr
+	unbind  func() bool // from the context
+	stopped chan struct{}
+	err     error // of serving; set before stopped is closed
+}
+
+// Listen serves the sandbox on a port of this machine until the context ends or the server is closed: "127.0.0.1:0" takes
+// any free port. An address that other machines can reach needs [AllowRemote].
+func (sb *Sandbox) Listen(ctx context.Context, addr string) (*Server, error) {
+	if err := sb.checkAddress(addr); err != nil {
+		return nil, err
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: listen: %w", err)
+	}
+	s := &Server{
+		http:    &http.Server{Handler: sb.Handler(), ReadHeaderTimeout: 10 * time.Second},
+		addr:    listener.Addr(),
+		stopped: make(chan struct{}),
+	}
+	s.unbind = context.AfterFunc(ctx, func() { _ = s.http.Close() }) // Wait tells
+	go func() {
+		defer close(s.stopped)
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.err = err
+		}
+	}()
+	return s, nil
+}
+
+func (sb *Sandbox) checkAddress(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("sandbox: listen: %w", err)
+	}
+	if ip := net.ParseIP(host); sb.remote || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
+}
+
+// BaseURL is what a client talks to.
+func (s *Server) BaseURL() string { return "http://" + s.addr.String() + basePath }
+
+// Addr is where the server listens.
+func (s *Server) Addr() net.Addr { return s.addr }
+
+// Close ends the server and its connections.
+func (s *Server) Close() error {
+	s.unbind()
+	err := s.http.Close()
+	return errors.Join(err, s.Wait())
+}
+
+// Shutdown ends the server when the requests under way have been answered, or with the context.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.unbind()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return err
+	}
+	return s.Wait()
+}
+
+// Wait returns when the server has ended: nil if it was told to.
+func (s *Server) Wait() error {
+	<-s.stopped
+	return s.err
+}

@@ -1,0 +1,271 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var listRoom = map[*op.Op]handler{
+	op.ListsList:   (*call).listLists,
+	op.ListsCreate: (*call).createList,
+	op.ListsGet:    (*call).getList,
+	op.ListsMove:   (*call).moveList,
+	op.FoldersList: (*call).listFolders,
+}
+
+var (
+	_              = documented("lists.order", "lists are paged newest first; a page past the end is empty; system lists are hidden")
+	_              = documented("lists.search", "search finds a literal substring of the name, whatever its case")
+	_              = documented("lists.create", "a name has 1 to 255 characters, trimmed, and is unique among lists and agents; the new list is empty and at the root")
+	_              = inferred("lists.reserved", "the title of a system list answers 422 LIST_NAME_RESERVED")
+	_              = inferred("lists.get", "a single list is wrapped in list; include=columns adds id, name and type of the custom columns")
+	_              = inferred("lists.unknown-query", "unknown query parameters are ignored")
+	_              = documented("folders", "folders are not paged; their type is required")
+	_              = ambient("lists.names", "names are compared exactly, after trimming; those of system lists whatever their case")
+	_              = ambient("lists.counts", "contactsCount is the number of rows of a contact list, companiesCount that of a company list; the other count is zero")
+	_              = ambient("paging.total", "totalPages of nothing is zero")
+	ruleTitles     = assumed("lists.titles", "besides the system lists of the seed, the titles All Contacts and All Companies are reserved")
+	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing")
+	ruleSystemRead = assumed("lists.system-read", "a system list can be read by its id")
+	ruleMove       = assumed("lists.move", "a move takes folderId and nothing else, null is the root, and the answer is 200 with the list")
+	ruleMoveMiss   = assumed("lists.move.folder", "a folder that is missing or of another kind answers 404 FOLDER_NOT_FOUND")
+)
+
+var systemTitles = []string{"All Contacts", "All Companies"}
+
+const longestName = 255
+
+// timeFormat is ISO 8601 with milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+type wireList struct {
+	ID               string       `json:"id"`
+	Name             string       `json:"name"`
+	EntityType       string       `json:"entityType"`
+	ContactsCount    int          `json:"contactsCount"`
+	CompaniesCount   int          `json:"companiesCount"`
+	CreatedAt        string       `json:"createdAt"`
+	FolderID         *string      `json:"folderId"`
+	CompletionStatus string       `json:"completionStatus,omitempty"`
+	Columns          []wireColumn `json:"columns,omitzero"` // nil unless asked for
+}
+
+type wireColumn struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+type wirePages struct {
+	PageNum      int `json:"pageNum"`
+	TotalPages   int `json:"totalPages"`
+	TotalRecords int `json:"totalRecords"`
+}
+
+func (l *list) wire() wireList {
+	w := wireList{
+		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat),
+		CompletionStatus: l.CompletionStatus,
+	}
+	if l.EntityType == CompanyList {
+		w.CompaniesCount = len(l.rows)
+	} else {
+		w.ContactsCount = len(l.rows)
+	}
+	if l.FolderID != "" {
+		w.FolderID = &l.FolderID
+	}
+	return w
+}
+
+// page is the part of n things that a page shows.
+func page(n, limit, pageNum int) (from, to int, pages wirePages) {
+	pages = wirePages{PageNum: pageNum, TotalPages: (n + limit - 1) / limit, TotalRecords: n}
+	if pageNum > pages.TotalPages {
+		return n, n, pages
+	}
+	from = (pageNum - 1) * limit
+	return from, min(n, from+limit), pages
+}
+
+func (c *call) listLists() (answer, error) {
+	var v checks
+	limit := v.number(c.query, "limit", 1, 1000, 50)
+	pageNum := v.number(c.query, "pageNum", 1, 0, 1)
+	kind := v.choice(c.query, "entityType", ContactList, CompanyList)
+	folder := c.query.Get("folderId")
+	if c.query.Has("folderId") && !isID(folder) {
+		v.fail("folderId", "has to be 24 hexadecimal digits")
+	}
+	search := strings.ToLower(v.text(c.query, "search", 200))
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+
+	var found []*list
+	for _, l := range slices.Backward(c.ws.lists) {
+		if !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
+			(folder == "" || strings.EqualFold(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search) {
+			found = append(found, l)
+		}
+	}
+	from, to, pages := page(len(found), limit, pageNum)
+	data := make([]wireList, 0, to-from)
+	for _, l := range found[from:to] {
+		data = append(data, l.wire())
+	}
+	return reply(http.StatusOK, object{"data": data, "pagination": pages})
+}
+
+func (c *call) createList() (answer, error) {
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	name := strings.TrimSpace(body.required(&v, "name"))
+	if _, sent := body["name"]; sent {
+		v.length("name", name, longestName)
+	}
+	kind, sent := body.text(&v, "entityType")
+	if sent && kind != ContactList && kind != CompanyList {
+		v.fail("entityType", "has to be %s or %s", ContactList, CompanyList)
+	}
+	body.only(&v, "name", "entityType")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	if err := c.nameFree(name); err != nil {
+		return answer{}, err
+	}
+
+	l := &list{List: List{CreatedAt: stamp(c.now)}}
+	c.effect(func() { l = c.makeList(name, kind) }, "list created: %q", name)
+	return reply(http.StatusCreated, object{"list": l.wire()})
+}
+
+// makeList adds an empty list at the root.
+func (c *call) makeList(name, kind string) *list {
+	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(c.now)}
+	if c.sb.hideFor > 0 {
+		seed.VisibleAt = c.now.Add(c.sb.hideFor)
+	}
+	return c.sb.addList(c.ws, seed)
+}
+
+// nameFree refuses a name that a list or an agent has, or that is kept for the system.
+func (c *call) nameFree(name string) error {
+	if err := c.nameAllowed(name); err != nil {
+		return err
+	}
+	taken := slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.Name == name }) ||
+		slices.ContainsFunc(c.ws.agents, func(a Agent) bool { return a.Name == name })
+	if taken {
+		return refuse("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
+	}
+	return nil
+}
+
+func (c *call) nameAllowed(name string) error {
+	for _, l := range c.ws.lists {
+		if l.System && strings.EqualFold(l.Name, name) {
+			return refuse("LIST_NAME_RESERVED", "A system list has this title.")
+		}
+	}
+	for _, title := range systemTitles {
+		if strings.EqualFold(title, name) {
+			c.uses(ruleTitles)
+			return refuse("LIST_NAME_RESERVED", "A system list has this title.")
+		}
+	}
+	return nil
+}
+
+func (c *call) getList() (answer, error) {
+	l, err := c.list()
+	if err != nil {
+		return answer{}, err
+	}
+	if l.System {
+		c.uses(ruleSystemRead)
+	}
+	w := l.wire()
+	switch include := c.query.Get("include"); include {
+	case "":
+	case "columns":
+		w.Columns = make([]wireColumn, 0, len(l.Columns))
+		for _, column := range l.Columns {
+			w.Columns = append(w.Columns, wireColumn(column))
+		}
+	default:
+		c.uses(ruleOtherInc)
+	}
+	return reply(http.StatusOK, object{"list": w})
+}
+
+func (c *call) moveList() (answer, error) {
+	c.uses(ruleMove)
+	id, err := c.pathID("listId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	folder, root := "", string(body["folderId"]) == "null"
+	if !root {
+		folder = body.required(&v, "folderId")
+	}
+	if !root && len(v.messages) == 0 && !isID(folder) {
+		v.fail("folderId", "has to be 24 hexadecimal digits, or null")
+	}
+	body.only(&v, "folderId")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	l, err := c.listByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+	if !root {
+		f := c.ws.folder(folder)
+		if f == nil || f.Type != l.EntityType {
+			c.uses(ruleMoveMiss)
+			return answer{}, refuse("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
+		}
+		folder = f.ID
+	}
+	c.effect(func() { l.FolderID = folder }, "list moved: %s to %s", l.ID, cmp.Or(folder, "the root"))
+	return reply(http.StatusOK, object{"list": l.wire()})
+}
+
+type wireFolder struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func (c *call) listFolders() (answer, error) {
+	var v checks
+	kind := v.choice(c.query, "type", folderTypes...)
+	if !c.query.Has("type") {
+		v.fail("type", "is required")
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	folders := []wireFolder{}
+	for _, f := range c.ws.folders {
+		if f.Type == kind {
+			folders = append(folders, wireFolder(f))
+		}
+	}
+	return reply(http.StatusOK, object{"folders": folders})
+}

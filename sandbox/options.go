@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Option shapes a sandbox.
+type Option func(*Sandbox, *settings) error
+
+// settings are what only New needs.
+type settings struct {
+	state   State
+	credits *int64
+}
+
+// Seed gives the sandbox its first state. Without it, there is one empty workspace.
+func Seed(state State) Option {
+	return func(_ *Sandbox, cfg *settings) error {
+		cfg.state = state
+		return nil
+	}
+}
+
+// WithClock makes the sandbox live by another clock than that of the machine.
+func WithClock(c Clock) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		if c == nil {
+			return fmt.Errorf("WithClock: no clock")
+		}
+		sb.clock = c
+		return nil
+	}
+}
+
+// Credits gives every workspace this balance, whatever the seed says.
+func Credits(n int64) Option {
+	return func(_ *Sandbox, cfg *settings) error {
+		if n < 0 {
+			return fmt.Errorf("Credits: %d is negative", n)
+		}
+		cfg.credits = &n
+		return nil
+	}
+}
+
+// Prices are credits for each row that an operation adds or delivers, by the name of the operation.
+//
+// The document shows none for the operations that exist so far, so that every price is free until it is set here.
+type Prices map[string]int64
+
+// WithPrices sets prices: none of them is known to be the real one.
+func WithPrices(prices Prices) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		for name, price := range prices {
+			if o, ok := op.ByName(name); !ok || !o.Spends.Possible() {
+				return fmt.Errorf("WithPrices: no operation %q that spends credits", name)
+			}
+			if price < 0 {
+				return fmt.Errorf("WithPrices: %s: %d is negative", name, price)
+			}
+		}
+		sb.prices = prices
+		return nil
+	}
+}
+
+// InsufficientCreditsAs chooses the status of INSUFFICIENT_CREDITS: 402, which is the default, or 422.
+func InsufficientCreditsAs(status int) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		if status != http.StatusPaymentRequired && status != http.StatusUnprocessableEntity {
+			return fmt.Errorf("InsufficientCreditsAs: %d is not documented: 402 or 422", status)
+		}
+		sb.short = status
+		return nil
+	}
+}
+
+// Strict refuses whatever the document does not show: such a request answers 501 and changes nothing.
+func Strict() Option {
+	return func(sb *Sandbox, _ *settings) error {
+		sb.strict = true
+		return nil
+	}
+}
+
+// HideFor keeps a created list out of the listings for a while: reading what was just written may come too early.
+func HideFor(d time.Duration) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		sb.hideFor = d
+		return nil
+	}
+}
+
+// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach.
+func AllowRemote() Option {
+	return func(sb *Sandbox, _ *settings) error {
+		sb.remote = true
+		return nil
+	}
+}
+
+// NoLimits switches the rate windows off, and their headers with them.
+func NoLimits() Option {
+	return func(sb *Sandbox, _ *settings) error {
+		sb.limits.windows = nil
+		return nil
+	}
+}
+
+// Limit is how many requests a surface takes. Zero means any number.
+type Limit struct{ PerMinute, PerDay int }
+
+// Limits replaces the limits of surfaces: lists, campaigns, account, search, saved-searches, agents, contacts, companies,
+// imports, reference. Surfaces that are not named keep theirs.
+func Limits(limits map[string]Limit) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		for name, limit := range limits {
+			if _, ok := op.Windows[op.Surface(name)]; !ok {
+				return fmt.Errorf("Limits: no surface %q", name)
+			}
+			if limit.PerMinute < 0 || limit.PerDay < 0 {
+				return fmt.Errorf("Limits: %s: a limit is negative", name)
+			}
+			if sb.limits.windows == nil {
+				sb.limits.windows = map[op.Surface]Limit{}
+			}
+			sb.limits.windows[op.Surface(name)] = limit
+		}
+		return nil
+	}
+}
+
+// SlidingWindows makes the windows slide, where they otherwise start at a first request and end as a whole.
+func SlidingWindows() Option {
+	return func(sb *Sandbox, _ *settings) error {
+		sb.limits.sliding = true
+		return nil
+	}
+}
+
+// NoHeadersOnErrors leaves the RateLimit headers out of error answers.
+func NoHeadersOnErrors() Option {
+	return func(sb *Sandbox, _ *settings) error {
+		sb.limits.successOnly = true
+		return nil
+	}
+}

@@ -1,0 +1,207 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var rowRoom = map[*op.Op]handler{
+	op.ListsRows: (*call).listRows,
+}
+
+var (
+	_              = documented("rows.sort", "sortBy without sortOrder is ignored; so is a key that is not recognised")
+	_              = documented("rows.filters", "values of one key are OR-ed, keys are AND-ed; what is not a valid filter object answers 422 INVALID_ROW_FILTERS")
+	_              = documented("rows.headcount", "an unquoted number in numberOfEmployees answers 500 UNEXPECTED_ERROR")
+	_              = documented("rows.company-filters", "a company list honours seven filter keys")
+	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")
+	_              = ambient("rows.bounds", "bounds of sortBy hold even when it is ignored")
+	ruleSorting    = assumed("rows.sort.values", "strings are sorted whatever their case, numbers before strings, rows without the field last")
+	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters, decoded, answer 422 VALIDATION_FAILED")
+	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, whatever its case; keywords match a part of jobTitle")
+	ruleFieldNames = assumed("rows.filters.fields", "the filter keys look at row fields of the same name or, as the sort keys are called, below address and company")
+	ruleColumns    = assumed("rows.filters.columns", "a row holds custom values under customColumns; both ends of a range belong to it, and each may be left out")
+	ruleIgnored    = assumed("rows.filters.ignored", "a company list ignores the filter keys that it does not honour")
+)
+
+const longestFilter = 8000
+
+func (c *call) listRows() (answer, error) {
+	id, err := c.pathID("listId")
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	limit := v.number(c.query, "limit", 1, 1000, 100)
+	pageNum := v.number(c.query, "pageNum", 1, 0, 1)
+	sortBy := v.text(c.query, "sortBy", 100)
+	sortOrder := v.choice(c.query, "sortOrder", "asc", "desc")
+	filters := c.query.Get("filters")
+	if runes(filters) > longestFilter {
+		c.uses(ruleLongFilter)
+		v.fail("filters", "has to be at most %d characters long", longestFilter)
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	var conditions []condition
+	if c.query.Has("filters") {
+		if conditions, err = parseFilters(filters); err != nil {
+			return answer{}, err
+		}
+	}
+	l, err := c.listByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+
+	path := ""
+	if sortOrder != "" {
+		path = sortPath(l.EntityType, sortBy)
+	}
+	if path != "" {
+		c.uses(ruleSorting)
+	}
+	conditions = c.honoured(l, conditions)
+	if path == "" && len(conditions) == 0 {
+		from, to, pages := page(len(l.rows), limit, pageNum)
+		return rowPage(l, l.rows[from:to], pages), nil
+	}
+	order := c.order(l, filters+"\x00"+sortOrder+"\x00"+path, conditions, path, sortOrder == "desc")
+	from, to, pages := page(len(order), limit, pageNum)
+	rows := make([]json.RawMessage, 0, to-from)
+	for _, i := range order[from:to] {
+		rows = append(rows, l.rows[i])
+	}
+	return rowPage(l, rows, pages), nil
+}
+
+// rowPage puts together what has been encoded already.
+func rowPage(l *list, rows []json.RawMessage, pages wirePages) answer {
+	size := 160
+	for _, row := range rows {
+		size += len(row) + 1
+	}
+	b := make([]byte, 0, size)
+	b = append(b, `{"entityType":"`+l.EntityType+`","data":[`...)
+	for i, row := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, row...)
+	}
+	b = append(b, `],"pagination":{"pageNum":`...)
+	b = strconv.AppendInt(b, int64(pages.PageNum), 10)
+	b = append(b, `,"totalPages":`...)
+	b = strconv.AppendInt(b, int64(pages.TotalPages), 10)
+	b = append(b, `,"totalRecords":`...)
+	b = strconv.AppendInt(b, int64(pages.TotalRecords), 10)
+	return answer{status: http.StatusOK, body: append(b, "}}"...)}
+}
+
+// view is the order of the last filtered or sorted page: the next page of the same query finds it ready.
+type view struct {
+	key     string
+	version int
+	order   []int
+}
+
+func (c *call) order(l *list, key string, conditions []condition, path string, desc bool) []int {
+	if l.view.key == key && l.view.version == c.ws.version {
+		return l.view.order
+	}
+	order := []int{}
+	for i := range l.rows {
+		if c.meets(l, i, conditions) {
+			order = append(order, i)
+		}
+	}
+	if path != "" {
+		sortRows(l, order, path, desc)
+	}
+	l.view = view{key, c.ws.version, order}
+	return order
+}
+
+// The company fields that rows can be sorted by, as the document lists them.
+var (
+	sortableCompanyOfContact = []string{
+		"company.name", "company.domain", "company.industry", "company.country", "company.type", "company.revenue",
+		"company.socialHeadCount", "company.address.city", "company.address.state", "company.address.country",
+	}
+	sortableCompany = []string{"name", "domain", "industry", "revenue", "socialHeadCount"}
+)
+
+const columnPrefix = "customColumns_"
+
+// sortPath tells where the values of a sort key are: nowhere, if the key is not recognised.
+func sortPath(entityType, key string) string {
+	switch id, column := strings.CutPrefix(key, columnPrefix); {
+	case column:
+		return "customColumns." + id
+	case entityType == CompanyList:
+		if !slices.Contains(sortableCompany, key) {
+			return ""
+		}
+	case strings.HasPrefix(key, "company.") && !slices.Contains(sortableCompanyOfContact, key):
+		return ""
+	}
+	return key
+}
+
+// sortValue is what a row is sorted by. Rows without it come last, in either direction.
+type sortValue struct {
+	kind   int
+	number float64
+	text   string
+}
+
+const (
+	isNumber = iota
+	isText
+	isMissing
+)
+
+func sortRows(l *list, order []int, path string, desc bool) {
+	values := make(map[int]sortValue, len(order))
+	for _, i := range order {
+		values[i] = sortValueOf(l.rows[i], path)
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := values[i], values[j]
+		if a.kind == isMissing || b.kind == isMissing {
+			return cmp.Compare(a.kind/isMissing, b.kind/isMissing)
+		}
+		by := cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+		if desc {
+			return -by
+		}
+		return by
+	})
+}
+
+func sortValueOf(row []byte, path string) sortValue {
+	raw, ok := lookup(row, path)
+	if !ok {
+		return sortValue{kind: isMissing}
+	}
+	if s, ok := asString(raw); ok {
+		return sortValue{kind: isText, text: strings.ToLower(s)}
+	}
+	switch string(raw) {
+	case "true":
+		return sortValue{number: 1}
+	case "false":
+		return sortValue{number: 0}
+	}
+	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
+		return sortValue{number: n}
+	}
+	return sortValue{kind: isMissing}
+}

@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// TB is the part of *testing.T that a sandbox uses.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+}
+
+// Sandbox is a double of the service: state, clock, limits, credits and faults. Make one with [New].
+//
+// The methods it has from [Tenant] speak of its first workspace. All methods may be used by several goroutines.
+type Sandbox struct {
+	*Tenant
+
+	clock   Clock
+	strict  bool
+	limits  limiterSettings
+	hideFor time.Duration
+	short   int // status of INSUFFICIENT_CREDITS
+	prices  Prices
+	remote  bool
+	mux     *http.ServeMux
+
+	mu         sync.Mutex
+	t          TB // nil without a test, and once the test is over
+	now        time.Time
+	begun      bool
+	agenda     agenda
+	events     []Event
+	workspaces []*workspace
+	keys       map[string]*key
+	faults     []*Fault
+	hooks      []*between
+	journal    journal
+	problems   []string
+}
+
+// New makes a sandbox. With a test, what goes wrong inside the sandbox fails the test: a fault that never fired, a broken
+// invariant, a mistake in the use of the sandbox. Without one, t is nil and [Sandbox.Problems] tells; a mistake panics.
+//
+// It starts nothing and opens nothing, so that there is nothing to close.
+func New(t TB, opts ...Option) *Sandbox {
+	sb := &Sandbox{t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired}
+	var cfg settings
+	for _, opt := range opts {
+		if err := opt(sb, &cfg); err != nil {
+			sb.misuse("%v", err)
+		}
+	}
+	if err := cfg.state.Validate(); err != nil {
+		sb.misuse("%v", err)
+		cfg.state = State{}
+	}
+	sb.load(cfg.state)
+	if cfg.credits != nil {
+		for _, ws := range sb.workspaces {
+			ws.balance = *cfg.credits
+		}
+	}
+	sb.Tenant = &Tenant{sb, sb.workspaces[0]}
+	sb.mux = sb.routes()
+	if t != nil {
+		t.Cleanup(sb.finish)
+	}
+	return sb
+}
+
+// enter locks the sandbox and brings it up to date. Time never goes back, whatever the clock says.
+func (sb *Sandbox) enter() (now time.Time) {
+	now = sb.clock.Now()
+	sb.mu.Lock()
+	if now.Before(sb.now) {
+		now = sb.now
+	}
+	sb.now = now
+	if !sb.begun {
+		sb.begun = true
+		sb.begin(now)
+	}
+	sb.events = append(sb.events, sb.agenda.due(now)...)
+	return now
+}
+
+// Advance moves a manual clock forward and returns what happened meanwhile.
+func (sb *Sandbox) Advance(d time.Duration) []Event {
+	return sb.advance(func(c *ManualClock) { c.Advance(d) })
+}
+
+// AdvanceTo moves a manual clock forward to an instant and returns what happened meanwhile.
+func (sb *Sandbox) AdvanceTo(t time.Time) []Event {
+	return sb.advance(func(c *ManualClock) { c.AdvanceTo(t) })
+}
+
+func (sb *Sandbox) advance(move func(*ManualClock)) []Event {
+	clock, ok := sb.clock.(*ManualClock)
+	if !ok {
+		sb.help()
+		sb.misuse("only a manual clock can be advanced: use WithClock(NewManualClock(start))")
+		return nil
+	}
+	sb.enter()
+	before := len(sb.events)
+	sb.mu.Unlock()
+	move(clock)
+	sb.enter()
+	defer sb.mu.Unlock()
+	return append([]Event(nil), sb.events[before:]...)
+}
+
+// Events lists everything that happened by the clock so far.
+func (sb *Sandbox) Events() []Event {
+	sb.enter()
+	defer sb.mu.Unlock()
+	return append([]Event(nil), sb.events...)
+}
+
+// Clock returns the clock of the sandbox.
+func (sb *Sandbox) Clock() Clock { return sb.clock }
+
+// Snapshot copies the state: it can seed another sandbox, or be written to a file.
+func (sb *Sandbox) Snapshot() State {
+	sb.enter()
+	defer sb.mu.Unlock()
+	state := State{Format: Format}
+	for _, ws := range sb.workspaces {
+		state.Workspaces = append(state.Workspaces, ws.snapshot())
+	}
+	return state
+}
+
+// Problems lists what went wrong inside the sandbox so far. With a test, it has been reported there too.
+func (sb *Sandbox) Problems() []string {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return append([]string(nil), sb.problems...)
+}
+
+func (sb *Sandbox) help() {
+	if t := sb.test(); t != nil {
+		t.Helper()
+	}
+}
+
+func (sb *Sandbox) test() TB {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return sb.t
+}
+
+// misuse reports a mistake of the test's author. It must not be called under the lock.
+func (sb *Sandbox) misuse(format string, args ...any) {
+	sb.help()
+	message := "sandbox: " + strings.TrimPrefix(fmt.Sprintf(format, args...), "sandbox: ")
+	t := sb.test()
+	if t == nil {
+		panic(message)
+	}
+	t.Errorf("%s", message)
+}
+
+// problem reports that the sandbox itself is wrong. It must not be called under the lock.
+func (sb *Sandbox) problem(format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	sb.mu.Lock()
+	sb.problems = append(sb.problems, message)
+	t := sb.t
+	sb.mu.Unlock()
+	if t != nil {
+		t.Errorf("sandbox: %s", message)
+	}
+}
+
+// finish is the last look of a test at its sandbox.
+func (sb *Sandbox) finish() {
+	sb.mu.Lock()
+	t := sb.t
+	sb.t = nil
+	var unfired []string
+	for _, f := range sb.faults {
+		if f.hits == 0 && !f.chaos {
+			unfired = append(unfired, f.String())
+		}
+	}
+	tail := sb.journal.tail(20)
+	sb.mu.Unlock()
+	for _, f := range unfired {
+		t.Errorf("sandbox: a fault never fired: %s\n%s", f, tail)
+	}
+}

@@ -1,0 +1,223 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var (
+	_               = documented("paths.unknown", "an unknown path or method answers 404 ENDPOINT_NOT_FOUND: never 405, never 403, never a redirect")
+	_               = ambient("paths.first", "an unknown path or method answers 404 even without a key")
+	_               = documented("auth.basic", "the token is the user name of Basic authentication; the password is empty")
+	_               = documented("auth.refused", "a missing, malformed, expired or revoked token answers 401 UNAUTHORIZED")
+	_               = ambient("auth.password", "a password makes the credentials malformed")
+	_               = documented("auth.scopes", "a key without scopes has full access; otherwise another surface answers 403 INSUFFICIENT_SCOPE")
+	_               = documented("auth.open", "account reads and filter options are open to every valid key")
+	_               = documented("auth.foreign", "what belongs to another workspace answers like what does not exist")
+	_               = documented("errors.envelope", "every failure is {error: {code, message, param, doc_url, request_id}}")
+	_               = ambient("order", "a request is checked in this order: path, key, scope, limits, id in the path, query and body, existence, state, credits")
+	ruleBodyTooLong = assumed("body.size", "a body of more than 12 MiB answers 400 INVALID_REQUEST")
+)
+
+const (
+	basePath    = "/api/v1"
+	docsURL     = "https://" + invalidHost + "/docs/errors/"
+	longestBody = 12 << 20
+)
+
+// Handler serves the sandbox to any HTTP server, below /api/v1.
+func (sb *Sandbox) Handler() http.Handler { return http.HandlerFunc(sb.serveHTTP) }
+
+// serveHTTP answers over a connection, which faults may cut.
+func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := readBody(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client went away while it was sending
+	}
+	sb.exchange(r, body).write(w, r, sb.clock)
+}
+
+// readBody reads one byte more than is allowed, so that the excess shows.
+func readBody(r io.Reader) ([]byte, error) {
+	if r == nil || r == http.NoBody {
+		return nil, nil
+	}
+	return io.ReadAll(io.LimitReader(r, longestBody+1))
+}
+
+// rooms hold the rules: one for each surface.
+var rooms = []map[*op.Op]handler{listRoom, rowRoom, fillRoom, crmRoom, accountRoom}
+
+// target is what the router finds out about a request.
+type target struct {
+	http.ResponseWriter // never called
+	op                  *op.Op
+	handle              handler
+	req                 *http.Request // knows the values in the path
+}
+
+// routes registers every operation that has a path. An operation without a rule is there too: keys, scopes and limits
+// hold before it turns out that it does nothing yet.
+func (sb *Sandbox) routes() *http.ServeMux {
+	rules := map[*op.Op]handler{}
+	for _, room := range rooms {
+		for o, handle := range room {
+			rules[o] = handle
+		}
+	}
+	mux := http.NewServeMux()
+	for _, o := range op.All() {
+		if o.Path == "" {
+			continue
+		}
+		handle, ok := rules[o]
+		if !ok {
+			handle = unimplemented
+		}
+		mux.HandleFunc(o.Method+" "+basePath+o.Path, func(w http.ResponseWriter, r *http.Request) {
+			t := w.(*target)
+			t.op, t.handle, t.req = o, handle, r
+		})
+	}
+	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
+	return mux
+}
+
+func (sb *Sandbox) route(r *http.Request) *target {
+	t := &target{req: r}
+	if routable(r) {
+		sb.mux.ServeHTTP(t, r)
+	}
+	return t
+}
+
+// routable keeps from the mux what it would answer itself: HEAD, which it takes for GET, and paths it would redirect.
+func routable(r *http.Request) bool {
+	switch {
+	case r.Method == http.MethodHead, r.Method == http.MethodConnect, r.RequestURI == "*":
+		return false
+	}
+	return clean(r.URL.Path) && clean(r.URL.EscapedPath())
+}
+
+func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) == p }
+
+func unimplemented(c *call) (answer, error) {
+	c.header.Set("X-Sandbox-Unimplemented", c.op.Name)
+	return answer{}, refuse("ENDPOINT_NOT_FOUND", "The sandbox has no rules for "+c.op.Name+" yet.")
+}
+
+// exchange takes a request from its arrival to the answer, which is not delivered yet.
+func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
+	t := sb.route(r)
+	sb.runHooks(t, r)
+	fits := sb.fits(t.op, r, body)
+
+	now := sb.enter()
+	c := &call{sb: sb, op: t.op, req: t.req, body: body, now: now, header: http.Header{}}
+	c.id = sb.journal.requestID()
+	c.key = sb.findKey(r, now)
+	d := &delivery{ctx: r.Context(), fault: sb.trip(fits)}
+	var problems []string
+	switch f := d.fault; {
+	case f.serves():
+		d.answer, problems = sb.answer(c, t.handle)
+		f.transform(&d.answer)
+	case f.answers():
+		d.answer = f.answer(c)
+	}
+	d.answer.header.Set("X-Sandbox-Request", c.id)
+	sb.journal.add(c, d)
+	sb.servedHooks(c.op, c.ws, d.answer.status)
+	sb.mu.Unlock()
+
+	for _, p := range problems {
+		sb.problem("%s", p)
+	}
+	return d
+}
+
+// answer applies the rules and looks whether they kept their promises.
+func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string) {
+	c.query = c.req.URL.Query()
+	a, err := func() (a answer, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("the rules panicked: %v", p)
+			}
+		}()
+		if err := c.enter(); err != nil {
+			return answer{}, err
+		}
+		c.before = c.books()
+		return handle(c)
+	}()
+	switch refusal, ok := err.(*refusal); {
+	case c.refused():
+		a = strictAnswer(c)
+	case ok:
+		a = refusal.answer(c)
+	case err != nil:
+		problems = append(problems, fmt.Sprintf("request %s: %v", c.id, err))
+		a = (&refusalInternal).answer(c)
+	}
+	if c.before != nil {
+		problems = append(problems, c.audit(a.status)...)
+	}
+	c.finish(&a)
+	return a, problems
+}
+
+var refusalInternal = refusal{code: "UNEXPECTED_ERROR", message: "Something went wrong."}
+
+func strictAnswer(c *call) answer {
+	const code = "SANDBOX_STRICT"
+	message := "The document does not show what this needs: " + strings.Join(c.assumed, ", ") + "."
+	return answer{status: http.StatusNotImplemented, code: code, body: envelope(code, message, "", c.id)}
+}
+
+// enter checks what holds for every operation: path, key, scope, limits.
+func (c *call) enter() error {
+	if c.op == nil {
+		return refuse("ENDPOINT_NOT_FOUND", "No endpoint has this path and method.")
+	}
+	if c.key == nil {
+		return refuse("UNAUTHORIZED", "The API key is missing, malformed, expired or revoked.")
+	}
+	c.ws = c.key.ws
+	if !c.key.allows(string(c.op.Scope)) {
+		return refuse("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")
+	}
+	quota := c.sb.quota(c.ws, c.op.Surface)
+	retryAt, ok := quota.admit(c.now)
+	quota.describe(c.header, c.now)
+	if !ok {
+		c.header.Set("Retry-After", strconv.Itoa(seconds(retryAt.Sub(c.now))))
+		return refuse("RATE_LIMITED", "The rate limit is exceeded.")
+	}
+	if len(c.body) > longestBody {
+		c.uses(ruleBodyTooLong)
+		return refuse("INVALID_REQUEST", "The body is too long.")
+	}
+	return nil
+}
+
+// finish puts the headers together.
+func (c *call) finish(a *answer) {
+	if c.sb.limits.successOnly && a.status >= 400 {
+		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+			c.header.Del(name)
+		}
+	}
+	if len(c.assumed) > 0 {
+		c.header.Set("X-Sandbox-Assumed", strings.Join(c.assumed, ", "))
+	}
+	c.header.Set("Content-Type", "application/json")
+	a.header = c.header
+}

@@ -1,0 +1,216 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// invalidHost is reserved: no name server knows it, so that a client without the transport cannot reach anybody.
+const (
+	invalidHost = "sandbox.invalid"
+	hostPort    = invalidHost + ":443"
+)
+
+// EscapeError says that a client with the transport of a sandbox tried to reach another host.
+type EscapeError struct{ Host string }
+
+// Error says where the client wanted to go.
+func (e *EscapeError) Error() string {
+	return fmt.Sprintf("sandbox: refused to leave for %q: this transport reaches only %s", e.Host, invalidHost)
+}
+
+// BaseURL is what a client with the sandbox's transport talks to.
+func (sb *Sandbox) BaseURL() string { return "https://" + invalidHost + basePath }
+
+// Transport answers requests in place, without socket or goroutine. It reaches no other host than that of [Sandbox.BaseURL].
+//
+// The hooks of net/http/httptrace fire in order, and say the truth about what was sent.
+func (sb *Sandbox) Transport() http.RoundTripper { return transport{sb} }
+
+// Client is an http.Client with the transport.
+func (sb *Sandbox) Client() *http.Client { return &http.Client{Transport: sb.Transport()} }
+
+type transport struct{ sb *Sandbox }
+
+// RoundTrip brings a request to the rules and the answer back.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	if req.URL == nil || req.URL.Host != invalidHost && req.URL.Host != hostPort || req.URL.Scheme != "https" {
+		return nil, &EscapeError{hostOf(req.URL)}
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	trace := traceOf(req)
+	trace.getConn()
+	body, err := readBody(req.Body)
+	if err == nil {
+		err = req.Context().Err()
+	}
+	if err != nil {
+		trace.connected()
+		trace.wrote(err)
+		return nil, err
+	}
+	d := t.sb.exchange(arrived(req, body), body)
+	if d.fault.refuses() {
+		return nil, t.refused(trace, d)
+	}
+	trace.connected()
+	trace.wrote(nil)
+	if err := t.sb.clock.Sleep(req.Context(), d.latency()); err != nil {
+		return nil, err
+	}
+	if d.lost() {
+		return nil, lostBy(d.fault)
+	}
+	trace.firstByte()
+	return d.response(req, t.sb.clock), nil
+}
+
+func hostOf(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// refused is what dialling reports when nobody listens. The request never left.
+func (t transport) refused(trace tracer, d *delivery) error {
+	if err := t.sb.clock.Sleep(d.ctx, d.latency()); err != nil {
+		return err
+	}
+	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	trace.refused(err)
+	return err
+}
+
+func lostBy(f *Fault) error {
+	if f.reset {
+		return &net.OpError{Op: "read", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	}
+	return io.EOF
+}
+
+// arrived is the request as a server sees it.
+func arrived(req *http.Request, body []byte) *http.Request {
+	r := new(http.Request).WithContext(req.Context())
+	r.Method, r.Header, r.Host = req.Method, req.Header.Clone(), req.Host
+	if r.Method == "" {
+		r.Method = http.MethodGet
+	}
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	if r.Host == "" {
+		r.Host = invalidHost
+	}
+	u := *req.URL
+	r.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
+	r.RequestURI = u.RequestURI()
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	r.ContentLength = int64(len(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:1"
+	return r
+}
+
+func (d *delivery) response(req *http.Request, clock Clock) *http.Response {
+	resp := &http.Response{
+		Status:     strconv.Itoa(d.answer.status) + " " + http.StatusText(d.answer.status),
+		StatusCode: d.answer.status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:  d.answer.header,
+		Request: req,
+		Body:    http.NoBody,
+	}
+	if !bodyAllowed(d.answer.status) {
+		return resp
+	}
+	resp.ContentLength = d.length()
+	resp.Header.Set("Content-Length", strconv.FormatInt(d.length(), 10))
+	if req.Method != http.MethodHead {
+		resp.Body = d.body(clock)
+	}
+	return resp
+}
+
+// tracer fires the hooks of a request. Nil hooks are skipped.
+type tracer struct{ *httptrace.ClientTrace }
+
+func traceOf(req *http.Request) tracer {
+	if t := httptrace.ContextClientTrace(req.Context()); t != nil {
+		return tracer{t}
+	}
+	return tracer{&httptrace.ClientTrace{}}
+}
+
+func (t tracer) getConn() {
+	if t.GetConn != nil {
+		t.GetConn(hostPort)
+	}
+}
+
+func (t tracer) connecting(err error) {
+	if t.ConnectStart != nil {
+		t.ConnectStart("tcp", hostPort)
+	}
+	if t.ConnectDone != nil {
+		t.ConnectDone("tcp", hostPort, err)
+	}
+}
+
+func (t tracer) refused(err error) { t.connecting(err) }
+
+func (t tracer) connected() {
+	t.connecting(nil)
+	if t.GotConn != nil {
+		t.GotConn(httptrace.GotConnInfo{Conn: noConn{}})
+	}
+}
+
+func (t tracer) wrote(err error) {
+	if t.WroteHeaders != nil {
+		t.WroteHeaders()
+	}
+	if t.WroteRequest != nil {
+		t.WroteRequest(httptrace.WroteRequestInfo{Err: err})
+	}
+}
+
+func (t tracer) firstByte() {
+	if t.GotFirstResponseByte != nil {
+		t.GotFirstResponseByte()
+	}
+}
+
+type address string
+
+func (address) Network() string  { return "tcp" }
+func (a address) String() string { return string(a) }
+
+// noConn stands for the connection in a trace: it has addresses, and nothing flows through it.
+type noConn struct{}
+
+var errNoConn = errors.New("sandbox: there is no connection")
+
+func (noConn) Read([]byte) (int, error)         { return 0, errNoConn }
+func (noConn) Write([]byte) (int, error)        { return 0, errNoConn }
+func (noConn) Close() error                     { return nil }
+func (noConn) LocalAddr() net.Addr              { return address("127.0.0.1:1") }
+func (noConn) RemoteAddr() net.Addr             { return address(hostPort) }
+func (noConn) SetDeadline(time.Time) error      { return nil }
+func (noConn) SetReadDeadline(time.Time) error  { return nil }
+func (noConn) SetWriteDeadline(time.Time) error { return nil }
