@@ -23,7 +23,9 @@ type request struct {
 	query     any      // a struct with url tags, or nil
 	body      any      // anything encoding/json knows, or nil
 	check     func(*checks)
-	laterPage bool // of a scroll: its token may be spent by an attempt
+	laterPage bool   // of a scroll: its token may be spent by an attempt
+	free      bool   // spends nothing, although the operation may
+	look      lookup // how an unknown outcome is resolved
 }
 
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
@@ -60,6 +62,7 @@ type call struct {
 	header    http.Header
 	body      []byte
 	laterPage bool
+	look      lookup
 	timeout   time.Duration
 	decode    func([]byte) error
 
@@ -68,8 +71,8 @@ type call struct {
 	status   int // of the last answer
 	headers  http.Header
 	rate     RateWindow
-	answer   Error     // the last answer that was no success
-	sentAt   time.Time // of the attempt in doubt
+	answer   Error                // the last answer that was no success
+	inDoubt  *OutcomeUnknownError // from the first attempt that may have been delivered without an answer
 	refusal  *WaitError
 	next     step
 	pause    time.Duration
@@ -82,7 +85,7 @@ type callKey struct{}
 // prepare turns arguments and options into a call, or refuses them with every violation at once.
 func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOption) (*call, error) {
 	call := &call{
-		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, laterPage: r.laterPage,
+		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, laterPage: r.laterPage, look: r.look,
 		began: time.Now(),
 	}
 	var bad checks
@@ -108,6 +111,9 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 	call.encode(r, &bad)
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+	}
+	if rule, ok := call.conf.forbids(o, r); ok {
+		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
 	}
 	call.timeout = o.Timeout
 	if call.conf.timeout > 0 {
@@ -215,55 +221,57 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	}
 	try.Err = c.cause
 	c.attempts = append(c.attempts, try)
-	if !c.done {
-		c.decideNext(a, resp, err, now)
-	}
 	c.emit(Event{
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration, Status: try.Status, Code: try.Code,
 		Evidence: try.Evidence, Rate: c.rate, Err: try.Err,
 	})
-	if c.next.again() {
-		c.attempts[len(c.attempts)-1].Wait = c.pause
-		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: now, Wait: c.pause, Reason: c.reason(try)})
+	if !c.done {
+		c.decideNext(a, resp, err, now)
 	}
 }
 
-// decideNext looks the failure up in the decision table and reckons whether attempts, tokens and time are left for it.
+// decideNext looks the failure up in the decision table.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
-	c.next, c.pause = decide(c.classify(a, resp, err), c.op.Class, c.laterPage), 0
-	if c.next == doubt || c.next == lost {
-		c.sentAt = a.began
-		return
+	failure := c.classify(a, resp, err)
+	reason := decisions[failure].what
+	c.next, c.pause = decide(failure, c.op.Class, c.laterPage), 0
+	if c.next == doubt && c.inDoubt == nil {
+		c.inDoubt = c.doubtful(a.began)
 	}
-	if !c.next.again() {
-		return
+	if c.next == doubt && c.conf.repeatDoubt && decisions[failure].read.again() {
+		c.next = repeat
 	}
+	if c.next.again() {
+		c.schedule(resp, now)
+	}
+	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
+	c.emit(e)
+	if c.next.again() {
+		c.attempts[len(c.attempts)-1].Wait = c.pause
+		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
+		c.emit(e)
+	}
+}
+
+// schedule reckons the wait before the next attempt, or stops where attempts, tokens or time are not left for it.
+func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, told := retryAfter(resp, now)
 	floor := max(asked, c.conf.retry.backoff(len(c.attempts)))
 	if c.next == wait {
 		if told {
-			floor = max(asked, refusalFloor)
+			floor = asked
 		}
+		floor = max(floor, refusalFloor)
 		c.pool.refused(now.Add(min(floor, longestHold)))
 	}
 	switch {
 	case c.ctx.Err() != nil, c.beyondDeadline(floor), len(c.attempts) >= c.conf.retry.MaxAttempts,
-		(told || c.next == wait) && floor > c.conf.maxWait,
+		(told || c.next == wait) && floor > c.conf.maxWait, asked == ratehdr.Never,
 		c.next == repeat && !c.pool.takeToken(now):
 		c.next = stop
 	default:
 		c.pause = c.jitter(floor)
 	}
-}
-
-func (c *call) reason(try Attempt) string {
-	switch {
-	case try.Status == http.StatusTooManyRequests:
-		return "rate limited"
-	case try.Status != 0:
-		return "status " + strconv.Itoa(try.Status)
-	}
-	return string(try.Evidence)
 }
 
 // fail reads an answer that is not a success.
@@ -310,30 +318,22 @@ func (c *call) finish(loopErr error) error {
 }
 
 func (c *call) result(loopErr error) error {
-	if c.done {
-		return nil
-	}
-	e := c.answer
-	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, c.attempts, NotApplied
-	if c.status == 0 || success(c.status) {
-		e.Status, e.cause = c.status, c.cause
-	}
-	if c.cause == nil && c.status == 0 {
-		e.cause = loopErr
-	}
 	switch {
+	case c.done:
+		return nil
+	case c.inDoubt != nil && c.next != lost:
+		c.inDoubt.Attempts = c.attempts
+		return c.inDoubt
+	case c.next == lost:
+		return &AnswerLostError{
+			Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Status: c.status, Attempts: c.attempts, cause: c.cause,
+		}
 	case c.refusal != nil && len(c.attempts) == 0:
 		return c.refusal
-	case c.next == doubt:
-		var cause error = &e
-		if c.status == 0 {
-			cause = c.cause
-		} else {
-			e.outcome = Unknown
-		}
-		return &OutcomeUnknownError{Op: e.Op, Method: e.Method, Route: e.Route, SentAt: c.sentAt, Attempts: c.attempts, cause: cause}
-	case c.next == lost:
-		return &AnswerLostError{Op: e.Op, Method: e.Method, Route: e.Route, Status: c.status, Attempts: c.attempts, cause: c.cause}
+	}
+	e := c.failed()
+	if c.status == 0 && e.cause == nil {
+		e.cause = loopErr
 	}
 	if c.refusal != nil && e.cause == nil {
 		e.cause = c.refusal
@@ -344,7 +344,30 @@ func (c *call) result(loopErr error) error {
 		}
 		e.cause = ctxErr
 	}
+	return e
+}
+
+// failed is the last attempt as an error.
+func (c *call) failed() *Error {
+	e := c.answer
+	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, c.attempts, NotApplied
+	if c.status == 0 || success(c.status) {
+		e.Status, e.cause = c.status, c.cause
+	}
 	return &e
+}
+
+// doubtful is the last attempt as an unknown outcome.
+func (c *call) doubtful(sentAt time.Time) *OutcomeUnknownError {
+	cause := c.cause
+	if c.status != 0 {
+		e := c.failed()
+		e.outcome = Unknown
+		cause = e
+	}
+	return &OutcomeUnknownError{
+		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, SentAt: sentAt, op: c.op, cause: cause, look: c.look,
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -18,7 +18,7 @@ type RefusedError struct {
 	Method     string
 	Route      string
 	Violations []Violation
-	Rule       string // the safety rule that refused; empty for arguments
+	Rule       SafetyRule // that refused; empty for arguments
 }
 
 // Violation is one broken bound.
@@ -53,7 +53,7 @@ func (e *RefusedError) Outcome() Outcome { return NotApplied }
 // Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
 func (e *RefusedError) Advice() Advice {
 	if e.Rule != "" {
-		return Advice{Action: ActionNever, Hint: e.Rule}
+		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	}
 	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
 }
@@ -64,7 +64,7 @@ func (e *RefusedError) LogValue() slog.Value {
 	for i, v := range e.Violations {
 		params[i] = v.Param
 	}
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", e.Rule), slog.String("params", strings.Join(params, ",")))
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")))
 }
 
 func (e *RefusedError) errorCode() Code {

@@ -131,8 +131,8 @@ func (n NewList) check(bad *checks) {
 
 // Create makes an empty list at the folder root.
 //
-// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], and the list may exist. Names are unique, so
-// looking for the name tells.
+// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for the list.
+// [ListsService.Ensure] does all of that.
 //
 // Codes worth branching on: [CodeListNameTaken], also when an agent holds the name; [CodeListNameReserved];
 // [CodeValidationFailed].
@@ -140,7 +140,7 @@ func (n NewList) check(bad *checks) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.client, op.ListsCreate, request{body: in}, readList, opts)
+	return do(ctx, s.client, op.ListsCreate, request{body: in, look: s.lookForNew(in)}, readList, opts)
 }
 
 // GetListParams says what to read with a list.
@@ -164,12 +164,16 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 }
 
 // Move puts a list into a folder. The same call again leaves the same state, but it is sent once all the same, because a
-// teammate may move the list in between. The answer's shape is not shown by the document.
+// teammate may move the list in between; after a lost answer, Resolve reads the folder of the list. The answer's shape is not
+// shown by the document.
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
-	check := func(bad *checks) { bad.id("folderId", folderID) }
-	return do(ctx, s.client, op.ListsMove, request{ids: []string{listID}, body: Fields{"folderId": folderID}, check: check}, readObject, opts)
+	r := request{
+		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder(listID, folderID),
+		check: func(bad *checks) { bad.id("folderId", folderID) },
+	}
+	return do(ctx, s.client, op.ListsMove, r, readObject, opts)
 }
 
 // MoveToRoot takes a list out of its folder. That null means the root when it is written is assumed: the document says so
@@ -177,7 +181,9 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsMove, request{ids: []string{listID}, body: Fields{"folderId": nil}}, readObject, opts)
+	return do(ctx, s.client, op.ListsMove, request{
+		ids: []string{listID}, body: Fields{"folderId": nil}, look: s.lookForFolder(listID, ""),
+	}, readObject, opts)
 }
 
 // CRMPush says what to push where.

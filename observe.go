@@ -13,9 +13,10 @@ type EventKind string
 
 // The kinds of events, in the order in which a call emits them.
 const (
-	EventAttempt EventKind = "attempt" // one try is over
-	EventWait    EventKind = "wait"    // the call is about to wait: for a rate limit, or before a repetition
-	EventCall    EventKind = "call"    // the call is over
+	EventAttempt  EventKind = "attempt"  // one try is over
+	EventDecision EventKind = "decision" // the try was no success: what comes next, and why
+	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a repetition
+	EventCall     EventKind = "call"     // the call is over
 )
 
 // Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies.
@@ -31,8 +32,9 @@ type Event struct {
 	Status   int           // 0 when no answer arrived
 	Code     Code
 	Evidence Evidence      // of an attempt
-	Wait     time.Duration // of a wait
-	Reason   string        // why it waits
+	Wait     time.Duration // of a wait, or the one that was decided on
+	Reason   string        // why it waits, or what the decision rests on
+	Next     string        // of a decision: what comes next
 	Rate     RateWindow    // what the last answer said; At is zero when it said nothing
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
@@ -67,7 +69,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	switch {
 	case e.Kind == EventCall && e.Err != nil:
 		level = slog.LevelWarn
-	case e.Kind == EventWait, e.Err != nil:
+	case e.Kind == EventWait, e.Kind == EventDecision, e.Err != nil:
 		level = slog.LevelInfo
 	}
 	if !l.Enabled(ctx, level) {
@@ -77,6 +79,8 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	switch e.Kind {
 	case EventWait:
 		attrs = append(attrs, slog.Duration("wait", e.Wait), slog.String("reason", e.Reason))
+	case EventDecision:
+		attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next))
 	case EventAttempt:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
 			slog.String("evidence", string(e.Evidence)), slog.Duration("duration", e.Duration))

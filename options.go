@@ -50,6 +50,8 @@ type settings struct {
 	retry   RetryPolicy
 	maxWait time.Duration
 	timeout time.Duration // 0: the operation's own
+
+	readOnly, noSpend, noSend bool
 }
 
 // callConfig is what the options of one call add up to.
@@ -60,6 +62,8 @@ type callConfig struct {
 	query  [][2]string
 	header [][2]string
 	fields [][2]any
+
+	repeatDoubt bool
 }
 
 // WithRetry bounds the repetitions of calls; [NoRetry] forbids them.

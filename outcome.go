@@ -1,17 +1,20 @@
 package prospectkit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // OutcomeUnknownError says that a write, or a read that costs credits, left this machine and no answer proves what became of
 // it: the connection was cut, the time ran out, or the service failed. It may have happened. Nothing was sent a second time.
 //
-// Look at the state before you repeat the call. errors.Is(err, ErrOutcomeUnknown) matches it, and errors.As finds the
-// *[Error] of the answer, if there was one.
+// Look at the state before you repeat the call: Resolve does, where the service shows enough. errors.Is(err, ErrOutcomeUnknown)
+// matches it, and errors.As finds the *[Error] of the answer, if there was one.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string
@@ -19,7 +22,9 @@ type OutcomeUnknownError struct {
 	SentAt   time.Time // when the attempt in doubt began
 	Attempts []Attempt
 
+	op    *op.Op
 	cause error
+	look  lookup // nil where nothing can be read
 }
 
 // Error describes the doubt in one line.
@@ -77,6 +82,74 @@ func (e *AnswerLostError) Advice() Advice {
 // LogValue groups the fields that are safe to log.
 func (e *AnswerLostError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("outcome", string(Applied)))
+}
+
+// Verdict is what [OutcomeUnknownError.Resolve] found out.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
+	VerdictNotSeen    Verdict = "not seen"   // the state shows nothing of it, so far
+	VerdictUnknowable Verdict = "unknowable" // the service shows nothing that would tell
+)
+
+// Resolution is an honest answer about a write in doubt.
+type Resolution struct {
+	Verdict Verdict
+	Object  any       // what was found, such as a *[List]; see [Resolved]
+	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
+	Settled bool      // of VerdictNotSeen: the time has passed after which the change would surely show, as far as one can know
+	Note    string    // what stays open: delays, teammates, why nothing can be known
+}
+
+// Resolved returns the object of a resolution, if it is a *T.
+func Resolved[T any](r *Resolution) (*T, bool) {
+	if r == nil {
+		return nil, false
+	}
+	v, ok := r.Object.(*T)
+	return v, ok && v != nil
+}
+
+// lookup reads the state once. It reports VerdictHappened or VerdictNotSeen.
+type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error)
+
+// Resolve reads the state and says what became of the write. It sends reads only, of the same surface, and never the write
+// itself.
+//
+// A change that shows is reported at once. One that does not is looked for again, with growing pauses, until it would surely
+// show: 10 s after the call, 65 s for agents, whose service may work that long. If the context ends before, the answer is
+// [VerdictNotSeen] without Settled. Where the service shows nothing that would tell, the answer is [VerdictUnknowable] with the reason.
+func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
+	if e.look == nil {
+		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
+	}
+	settled := e.SentAt.Add(e.op.Settle)
+	for pause := time.Second; ; pause *= 2 {
+		r, err := e.look(ctx, e, opts)
+		if err != nil {
+			return nil, err
+		}
+		r.AsOf = time.Now()
+		if r.Note == "" {
+			r.Note = e.note()
+		}
+		if r.Settled = r.Settled || !r.AsOf.Before(settled); r.Settled || r.Verdict == VerdictHappened {
+			return &r, nil
+		}
+		pause = min(pause, settled.Sub(r.AsOf))
+		if at, ok := ctx.Deadline(); ok && time.Until(at) <= pause || sleep(ctx, pause) != nil {
+			return &r, nil
+		}
+	}
+}
+
+func (e *OutcomeUnknownError) note() string {
+	if e.op == nil || e.op.Verify == "" {
+		return "nothing that the service shows would tell"
+	}
+	return e.op.Verify
 }
 
 // causeText drops the prefix of an error of ours that repeats the operation.

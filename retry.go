@@ -88,26 +88,37 @@ const (
 	wait                   // after Retry-After
 )
 
+// String says what the step means, for observers.
+func (s step) String() string {
+	return [...]string{
+		stop: "return the error", doubt: "return an unknown outcome", lost: "return that the answer was lost",
+		repeat: "repeat", resend: "send again", wait: "wait and send again",
+	}[s]
+}
+
 // again reports whether another attempt is to follow.
 func (s step) again() bool { return s >= repeat }
 
 // decisions holds, per failure, the next step for reads, metered reads and writes. Writes of every class share a column:
 // one call sends a write at most once after it may have been delivered, and leaves the rest to the caller.
-var decisions = map[failure]struct{ read, metered, write step }{
-	notSent:        {resend, resend, resend},
-	unreachable:    {stop, stop, stop},
-	refused:        {resend, resend, resend},
-	limited:        {wait, wait, wait},
-	rejected:       {stop, stop, stop},
-	cut:            {repeat, doubt, doubt},
-	serviceFault:   {repeat, repeat, doubt}, // a failed request never spends credits
-	gatewayFault:   {repeat, doubt, doubt},
-	otherFault:     {stop, doubt, doubt},
-	foreign:        {stop, doubt, doubt},
-	answerLost:     {repeat, lost, lost},
-	answerTooLarge: {stop, lost, lost},
-	contextEnded:   {stop, doubt, doubt},
-	waitRefused:    {stop, stop, stop},
+var decisions = map[failure]struct {
+	what                 string
+	read, metered, write step
+}{
+	notSent:        {"nothing was sent", resend, resend, resend},
+	unreachable:    {"the service cannot be reached", stop, stop, stop},
+	refused:        {"refused unprocessed", resend, resend, resend},
+	limited:        {"rate limited", wait, wait, wait},
+	rejected:       {"refused by the service", stop, stop, stop},
+	cut:            {"sent, but no usable answer", repeat, doubt, doubt},
+	serviceFault:   {"the service failed", repeat, repeat, doubt}, // a failed request never spends credits
+	gatewayFault:   {"something before the service failed", repeat, doubt, doubt},
+	otherFault:     {"an unusual failure", stop, doubt, doubt},
+	foreign:        {"an answer that is not the service's", stop, doubt, doubt},
+	answerLost:     {"a success that cannot be read", repeat, lost, lost},
+	answerTooLarge: {"a success that is too long", stop, lost, lost},
+	contextEnded:   {"sent, then the context ended", stop, doubt, doubt},
+	waitRefused:    {"the wait would be too long", stop, stop, stop},
 }
 
 // decide looks a failure up for a class of operation. A later page of a scroll is never repeated after it may have been

@@ -110,8 +110,10 @@ type Op struct {
 	Codes      []string      // documented for this operation, beside the five every operation may answer
 	Timeout    time.Duration // of one attempt
 	Shape      Shape
-	Entity     string // the key that wraps the answer, if it is wrapped
-	Summary    string // one phrase for the catalogue
+	Entity     string        // the key that wraps the answer, if it is wrapped
+	Verify     string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
+	Settle     time.Duration // how long after the call "not seen" still proves nothing
+	Summary    string        // one phrase for the catalogue
 }
 
 // Shape says how much of request and response the document shows.

@@ -12,6 +12,12 @@ const (
 	upload = 10 * time.Minute
 )
 
+// How long a change may take to show is not documented, but agents may work for the whole of their time-out.
+const (
+	settle       = 10 * time.Second
+	settleAgents = 65 * time.Second
+)
+
 // Codes shared by the three kinds of agent.
 var agentCodes = []string{
 	"LIST_NAME_TAKEN", "INSUFFICIENT_CREDITS", "AGENT_LIMIT_REACHED", "VALIDATION_FAILED", "INVALID_REQUEST",
@@ -32,6 +38,7 @@ var (
 	ListsCreate = def(Op{
 		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed, Entity: "list",
 		Summary: "create an empty list",
+		Verify:  "the list of that name, created since the call; a teammate may have made it in the same moment",
 		Codes:   []string{"LIST_NAME_TAKEN", "VALIDATION_FAILED"},
 	})
 	ListsGet = def(Op{
@@ -42,6 +49,7 @@ var (
 	ListsMove = def(Op{
 		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Shape: Partial,
 		Summary: "move a list into a folder",
+		Verify:  "the folder of the list; a teammate may have moved it",
 	})
 	ListsRows = def(Op{
 		Name: "lists.rows", Method: "GET", Path: "/business/lists/{listId}/rows", Class: Read, Shape: Partial,
@@ -51,19 +59,23 @@ var (
 	ListsCRMPush = def(Op{
 		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, Writes: Yes, Shape: Typed,
 		Summary: "push contacts into the connected CRM, in the background",
+		Verify:  "nothing shows it here: look in the CRM",
 		Codes:   []string{"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "CRM_NOT_CONNECTED", "VALIDATION_FAILED"},
 	})
 	ListsAddMembers = def(Op{
 		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "add existing contacts to a list",
+		Verify:  "nothing shows it for sure: compare the rows of the list with what you know of them",
 	})
 	ListsAddContacts = def(Op{
 		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "add new raw rows to a list",
+		Verify:  "nothing shows it for sure: compare the rows of the list with what you know of them",
 	})
 	ListsSave = def(Op{
 		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "save contacts of one list into another",
+		Verify:  "nothing shows it for sure: look at the destination list and its counts",
 	})
 	FoldersList = def(Op{
 		Name: "folders.list", Method: "GET", Path: "/business/folders", Class: Read, Scope: ScopeLists, Surface: Lists, Shape: Typed, Entity: "folders",
@@ -78,18 +90,21 @@ var (
 		Name: "agents.create-person-discovery", Method: "POST", Path: "/business/agents/person-discovery-via-filters",
 		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that delivers people matching filters",
+		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   agentCodes,
 	})
 	AgentsCreateWatcher = def(Op{
 		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
 		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that watches the people of lists",
+		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
 	})
 	AgentsCreateMonitor = def(Op{
 		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
 		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that searches the web on a schedule",
+		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
 	})
 	AgentsList = def(Op{
@@ -105,18 +120,21 @@ var (
 		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent, Timeout: agents,
 		Provenance: AssumedPath, Shape: Raw,
 		Summary: "edit a draft agent",
+		Verify:  "nothing shows it for sure: the configuration of a draft is not shown",
 		Codes:   draftCodes,
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
 		Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "start a draft agent",
+		Verify:  "the status of the agent: a draft never moves by itself",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS"}, draftCodes...),
 	})
 	AgentsPause = def(Op{
 		Name: "agents.pause", Surface: Agents, Scope: ScopeAgents, Class: GuardedByState, Timeout: agents,
 		Provenance: CallerSupplied, Shape: Raw,
 		Summary: "pause a running agent",
+		Verify:  "the status of the agent",
 		Codes:   []string{"AGENT_NOT_FOUND", "AGENT_NOT_RUNNING"},
 	})
 	AgentsAutocomplete = def(Op{
@@ -134,11 +152,13 @@ var (
 	CampaignsCreate = def(Op{
 		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "create a campaign",
+		Verify:  "nothing shows it for sure: names may repeat; look at the campaigns",
 		Codes:   []string{"INVALID_CAMPAIGN_CHANNELS", "CAMPAIGN_LIST_CAP_REACHED"},
 	})
 	CampaignsAdjust = def(Op{
 		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Shape: Raw,
 		Summary: "change a campaign, its lists for example",
+		Verify:  "nothing shows it for sure: look at the campaign",
 		Codes: []string{
 			"CAMPAIGN_NOT_FOUND", "CAMPAIGN_INITIALIZING", "CAMPAIGN_LIST_CAP_REACHED", "LIST_INCOMPATIBLE_WITH_CHANNELS", "LIST_EMPTY",
 		},
@@ -146,6 +166,7 @@ var (
 	CampaignsApprove = def(Op{
 		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, Shape: Typed,
 		Summary: "approve a campaign: its messages start to go out",
+		Verify:  "the status of the campaign, where it can be read; approving again could restart what a teammate has stopped",
 		Codes:   []string{"CAMPAIGN_NOT_FOUND", "CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY", "CAMPAIGN_NOT_READY", "VALIDATION_FAILED"},
 	})
 	CampaignsSteps = def(Op{
@@ -162,18 +183,21 @@ var (
 		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Raw,
 		Summary: "edit a scheduled send before it goes out",
+		Verify:  "the scheduled sends of the campaign",
 		Codes:   []string{"SCHEDULED_SEND_NOT_FOUND", "SCHEDULED_SEND_NOT_EDITABLE"},
 	})
 	CampaignsPreviewStep = def(Op{
 		Name: "campaigns.preview-step", Method: "POST", Scope: ScopeCampaigns, Surface: Campaigns, Class: MeteredRead, Spends: Assumed,
 		Provenance: CallerSupplied, Shape: Partial,
 		Summary: "render a step for a sample lead, without saving or sending",
+		Verify:  "nothing was saved or sent; whether it cost credits is not shown",
 		Codes:   []string{"SEQUENCE_STEP_NOT_FOUND", "STEP_PREVIEW_UNAVAILABLE"},
 	})
 	FactsEdit = def(Op{
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Typed, Entity: "fact",
 		Summary: "edit a learned fact",
+		Verify:  "no read of a fact is shown: the same edit again leaves the same state, unless a teammate edits in between",
 		Codes:   []string{"LEARNED_FACT_NOT_FOUND", "LEARNED_FACT_NOT_ANONYMIZED", "VALIDATION_FAILED"},
 	})
 	HubsList = def(Op{
@@ -195,6 +219,7 @@ var (
 		Name: "hubs.set-default", Method: "POST", Path: "/business/knowledge-hubs/default", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Raw,
 		Summary: "make a knowledge hub the default",
+		Verify:  "the knowledge hubs",
 		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_HUB_OWNER_ONLY"},
 	})
 )
@@ -204,11 +229,13 @@ var (
 	SearchProspects = def(Op{
 		Name: "search.prospects", Method: "POST", Path: "/business/prospects/search", Class: MeteredRead, Spends: Yes, Shape: Partial,
 		Summary: "search for prospects, by scroll token",
+		Verify:  "nothing shows whether the page was billed",
 		Codes:   []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSave = def(Op{
 		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "run a search on the server and save the matches into a list",
+		Verify:  "nothing shows it for sure: look at the destination list and its counts",
 	})
 	SearchSaved = def(Op{
 		Name: "search.saved", Method: "GET", Path: "/business/saved-searches", Surface: SavedSearches, Class: Read, Shape: Raw,
@@ -217,12 +244,14 @@ var (
 	SearchRunSaved = def(Op{
 		Name: "search.run-saved", Method: "POST", Path: "/business/saved-searches/{savedSearchId}/run", Surface: SavedSearches, Class: MeteredRead, Spends: Assumed, Shape: Partial,
 		Summary: "run a saved search, by scroll token",
+		Verify:  "nothing shows whether the page was billed",
 		Codes:   []string{"SAVED_SEARCH_NOT_FOUND", "SAVED_SEARCH_INVALID", "SAVED_SEARCH_TYPE_MISMATCH"},
 	})
 	SearchCompanies = def(Op{
 		Name: "search.companies", Method: "POST", Path: "/companies/search", Scope: ScopeCompanies, Surface: Companies,
 		Class: MeteredRead, Spends: Assumed, Shape: Raw,
 		Summary: "search for companies",
+		Verify:  "nothing shows whether the page was billed",
 		Codes:   []string{"CITY_FILTER_UNRESOLVED", "EXCLUDE_COMPANY_LISTS_INVALID"},
 	})
 	SearchFilterOptions = def(Op{
@@ -232,6 +261,7 @@ var (
 	ContactsResolve = def(Op{
 		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: MeteredRead, Spends: Assumed, Shape: Raw,
 		Summary: "find the id of a contact",
+		Verify:  "nothing was changed; whether it cost credits is not shown",
 	})
 	ContactsTimeline = def(Op{
 		Name: "contacts.timeline", Method: "GET", Scope: ScopeContacts, Surface: Contacts, Class: Read, Provenance: CallerSupplied, Shape: Partial,
@@ -242,11 +272,13 @@ var (
 		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Spends: Assumed,
 		Timeout: upload, Shape: Raw,
 		Summary: "import a CSV, XLS or XLSX file",
+		Verify:  "nothing shows it: no read of an import is shown",
 		Codes:   []string{"IMPORT_FILE_MISSING", "IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE", "IMPORT_FILE_EMPTY"},
 	})
 	ImportsPresign = def(Op{
 		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Raw,
 		Summary: "reserve an upload for a file of up to 50 MB",
+		Verify:  "nothing shows it; a second one only reserves another upload",
 	})
 )
 
@@ -307,6 +339,12 @@ func def(o Op) *Op {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = usual
+	}
+	if o.Class != Read {
+		o.Settle = settle
+		if o.Timeout == agents {
+			o.Settle = settleAgents
+		}
 	}
 	all = append(all, &o)
 	return &o

@@ -40,6 +40,8 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		require.Subset(t, effects, []op.Effect{o.Spends, o.Sends, o.Writes}, o.Name)
 		require.Contains(t, provenances, o.Provenance, o.Name)
 		require.Contains(t, shapes, o.Shape, o.Name)
+		require.Equal(t, o.Class == op.Read, o.Verify == "", "%s: what shows an unknown outcome", o.Name)
+		require.Equal(t, o.Class == op.Read, o.Settle == 0, o.Name)
 		require.NotEmpty(t, o.Summary, o.Name)
 		require.NotContains(t, o.Summary, "|", "%s: it goes into a table", o.Name)
 		if o.Provenance == op.CallerSupplied {

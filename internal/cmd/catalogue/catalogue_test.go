@@ -44,7 +44,7 @@ func TestOperationsJSON(t *testing.T) {
 	require.Len(t, rows, len(op.All()))
 	for i, o := range op.All() {
 		row := rows[i]
-		require.Len(t, row, 16, o.Name)
+		require.Len(t, row, 17, o.Name)
 		require.Equal(t, o.Name, row["name"])
 		require.IsType(t, []any{}, row["codes"], "never null: %s", o.Name)
 		require.Len(t, row["codes"], len(o.Codes))
@@ -60,13 +60,14 @@ func TestOperationsMarkdownHasEveryRow(t *testing.T) {
 	text := string(content)
 	for _, o := range op.All() {
 		require.Equal(t, 1, strings.Count(text, "\n| **"+o.Name+"**: "), o.Name)
+		require.Equal(t, o.Verify != "", strings.Contains(text, "\n| **"+o.Name+"** | "+o.Verify+" |\n"), o.Name)
 	}
 	for _, c := range op.Codes {
 		require.Equal(t, 1, strings.Count(text, "\n| `"+c.Name+"` |"), c.Name)
 	}
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "| ") {
-			require.Contains(t, []int{4, 6, 9}, strings.Count(line, "|"), "columns of %s", line)
+			require.Contains(t, []int{3, 4, 6, 9}, strings.Count(line, "|"), "columns of %s", line)
 		}
 	}
 }

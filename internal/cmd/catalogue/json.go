@@ -24,6 +24,7 @@ type operation struct {
 	Shape                 op.Shape      `json:"shape"`
 	AttemptTimeoutSeconds float64       `json:"attemptTimeoutSeconds"`
 	Codes                 []string      `json:"codes"`
+	Verify                *string       `json:"verify"` // how an unknown outcome is resolved, or why it cannot be
 	Summary               string        `json:"summary"`
 }
 
@@ -36,7 +37,7 @@ func operationsJSON() ([]byte, error) {
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
 			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.Writes,
 			Provenance: o.Provenance, Shape: o.Shape, AttemptTimeoutSeconds: o.Timeout.Seconds(),
-			Codes: append([]string{}, o.Codes...), Summary: o.Summary,
+			Codes: append([]string{}, o.Codes...), Verify: orNull(o.Verify), Summary: o.Summary,
 		})
 	}
 	var b bytes.Buffer

@@ -43,6 +43,15 @@ Timeout is that of one attempt. The codes are those documented for the operation
 %s.
 `
 
+const verifyIntro = `
+## After an unknown outcome
+
+What shows whether a call happened whose answer was lost. It is what ` + "`Resolve`" + ` reads, or the reason why it cannot tell.
+
+| Operation | What shows it |
+| --- | --- |
+`
+
 const codesIntro = `
 ## Error codes
 
@@ -66,6 +75,12 @@ func operationsMarkdown() ([]byte, error) {
 			if o.Surface == s {
 				b.WriteString(operationRow(o))
 			}
+		}
+	}
+	b.WriteString(verifyIntro)
+	for _, o := range op.All() {
+		if o.Verify != "" {
+			fmt.Fprintf(&b, "| **%s** | %s |\n", o.Name, o.Verify)
 		}
 	}
 	b.WriteString(codesIntro)
