@@ -215,7 +215,7 @@ type teammate struct {
 }
 
 // longest is as far back as a teammate's requests can matter.
-const longest = 48 * time.Hour
+const longest = 36 * time.Hour
 
 func (m *teammate) drawOn(q *quota, now time.Time) {
 	if !(m.perSecond > 0) {

@@ -16,7 +16,7 @@ type Tenant struct {
 
 // Workspace finds a workspace by name, or adds an empty one.
 func (sb *Sandbox) Workspace(name string) *Tenant {
-	sb.enter()
+	sb.mu.Lock()
 	defer sb.mu.Unlock()
 	for _, ws := range sb.workspaces {
 		if ws.name == name {
@@ -28,7 +28,7 @@ func (sb *Sandbox) Workspace(name string) *Tenant {
 
 // Token returns a key with full access.
 func (w *Tenant) Token() string {
-	w.sb.enter()
+	w.sb.mu.Lock()
 	defer w.sb.mu.Unlock()
 	if k := w.ws.ownerKey(); k != nil {
 		return k.Token
@@ -45,7 +45,7 @@ func (w *Tenant) Key(scopes ...string) string {
 			return ""
 		}
 	}
-	w.sb.enter()
+	w.sb.mu.Lock()
 	defer w.sb.mu.Unlock()
 	return w.sb.addKey(w.ws, Key{Scopes: scopes}).Token
 }

@@ -1,0 +1,137 @@
+package sandbox_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+func TestManualClockMovesForwardOnly(t *testing.T) {
+	clock := sandbox.NewManualClock(start)
+	clock.Advance(time.Hour)
+	clock.Advance(-2 * time.Hour)
+	clock.AdvanceTo(start)
+	require.Equal(t, start.Add(time.Hour), clock.Now())
+	clock.AdvanceTo(start.Add(2 * time.Hour))
+	require.Equal(t, start.Add(2*time.Hour), clock.Now())
+}
+
+func TestSleepingOnAManualClockJumps(t *testing.T) {
+	clock := sandbox.NewManualClock(start)
+	require.NoError(t, clock.Sleep(t.Context(), 24*time.Hour))
+	require.NoError(t, clock.Sleep(t.Context(), -time.Hour))
+	require.Equal(t, start.Add(24*time.Hour), clock.Now())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, clock.Sleep(ctx, time.Hour), context.Canceled)
+	require.Equal(t, start.Add(24*time.Hour), clock.Now(), "a cancelled sleep does not move the clock")
+}
+
+func TestConcurrentSleepersEndAtTheirOwnInstants(t *testing.T) {
+	clock := sandbox.NewManualClock(start)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			before := clock.Now()
+			d := time.Duration(i+1) * time.Minute
+			if err := clock.Sleep(t.Context(), d); err != nil {
+				t.Error(err)
+			}
+			if now := clock.Now(); now.Before(before.Add(d)) {
+				t.Errorf("slept %v, the clock moved %v", d, now.Sub(before))
+			}
+		})
+	}
+	wg.Wait()
+	require.False(t, clock.Now().Before(start.Add(50*time.Minute)))
+	require.False(t, clock.Now().After(start.Add(50*51/2*time.Minute)), "never more than one after the other")
+}
+
+func TestRealClockIsTheBubblesTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.RealClock()
+		before := clock.Now()
+		require.NoError(t, clock.Sleep(t.Context(), time.Hour))
+		require.Equal(t, time.Hour, clock.Now().Sub(before))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, clock.Sleep(ctx, time.Hour), context.DeadlineExceeded)
+		require.Equal(t, time.Hour+time.Minute, clock.Now().Sub(before))
+	})
+}
+
+func TestScaledClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.NewScaledClock(60)
+		before, real := clock.Now(), time.Now()
+		require.NoError(t, clock.Sleep(t.Context(), time.Hour))
+		require.Equal(t, time.Minute, time.Since(real))
+		require.Equal(t, time.Hour, clock.Now().Sub(before))
+	})
+	require.Panics(t, func() { sandbox.NewScaledClock(0) })
+}
+
+// backwards is a clock that somebody sets back.
+type backwards struct{ now time.Time }
+
+func (b *backwards) Now() time.Time                                 { return b.now }
+func (b *backwards) Sleep(_ context.Context, _ time.Duration) error { return nil }
+
+func TestTimeNeverGoesBack(t *testing.T) {
+	clock := &backwards{start}
+	sb := sandbox.New(t, sandbox.WithClock(clock))
+	c := inPlace(t, sb)
+	c.get("/business/me").ok(200)
+	clock.now = start.Add(-time.Hour)
+	c.get("/business/me").requireRate(120, 118, 60)
+	require.Equal(t, start, sb.Journal()[1].Time)
+}
+
+func TestEventsHappenInOrderAndOnce(t *testing.T) {
+	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.HideFor(30*time.Minute))
+	late, early := sb.Key("search"), sb.Key("search")
+	sb.ExpireAt(late, start.Add(2*time.Hour))
+	sb.WidenAfter(early, "lists", time.Hour)
+	inPlace(t, sb).do("POST", lists, object{"name": "x"}).ok(201)
+	kinds := func(events []sandbox.Event) (out []string) {
+		for _, e := range events {
+			out = append(out, e.Kind)
+		}
+		return out
+	}
+	require.Empty(t, sb.Advance(30*time.Minute-1))
+	require.Equal(t, []string{"list visible", "key widened", "key expired"}, kinds(sb.AdvanceTo(start.Add(3*time.Hour))))
+	require.Empty(t, sb.Advance(time.Hour))
+	require.Len(t, sb.Events(), 3)
+}
+
+func TestOnlyAManualClockIsAdvanced(t *testing.T) {
+	rec := &recorder{}
+	sb := sandbox.New(rec)
+	require.Nil(t, sb.Advance(time.Hour))
+	require.Len(t, rec.errors, 1)
+	require.Contains(t, rec.errors[0], "manual clock")
+}
+
+func TestHiddenListsAppearLater(t *testing.T) {
+	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.HideFor(5*time.Second))
+	c := inPlace(t, sb)
+	list := at(c.do("POST", lists, object{"name": "x"}).ok(201), "list", "id").(string)
+	require.Empty(t, c.get(lists).ok(200)["data"])
+	c.get(lists + "/" + list).ok(200)
+	c.do("POST", lists, object{"name": "x"}).fails(409, "LIST_NAME_TAKEN")
+	hidden := sb.Snapshot()
+	sb.Advance(5 * time.Second)
+	require.Equal(t, []string{"x"}, names(c.get(lists).ok(200), "name"))
+
+	again := sandbox.New(t, sandbox.Seed(hidden), sandbox.WithClock(sandbox.NewManualClock(start)))
+	require.Empty(t, inPlace(t, again).get(lists).ok(200)["data"], "a snapshot remembers")
+	require.Len(t, again.Advance(5*time.Second), 1)
+	require.Len(t, inPlace(t, again).get(lists).ok(200)["data"], 1)
+}
