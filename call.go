@@ -112,6 +112,9 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
 	}
+	if c.closed.Load() {
+		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: RuleClosed}
+	}
 	if rule, ok := call.conf.forbids(o, r); ok {
 		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
 	}
@@ -205,9 +208,11 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		}
 		try.Status = resp.StatusCode
 	}
-	c.cause = err
-	if err == nil {
+	if c.cause = err; err == nil {
 		c.cause = a.bodyErr
+	}
+	if c.cause != nil {
+		c.cause = c.ended(c.cause)
 	}
 	switch {
 	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
@@ -338,13 +343,20 @@ func (c *call) result(loopErr error) error {
 	if c.refusal != nil && e.cause == nil {
 		e.cause = c.refusal
 	}
-	if ctxErr := c.ctx.Err(); ctxErr != nil && !errors.Is(e.cause, ctxErr) {
-		if e.cause != nil {
-			ctxErr = fmt.Errorf("%w; %w", e.cause, ctxErr)
-		}
-		e.cause = ctxErr
-	}
+	e.cause = c.ended(e.cause)
 	return e
+}
+
+// ended adds the end of the context to a cause that does not tell it.
+func (c *call) ended(cause error) error {
+	switch end := c.ctx.Err(); {
+	case end == nil || errors.Is(cause, end):
+		return cause
+	case cause == nil:
+		return end
+	default:
+		return fmt.Errorf("%w; %w", cause, end)
+	}
 }
 
 // failed is the last attempt as an error.

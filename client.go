@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,11 +31,17 @@ var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + run
 
 // Client is the entrance to the service: one field per surface. It is immutable and safe for concurrent use.
 type Client struct {
-	Account *AccountService // who the key belongs to, credits
-	Lists   *ListsService   // lists, their rows, folders, CRM push
-	Search  *SearchService  // prospects, companies, saved searches, filter options
+	Account   *AccountService   // who the key belongs to, credits
+	Lists     *ListsService     // lists, their rows, folders, CRM push
+	Agents    *AgentsService    // agents that deliver people or companies into a list
+	Campaigns *CampaignsService // campaigns, their steps and scheduled sends
+	Facts     *FactsService     // learned facts, knowledge hubs
+	Search    *SearchService    // prospects, companies, saved searches, filter options
+	Contacts  *ContactsService  // finding contacts, their activities
+	Imports   *ImportsService   // files into lists
 
-	conf *config
+	conf   *config
+	closed atomic.Bool
 }
 
 // config is what the options add up to. It never changes once a client has it.
@@ -44,6 +51,9 @@ type config struct {
 	auth       func() string // the Authorization header; a closure, so that no dump of a client shows it
 	userAgent  string
 	httpClient *http.Client // the caller's, until build copies it
+
+	ownTransport *http.Transport // nil if the caller gave one
+
 	maxBody    int64
 	plainHTTP  bool
 	budget     *Budget
@@ -111,8 +121,23 @@ func newClient(conf *config) *Client {
 	c := &Client{conf: conf}
 	c.Account = &AccountService{c}
 	c.Lists = &ListsService{c}
+	c.Agents = &AgentsService{c}
+	c.Campaigns = &CampaignsService{c}
+	c.Facts = &FactsService{c}
 	c.Search = &SearchService{c}
+	c.Contacts = &ContactsService{c}
+	c.Imports = &ImportsService{c}
 	return c
+}
+
+// Close gives the idle connections of the client's own transport back; a transport of yours is left alone. Later calls are
+// refused with [RuleClosed]. Clients derived from this one go on, and calls under way end as they would. There is no need to
+// close a client that lives as long as the program.
+func (c *Client) Close() error {
+	if !c.closed.Swap(true) && c.conf.ownTransport != nil {
+		c.conf.ownTransport.CloseIdleConnections()
+	}
+	return nil
 }
 
 // BaseURL returns the address that the client talks to.
@@ -206,8 +231,10 @@ func (c *config) build() {
 	if c.httpClient != nil {
 		h = *c.httpClient
 	}
+	c.ownTransport = nil
 	if h.Transport == nil {
-		h.Transport = defaultTransport()
+		c.ownTransport = defaultTransport()
+		h.Transport = c.ownTransport
 	}
 	h.Transport = transport{h.Transport}
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

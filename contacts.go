@@ -1,0 +1,4 @@
+package prospectkit
+
+// ContactsService finds contacts and reads what happened with them.
+type ContactsService struct{ client *Client }
