@@ -47,17 +47,18 @@ type Client struct {
 // config is what the options add up to. It never changes once a client has it.
 type config struct {
 	settings
-	base       *url.URL
-	auth       func() string // the Authorization header; a closure, so that no dump of a client shows it
-	userAgent  string
-	httpClient *http.Client // the caller's, until build copies it
+	base         *url.URL
+	auth         func() string // the Authorization header; a closure, so that no dump of a client shows it
+	userAgent    string
+	httpClient   *http.Client  // the caller's, until build copies it
+	wholeAttempt time.Duration // the caller's http.Client.Timeout; 0: none
 
 	ownTransport *http.Transport // nil if the caller gave one
 
-	maxBody    int64
-	plainHTTP  bool
-	budget     *Budget
-	observers  []Observer
+	maxBody   int64
+	plainHTTP bool
+	budget    *Budget
+	observers []Observer
 }
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It makes no request, starts no
@@ -237,6 +238,8 @@ func (c *config) build() {
 		h.Transport = c.ownTransport
 	}
 	h.Transport = transport{h.Transport}
+	// net/http would count the wait for a surface that is held.
+	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient = &h
 }
