@@ -89,8 +89,11 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	limit := a.call.timeout
 	timer := time.AfterFunc(limit, func() { cancel(errAttemptTimeout) })
 	defer timer.Stop()
+	if whole := a.call.client.conf.wholeAttempt; whole > 0 {
+		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
+	}
 
-	resp, err := base.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel))))
+	resp, err := sound(base.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))))
 	if err == nil {
 		a.body, a.bodyErr = readBody(resp, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
 		_ = resp.Body.Close()
@@ -233,6 +236,20 @@ type tooLargeError struct{ limit int64 }
 
 func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("the answer is longer than %d bytes", e.limit)
+}
+
+// sound mends what only a transport that is not net/http's returns: an answer beside an error, neither, or an answer without
+// a body.
+func sound(resp *http.Response, err error) (*http.Response, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case resp == nil:
+		return nil, errors.New("the transport returned neither an answer nor an error")
+	case resp.Body == nil:
+		resp.Body = http.NoBody
+	}
+	return resp, nil
 }
 
 // withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.

@@ -1,0 +1,219 @@
+package prospectkit_test
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// Bubbles begin at midnight UTC of the first of January 2000.
+const (
+	rfc1123     = "Sat, 01 Jan 2000 00:00:05 GMT"
+	rfc850      = "Saturday, 01-Jan-00 00:00:05 GMT"
+	asctime     = "Sat Jan  1 00:00:05 2000"
+	inThePast   = "Fri, 31 Dec 1999 23:00:00 GMT"
+	year9999    = "Fri, 31 Dec 9999 23:59:59 GMT"
+	easternTime = "Sat, 01 Jan 2000 00:00:05 EST"
+
+	floor = 500 * time.Millisecond // after a 429
+	never = time.Duration(math.MaxInt64)
+)
+
+// The wait before the second attempt: least is a floor, jitter only lengthens it, by a tenth or a second at most.
+var retryAfters = []struct {
+	name   string
+	lines  []string
+	least  time.Duration // 0: refused at once
+	stated time.Duration // RetryAfter of the error
+}{
+	{"none", nil, floor, 0},
+	{"zero", []string{"0"}, floor, 0},
+	{"seconds", []string{"3"}, 3 * time.Second, 3 * time.Second},
+	{"leading zeros", []string{"003"}, 3 * time.Second, 3 * time.Second},
+	{"RFC 1123 date", []string{rfc1123}, 5 * time.Second, 5 * time.Second},
+	{"RFC 850 date", []string{rfc850}, 5 * time.Second, 5 * time.Second},
+	{"asctime date", []string{asctime}, 5 * time.Second, 5 * time.Second},
+	{"past date", []string{inThePast}, floor, 0},
+	{"several lines", []string{"2", "6", "4"}, 6 * time.Second, 6 * time.Second},
+	{"unreadable beside readable", []string{"soon", "6"}, 6 * time.Second, 6 * time.Second},
+	{"negative", []string{"-1"}, floor, 0},
+	{"signed", []string{"+5"}, floor, 0},
+	{"fraction", []string{"1.5"}, floor, 0},
+	{"empty", []string{""}, floor, 0},
+	{"a date with another zone", []string{easternTime}, floor, 0},
+	{"longer than allowed", []string{"121"}, 0, 121 * time.Second},
+	{"overflows nanoseconds", []string{"9223372037"}, 0, never},
+	{"overflows twice", []string{"18446744073"}, 0, never},
+	{"absurd", []string{"99999999999999999999999"}, 0, never},
+	{"year 9999", []string{year9999}, 0, never},
+}
+
+func TestRetryAfter(t *testing.T) {
+	for _, test := range retryAfters {
+		for _, longestWait := range []time.Duration{2 * time.Minute, never} {
+			t.Run(test.name+"/"+longestWait.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					least := test.least
+					if least == 0 && longestWait == never && test.stated != never {
+						least = test.stated // allowed, so waited for
+					}
+					header := http.Header{"Retry-After": test.lines}
+					_, err := refuse(t, 429, header, prospectkit.WithRetry(prospectkit.NoRetry))
+					require.Equal(t, test.stated, asError(t, err).RetryAfter)
+					waits, _ := refuse(t, 429, header, prospectkit.WithMaxWait(longestWait))
+					if least == 0 {
+						require.Empty(t, waits, "no second attempt")
+						return
+					}
+					require.Len(t, waits, 1)
+					require.GreaterOrEqual(t, waits[0], least)
+					require.LessOrEqual(t, waits[0], least+min(least/10, time.Second))
+				})
+			})
+		}
+	}
+}
+
+// refuse makes a call that is refused every time and returns the waits between the attempts, by the clock.
+func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Option) (waits []time.Duration, err error) {
+	t.Helper()
+	var arrivals []time.Time
+	rt := roundTrip(func(*http.Request) (*http.Response, error) {
+		arrivals = append(arrivals, time.Now())
+		resp := answer(status, "")
+		for key, lines := range header {
+			resp.Header[key] = lines
+		}
+		return resp, nil
+	})
+	opts = append([]prospectkit.Option{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})}, opts...)
+	_, err = newClient(t, rt, opts...).Account.Me(t.Context())
+	for i := 1; i < len(arrivals); i++ {
+		waits = append(waits, arrivals[i].Sub(arrivals[i-1]))
+	}
+	return waits, err
+}
+
+// Dates are held against the server's clock where the answer tells it.
+func TestRetryAfterDateUsesTheServersClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits, _ := refuse(t, 429, http.Header{"Retry-After": {rfc1123}, "Date": {"Fri, 31 Dec 1999 23:59:55 GMT"}})
+		require.Len(t, waits, 1)
+		require.GreaterOrEqual(t, waits[0], 10*time.Second)
+		require.LessOrEqual(t, waits[0], 11*time.Second)
+	})
+}
+
+// A read that failed is repeated no sooner than Retry-After says, whatever the status; the backoff is a floor, too.
+func TestRetryAfterOnFailures(t *testing.T) {
+	for _, status := range []int{500, 502, 503, 504} {
+		synctest.Test(t, func(t *testing.T) {
+			waits, _ := refuse(t, status, http.Header{"Retry-After": {"7"}})
+			require.Len(t, waits, 1)
+			require.GreaterOrEqual(t, waits[0], 7*time.Second)
+			waits, _ = refuse(t, status, http.Header{"Retry-After": {"0"}})
+			require.Len(t, waits, 1)
+			require.GreaterOrEqual(t, waits[0], 250*time.Millisecond)
+			waits, _ = refuse(t, status, http.Header{"Retry-After": {"121"}})
+			require.Empty(t, waits)
+		})
+	}
+}
+
+// However small the backoff is set, a 429 is never answered with a hot loop.
+func TestRefusalFloorHoldsForAnyPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hasty := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10, BaseDelay: 1, MaxDelay: 1})
+		for _, header := range []http.Header{nil, {"Retry-After": {"0"}}} {
+			waits, err := refuse(t, 429, header, hasty)
+			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+			require.Len(t, waits, 9)
+			for _, w := range waits {
+				require.GreaterOrEqual(t, w, 500*time.Millisecond)
+			}
+		}
+	})
+}
+
+func TestBackoffDoublesWithinBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := prospectkit.RetryPolicy{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}
+		seen := map[time.Duration]bool{}
+		for range 20 {
+			waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(policy))
+			require.Len(t, waits, 5)
+			for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 4 * time.Second} {
+				require.GreaterOrEqual(t, waits[i], most/2)
+				require.LessOrEqual(t, waits[i], most+most/10, "jitter on the jitter")
+			}
+			seen[waits[0]] = true
+		}
+		require.Greater(t, len(seen), 15, "drawn, not fixed")
+	})
+}
+
+// A wait that the deadline does not leave room for is not begun, and a 429 that is not waited for still says what it said.
+func TestWaitsThatDoNotFit(t *testing.T) {
+	tests := []struct {
+		name    string
+		timeout time.Duration
+		header  http.Header
+		opts    []prospectkit.Option
+	}{
+		{"beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3"}}, nil},
+		{"far beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3600"}}, []prospectkit.Option{prospectkit.WithMaxWait(2 * time.Hour)}},
+		{"longer than allowed", time.Hour, http.Header{"Retry-After": {"3"}}, []prospectkit.Option{prospectkit.WithMaxWait(2999 * time.Millisecond)}},
+		{"no waiting", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.Option{prospectkit.WithMaxWait(0)}},
+		{"no waiting, none told", time.Hour, nil, []prospectkit.Option{prospectkit.WithMaxWait(0)}},
+		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.Option{prospectkit.WithRetry(prospectkit.NoRetry)}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				requests := 0
+				rt := roundTrip(func(*http.Request) (*http.Response, error) {
+					requests++
+					resp := answer(429, envelope("RATE_LIMITED"))
+					if test.header != nil {
+						resp.Header.Set("Retry-After", test.header.Get("Retry-After"))
+					}
+					return resp, nil
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				began := time.Now()
+				_, err := newClient(t, rt, test.opts...).Account.Me(ctx)
+				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+				require.Equal(t, prospectkit.ActionAfterDelay, asError(t, err).Advice().Action)
+				require.Equal(t, 1, requests)
+				require.Zero(t, time.Since(began), "at once")
+			})
+		})
+	}
+}
+
+// A wait that just fits is begun, and jitter does not push it over the deadline.
+func TestJitterStaysWithinTheDeadline(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
+			defer cancel()
+			requests := 0
+			rt := roundTrip(func(*http.Request) (*http.Response, error) {
+				if requests++; requests == 1 {
+					return answer(429, "", "Retry-After", "10"), nil
+				}
+				return answer(200, oneUser), nil
+			})
+			_, err := newClient(t, rt).Account.Me(ctx)
+			require.NoError(t, err)
+		})
+	}
+}

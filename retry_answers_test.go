@@ -1,0 +1,194 @@
+package prospectkit_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// kinds are the calls that the decision table tells apart, and those that look different on the wire.
+var kinds = []struct {
+	name string
+	call func(context.Context, *prospectkit.Client, prospectkit.CallOption) error
+}{
+	{"read", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		_, err := c.Account.Me(ctx, o)
+		return err
+	}},
+	{"metered", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		return c.Call(ctx, described(http.MethodPost, prospectkit.ClassMeteredRead), map[string]int{"size": 100}, nil, o)
+	}},
+	{"later page", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		return c.CallLaterPage(ctx, o)
+	}},
+	{"write", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, o)
+		return err
+	}},
+	{"write without a body", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		return c.Call(ctx, described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, o)
+	}},
+	{"repeatable write", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		_, err := c.Lists.Move(ctx, listID, listID, o)
+		return err
+	}},
+}
+
+func described(method string, class prospectkit.Class) prospectkit.Operation {
+	return prospectkit.Operation{
+		Name: "test", Method: method, Path: "/business/test", Surface: prospectkit.SurfaceCampaigns, Class: class,
+	}
+}
+
+// serves is a handler that gives one answer.
+func serves(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { write(w, status, body, header...) }
+}
+
+func raw(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { hijack(w, text) }
+}
+
+func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// drips sends a head and the beginning of a body, then nothing.
+func drips(w http.ResponseWriter, r *http.Request) {
+	write(w, 200, `{"user":`)
+	_ = http.NewResponseController(w).Flush()
+	hangs(w, r)
+}
+
+const (
+	html        = "<!DOCTYPE html><title>Error</title>"
+	htmlType    = "text/html"
+	contentType = "Content-Type"
+)
+
+// answers lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
+// last attempt proves about the effect. All kinds of writes behave alike.
+var answers = []struct {
+	name                     string
+	serve                    http.HandlerFunc
+	read, metered, later, wr string
+}{
+	{"500", serves(500, envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown", "1 unknown"},
+	{"500 HTML", serves(500, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"500 empty", serves(500, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"501", serves(501, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"502", serves(502, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"502 HTML", serves(502, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"503", serves(503, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"503 HTML", serves(503, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"503 Retry-After", serves(503, "", "Retry-After", "7"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"504", serves(504, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"504 HTML", serves(504, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"505", serves(505, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"599", serves(599, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+
+	{"429", serves(429, envelope("RATE_LIMITED")), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"429 HTML", serves(429, html, contentType, htmlType), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"429 Retry-After", serves(429, envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"421", serves(421, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"425", serves(425, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"408", serves(408, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"499", serves(499, html), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+
+	{"400", serves(400, envelope("INVALID_REQUEST")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"401", serves(401, envelope("UNAUTHORIZED")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"402", serves(402, envelope("INSUFFICIENT_CREDITS")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"404", serves(404, envelope("LIST_NOT_FOUND")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"409", serves(409, envelope("LIST_NAME_TAKEN")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"409 that passes", serves(409, envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"422", serves(422, envelope("VALIDATION_FAILED")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"403 HTML", serves(403, html, contentType, htmlType), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"404 HTML", serves(404, html, contentType, htmlType), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"300", serves(300, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"302", serves(302, "", "Location", "/api/v1/business/me"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"302 bad", serves(302, "", "Location", "http://[::1"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"304", serves(304, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"307", serves(307, "", "Location", "https://elsewhere.example/"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"308", serves(308, "", "Location", "/api/v1/business/me"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+
+	{"cut without an answer", raw(""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"cut in the status line", raw("HTTP/1.1 20"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"cut in the headers", raw("HTTP/1.1 200 OK\r\nContent-Le"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"no answer in time", hangs, "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+
+	{"truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"truncated chunks", raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"truncated, no length", raw("HTTP/1.1 200 OK\r\n\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"not all in time", drips, "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"200 HTML", serves(200, html, contentType, htmlType), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"201 two values", serves(201, "{}{}"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+}
+
+func TestAttemptsPerAnswer(t *testing.T) {
+	for _, a := range answers {
+		for _, kind := range kinds {
+			want := map[string]string{"read": a.read, "metered": a.metered, "later page": a.later}[kind.name]
+			if want == "" {
+				want = a.wr
+			}
+			t.Run(a.name+"/"+kind.name, func(t *testing.T) {
+				inMemory(t, drained(a.serve), func(t *testing.T, m *memoryServer) {
+					var info prospectkit.Info
+					err := kind.call(t.Context(), m.client(t), prospectkit.Capture(&info))
+					require.Error(t, err)
+					require.Equal(t, want, fmt.Sprintf("%d %s", m.requests.Load(), prospectkit.OutcomeOf(err)), "%v", err)
+					require.Len(t, info.Attempts, int(m.requests.Load()), "one attempt for each request")
+					requireFamily(t, err)
+				})
+			})
+		}
+	}
+}
+
+// drained reads the request's body first.
+func drained(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		h(w, r)
+	}
+}
+
+// requireFamily demands that type and outcome of an error agree.
+func requireFamily(t *testing.T, err error) {
+	t.Helper()
+	switch e := err.(type) { //nolint:errorlint // the outermost type is meant
+	case *prospectkit.OutcomeUnknownError:
+		require.Equal(t, prospectkit.Unknown, e.Outcome())
+	case *prospectkit.AnswerLostError:
+		require.Equal(t, prospectkit.Applied, e.Outcome())
+	case *prospectkit.Error:
+		require.Equal(t, prospectkit.NotApplied, e.Outcome())
+		require.NotErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	default:
+		require.Failf(t, "unexpected type", "%T", err)
+	}
+}
+
+// Answers that are JSON but not what was asked for. The typed calls notice; what has no documented shape cannot.
+func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
+	for _, body := range []string{"null", "{}", "[]", `"text"`, `{"list":null,"user":null}`, `{"list":[],"user":"ada"}`, `{"other":{}}`, "", " "} {
+		t.Run(body, func(t *testing.T) {
+			inMemory(t, serves(200, body), func(t *testing.T, m *memoryServer) {
+				_, err := m.client(t).Account.Me(t.Context())
+				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				require.EqualValues(t, 3, m.requests.Load())
+				_, err = m.client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+				require.EqualValues(t, 4, m.requests.Load())
+				var lost *prospectkit.AnswerLostError
+				require.ErrorAs(t, err, &lost)
+				require.Equal(t, 200, lost.Status)
+				require.Equal(t, prospectkit.ActionVerifyFirst, lost.Advice().Action)
+			})
+		})
+	}
+}

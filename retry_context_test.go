@@ -1,0 +1,207 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+var errApplication = errors.New("the application's own reason")
+
+func TestCancelledBeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		rt := roundTrip(func(*http.Request) (*http.Response, error) { panic("a request was made") })
+		for _, isWrite := range []bool{false, true} {
+			info, err := call(ctx, newClient(t, rt), isWrite)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Empty(t, info.Attempts)
+		}
+	})
+}
+
+// When time runs out between two attempts, the error says both: the context's end and what the last answer was.
+func TestContextEndsDuringBackoff(t *testing.T) {
+	causes := map[string]roundTrip{
+		"after an answer": always(503, envelope("UNEXPECTED_ERROR")),
+		"after a cut":     func(*http.Request) (*http.Response, error) { return nil, errBroken },
+	}
+	for name, rt := range causes {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				policy := prospectkit.RetryPolicy{BaseDelay: time.Hour, MaxDelay: time.Hour}
+				began := time.Now()
+				info, err := call(ctx, newClient(t, rt, prospectkit.WithRetry(policy)), false)
+				require.Equal(t, time.Second, time.Since(began))
+				require.ErrorIs(t, err, context.Canceled)
+				require.Len(t, info.Attempts, 1)
+				e := asError(t, err)
+				if name == "after a cut" {
+					require.ErrorIs(t, err, errBroken)
+				} else {
+					require.Equal(t, 503, e.Status)
+					require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+				}
+				require.Equal(t, prospectkit.NotApplied, e.Outcome())
+			})
+		})
+	}
+}
+
+// A write that is waiting for its second chance has not been sent, whenever the context ends.
+func TestContextEndsWhileAWriteWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		info, err := call(ctx, newClient(t, always(429, envelope("RATE_LIMITED"), "Retry-After", "60")), true)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, 60*time.Second, asError(t, err).RetryAfter)
+		require.Len(t, info.Attempts, 1)
+	})
+}
+
+// An answer that is there beats a context that ended in the same moment.
+func TestAnswerBeatsTheContext(t *testing.T) {
+	for _, isWrite := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			rt := roundTrip(func(*http.Request) (*http.Response, error) {
+				cancel()
+				if isWrite {
+					return answer(201, `{"list":`+oneList+`}`), nil
+				}
+				return answer(200, oneUser), nil
+			})
+			info, err := call(ctx, newClient(t, rt), isWrite)
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.EvidenceAnswered, info.Attempts[0].Evidence)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := call(ctx, newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			cancel()
+			return answer(409, envelope("LIST_NAME_TAKEN")), nil
+		})), true)
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a clear refusal")
+	})
+}
+
+// What an ended context says about a request that was under way.
+func TestContextEndsDuringAnAttempt(t *testing.T) {
+	tests := []struct {
+		name    string
+		isWrite bool
+		serve   http.HandlerFunc
+		outcome prospectkit.Outcome
+	}{
+		{"read", false, hangs, prospectkit.NotApplied},
+		{"write", true, hangs, prospectkit.Unknown},
+		{"read in the body", false, drips, prospectkit.NotApplied},
+		{"write in the body", true, drips, prospectkit.Applied},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inMemory(t, drained(test.serve), func(t *testing.T, m *memoryServer) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Second, func() { cancel(errApplication) })
+				began := time.Now()
+				info, err := call(ctx, m.client(t), test.isWrite)
+				require.Equal(t, time.Second, time.Since(began))
+				require.ErrorIs(t, err, context.Canceled)
+				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
+				require.EqualValues(t, 1, m.requests.Load())
+				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+			})
+		})
+	}
+}
+
+// A connection that is still being made when the context ends has carried nothing.
+func TestContextEndsWhileDialling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		d, release := hanging()
+		defer release()
+		info, err := call(ctx, newClient(t, d), true)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Len(t, info.Attempts, 1)
+		require.Equal(t, prospectkit.EvidenceNotSent, info.Attempts[0].Evidence)
+	})
+}
+
+// The time limit of an attempt covers connecting: what was not sent is tried again, writes too.
+func TestAttemptTimeoutWhileDialling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, release := hanging()
+		defer release()
+		began := time.Now()
+		info, err := call(t.Context(), newClient(t, d, prospectkit.WithAttemptTimeout(time.Second)), true)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.ErrorContains(t, err, "no answer within the time limit")
+		require.Len(t, info.Attempts, 3)
+		require.GreaterOrEqual(t, time.Since(began), 3*time.Second)
+		require.Less(t, time.Since(began), 5*time.Second)
+	})
+}
+
+// A time limit of the caller's HTTP client counts for one attempt. Time spent waiting for the surface does not use it up.
+func TestTimeoutOfTheHTTPClient(t *testing.T) {
+	t.Run("without an answer", func(t *testing.T) {
+		inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
+			h := &http.Client{Transport: m.transport, Timeout: time.Second}
+			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
+				m.requests.Store(0)
+				_, err := call(t.Context(), newClient(t, h.Transport, prospectkit.WithHTTPClient(h)), isWrite)
+				require.Error(t, err)
+				require.Equal(t, want, m.requests.Load())
+				require.Equal(t, isWrite, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+			}
+		})
+	})
+	t.Run("while the surface is held", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			requests := 0
+			h := &http.Client{Timeout: time.Second, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if requests++; requests == 1 {
+					return answer(429, "", "Retry-After", "60"), nil
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				return answer(201, `{"list":`+oneList+`}`), r.Context().Err()
+			})}
+			client := newClient(t, h.Transport, prospectkit.WithHTTPClient(h), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
+			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+			_, err = call(t.Context(), client, true)
+			require.NoError(t, err)
+			require.Equal(t, 2, requests)
+		})
+	})
+}
+
+// hanging makes a transport whose connections are never made. net/http goes on dialling behind an ended request, until release.
+func hanging() (d *dialer, release func()) {
+	done := make(chan struct{})
+	return dialing(func(context.Context, string, string) (net.Conn, error) {
+		<-done
+		return nil, net.ErrClosed
+	}), func() { close(done) }
+}

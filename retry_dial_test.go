@@ -1,0 +1,214 @@
+package prospectkit_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// dialer makes a transport whose connections come from f, and counts them.
+type dialer struct {
+	*http.Transport
+	dials atomic.Int32
+}
+
+func dialing(f func(ctx context.Context, network, address string) (net.Conn, error)) *dialer {
+	d := &dialer{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}}
+	d.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		d.dials.Add(1)
+		return f(ctx, network, address)
+	}
+	return d
+}
+
+func dialTo(address string) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+}
+
+func dialError(err error) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
+	}
+}
+
+// listen accepts connections on a real socket and hands them to f.
+func listen(t *testing.T, f func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			f(conn)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
+
+// quiet is where test servers put what net/http has to say about broken handshakes.
+var quiet = log.New(io.Discard, "", 0)
+
+func startServer(t *testing.T, configure func(*httptest.Server)) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a request got through") }))
+	s.Config.ErrorLog = quiet
+	configure(s)
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+// unsent lists the failures before a request can have been processed. None of them is in doubt, and those that a repetition
+// may cure are repeated, whatever the call.
+var unsent = []struct {
+	name     string
+	dial     func(t *testing.T) func(context.Context, string, string) (net.Conn, error)
+	attempts int32
+}{
+	{"refused", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialTo(closedPort(t))
+	}, 3},
+	{"name server out of order", func(*testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialError(&net.DNSError{Err: "server misbehaving", Name: "api.example.com", IsTemporary: true})
+	}, 3},
+	{"no such name", func(*testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialError(&net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true})
+	}, 1},
+	{"unknown authority", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialTo(startServer(t, (*httptest.Server).StartTLS))
+	}, 1},
+	{"plain HTTP behind https", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialTo(startServer(t, (*httptest.Server).Start))
+	}, 1},
+	{"another TLS version", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialTo(startServer(t, func(s *httptest.Server) {
+			s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+			s.StartTLS()
+		}))
+	}, 1},
+	{"a protocol that is not TLS", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialTo(listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.example.com ESMTP\r\n") }))
+	}, 1},
+	{"closed in the handshake", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
+		return dialTo(listen(t, func(c net.Conn) { _ = c.Close() }))
+	}, 3},
+}
+
+func TestAttemptsBeforeARequestIsSent(t *testing.T) {
+	wrapped := func(rt http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := rt.RoundTrip(r)
+			if err != nil {
+				err = fmt.Errorf("instrumented: %w", err)
+			}
+			return resp, err
+		})
+	}
+	plain := func(rt http.RoundTripper) http.RoundTripper { return rt }
+	for _, u := range unsent {
+		for through, wrap := range map[string]func(http.RoundTripper) http.RoundTripper{"plain": plain, "instrumented": wrapped} {
+			for _, isWrite := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/write=%t", u.name, through, isWrite), func(t *testing.T) {
+					d := dialing(u.dial(t))
+					info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(wrap(d))), isWrite)
+					requireNotSent(t, err, info, u.attempts)
+					require.Equal(t, u.attempts, d.dials.Load())
+				})
+			}
+		}
+	}
+}
+
+func requireNotSent(t *testing.T, err error, info prospectkit.Info, attempts int32) {
+	t.Helper()
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+	e := asError(t, err)
+	require.Zero(t, e.Status)
+	require.Equal(t, prospectkit.ActionMayPass, e.Advice().Action)
+	require.Len(t, info.Attempts, int(attempts))
+	for _, a := range info.Attempts {
+		require.Equal(t, prospectkit.EvidenceNotSent, a.Evidence, "%v", a.Err)
+		require.Error(t, a.Err)
+	}
+}
+
+// brokenConn takes so many bytes and then fails every write.
+type brokenConn struct {
+	net.Conn
+	left int
+}
+
+var errBroken = errors.New("broken on purpose")
+
+func (c *brokenConn) Write(p []byte) (int, error) {
+	n := min(len(p), c.left)
+	c.left -= n
+	if n < len(p) {
+		return n, errBroken
+	}
+	return n, nil
+}
+
+// A request whose headers did not get out whole was not processed. Once they may have been, nothing is certain: net/http hands
+// small requests to the kernel in one piece, and tells before.
+func TestCutWhileWriting(t *testing.T) {
+	long := prospectkit.WithHeader("X-Long", strings.Repeat("x", 12<<10))
+	short := prospectkit.WithHeader("X-Short", "x")
+	tests := []struct {
+		name     string
+		header   prospectkit.CallOption
+		left     int // bytes that get through on each connection
+		attempts int32
+		evidence prospectkit.Evidence
+		outcome  prospectkit.Outcome
+	}{
+		{"before the first byte", long, 0, 3, prospectkit.EvidenceNotSent, prospectkit.NotApplied},
+		{"in the headers", long, 8 << 10, 3, prospectkit.EvidenceNotSent, prospectkit.NotApplied},
+		{"after the headers", long, 12<<10 + 500, 1, prospectkit.EvidenceSent, prospectkit.Unknown},
+		{"a small request", short, 0, 1, prospectkit.EvidenceSent, prospectkit.Unknown},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			address := listen(t, func(c net.Conn) { go func() { _, _ = io.Copy(io.Discard, c) }() })
+			d := dialing(func(ctx context.Context, network, _ string) (net.Conn, error) {
+				conn, err := dialTo(address)(ctx, network, "")
+				return &brokenConn{Conn: conn, left: test.left}, err
+			})
+			var info prospectkit.Info
+			body := prospectkit.NewList{Name: strings.Repeat("n", 255)}
+			client := clientAt(t, "http://127.0.0.1", prospectkit.WithTransport(d))
+			_, err := client.Lists.Create(t.Context(), body, test.header, prospectkit.Capture(&info))
+			require.ErrorIs(t, err, errBroken)
+			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
+			require.Equal(t, test.attempts, d.dials.Load())
+			require.Len(t, info.Attempts, int(test.attempts))
+			require.Equal(t, test.evidence, info.Attempts[0].Evidence)
+		})
+	}
+}
