@@ -93,8 +93,13 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
 	}
 
-	resp, err := sound(base.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))))
+	req = req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))
+	if req.Method == http.MethodGet && !a.call.op.Safe() {
+		req.Body = io.NopCloser(strings.NewReader("")) // net/http replays a GET over HTTP/1 unless it has a body, even an empty one
+	}
+	resp, err := sound(base.RoundTrip(req))
 	if err == nil {
+		timer.Reset(limit)
 		a.body, a.bodyErr = readBody(resp, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
 		_ = resp.Body.Close()
 	}

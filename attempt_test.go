@@ -1,0 +1,282 @@
+package prospectkit_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// protocols start a server on a real socket and return its address and a transport that reaches it.
+var protocols = map[string]func(t *testing.T, h http.HandlerFunc) (url string, rt http.RoundTripper){
+	"HTTP/1": func(t *testing.T, h http.HandlerFunc) (string, http.RoundTripper) {
+		return served(t, h, (*httptest.Server).Start)
+	},
+	"TLS": func(t *testing.T, h http.HandlerFunc) (string, http.RoundTripper) {
+		return served(t, h, (*httptest.Server).StartTLS)
+	},
+	"HTTP/2": func(t *testing.T, h http.HandlerFunc) (string, http.RoundTripper) {
+		return served(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor != 2 {
+				panic("not HTTP/2")
+			}
+			h(w, r)
+		}, func(s *httptest.Server) {
+			s.EnableHTTP2 = true
+			s.StartTLS()
+		})
+	},
+}
+
+func served(t *testing.T, h http.HandlerFunc, start func(*httptest.Server)) (url string, rt http.RoundTripper) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = quiet
+	start(s)
+	t.Cleanup(s.Close)
+	return s.URL, s.Client().Transport
+}
+
+// The same evidence over every protocol: what was answered, and what was cut after the request had been read.
+func TestEvidencePerProtocol(t *testing.T) {
+	for name, start := range protocols {
+		t.Run(name, func(t *testing.T) {
+			var requests atomic.Int32
+			url, rt := start(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				requests.Add(1)
+				if r.URL.Path != "/api/v1/business/lists" {
+					panic(http.ErrAbortHandler)
+				}
+				write(w, 201, `{"list":`+oneList+`}`)
+			})
+			client := clientAt(t, url, prospectkit.WithTransport(rt))
+			info, err := call(t.Context(), client, true)
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.EvidenceAnswered, info.Attempts[0].Evidence)
+			for _, in := range []any{map[string]int{"size": 1}, nil} {
+				requests.Store(0)
+				err = client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), in, nil, prospectkit.Capture(&info))
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				require.EqualValues(t, 1, requests.Load(), "sent once")
+			}
+		})
+	}
+}
+
+// A mock shows no trace of a connection, so its failures prove nothing: reads are repeated, writes are unknown.
+func TestMocksProveNothing(t *testing.T) {
+	mock := httpmock.NewMockTransport()
+	mock.RegisterNoResponder(httpmock.NewErrorResponder(errBroken))
+	client := newClient(t, mock, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
+	info, err := call(t.Context(), client, true)
+	requireUnknown(t, err)
+	require.ErrorIs(t, err, errBroken)
+	require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+	require.Equal(t, 1, mock.GetTotalCallCount())
+	_, err = call(t.Context(), client, false)
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, 4, mock.GetTotalCallCount())
+}
+
+// What net/http would need to send a write again by itself is not there, and what it needs to frame it well is.
+func TestRequestsCannotBeReplayed(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			attempts := 0
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				require.Nil(t, r.GetBody)
+				require.NotContains(t, r.Header, "Idempotency-Key")
+				require.NotContains(t, r.Header, "X-Idempotency-Key")
+				require.Equal(t, r.Body == nil || r.Body == http.NoBody, r.ContentLength == 0)
+				if r.Body != nil {
+					body, err := io.ReadAll(r.Body)
+					require.NoError(t, err)
+					require.Len(t, body, int(r.ContentLength), "the whole body in each attempt")
+				}
+				return answer(421, ""), nil
+			}), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
+			require.Error(t, kind.call(t.Context(), client, prospectkit.WithHeader("X-Other", "1")))
+			require.Equal(t, 3, attempts)
+		})
+	}
+}
+
+// A kept connection that dies after the request was processed: net/http sends a GET again by itself, and so it must not be able
+// to where that could matter. This pins the behaviour of the Go release.
+func TestReusedConnectionThatDies(t *testing.T) {
+	get := described(http.MethodGet, prospectkit.ClassRead)
+	meteredGet := described(http.MethodGet, prospectkit.ClassMeteredRead)
+	unsafeGet := described(http.MethodGet, prospectkit.ClassUnsafe)
+	post := described(http.MethodPost, prospectkit.ClassUnsafe)
+	tests := map[string]struct {
+		op       prospectkit.Operation
+		in       any
+		received int32
+		outcome  prospectkit.Outcome
+	}{
+		"read":                 {get, nil, 2, prospectkit.NotApplied},
+		"metered GET":          {meteredGet, nil, 1, prospectkit.Unknown},
+		"unsafe GET":           {unsafeGet, nil, 1, prospectkit.Unknown},
+		"write":                {post, map[string]int{"n": 1}, 1, prospectkit.Unknown},
+		"write without a body": {post, nil, 1, prospectkit.Unknown},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			die := func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/api/v1/business/me" {
+					write(w, 200, oneUser)
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				require.Empty(t, r.TransferEncoding, "not chunked")
+				hijack(w, "")
+			}
+			inMemory(t, die, func(t *testing.T, m *memoryServer) {
+				client := m.client(t, prospectkit.WithRetry(prospectkit.NoRetry))
+				_, err := client.Account.Me(t.Context())
+				require.NoError(t, err)
+				m.requests.Store(0)
+				err = client.Call(t.Context(), test.op, test.in, nil)
+				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
+				require.Equal(t, test.received, m.requests.Load())
+			})
+		})
+	}
+}
+
+// steadily writes parts with a pause before each.
+func steadily(pause time.Duration, parts ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, part := range parts {
+			select {
+			case <-time.After(pause):
+			case <-r.Context().Done():
+				return
+			}
+			_, _ = io.WriteString(w, part)
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+func TestProgressRenewsTheTimeLimit(t *testing.T) {
+	large := append(slices.Repeat([]string{strings.Repeat(" ", 64<<10)}, 20), oneUser)
+	tests := map[string]struct {
+		serve http.HandlerFunc
+		took  time.Duration
+		ok    bool
+	}{
+		"a large body over a slow line":       {steadily(29*time.Second, large...), 29 * 21 * time.Second, true},
+		"a late head, then a late body":       {steadily(29*time.Second, " ", oneUser), 58 * time.Second, true},
+		"a late head, then nothing in time":   {steadily(29*time.Second, " ", " ", oneUser), 59 * time.Second, false},
+		"no head in time":                     {steadily(31*time.Second, oneUser), 30 * time.Second, false},
+		"one byte a second":                   {steadily(time.Second, strings.Split(oneUser+strings.Repeat(" ", 99), "")...), 31 * time.Second, false},
+		"64 KiB, then one byte a second":      {steadily(time.Second, append(large[:1:1], strings.Split(oneUser, "")...)...), 31 * time.Second, false},
+		"small parts that add up to progress": {steadily(time.Second, append(slices.Repeat([]string{strings.Repeat(" ", 4<<10)}, 60), oneUser)...), 61 * time.Second, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, test.serve, func(t *testing.T, m *memoryServer) {
+				began := time.Now()
+				_, err := m.client(t, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
+				require.Equal(t, test.ok, err == nil, "%v", err)
+				require.Equal(t, test.took, time.Since(began))
+				if !test.ok {
+					require.ErrorContains(t, err, "no answer within the time limit of one attempt")
+				}
+			})
+		})
+	}
+}
+
+func TestLongAnswers(t *testing.T) {
+	const most = 1 << 16
+	padded := func(n int) string { return oneUser + strings.Repeat(" ", n-len(oneUser)) }
+	tests := map[string]struct {
+		serve http.HandlerFunc
+		ok    bool
+	}{
+		"at the limit":          {serves(200, padded(most)), true},
+		"above the limit":       {serves(200, padded(most+1)), false},
+		"chunked at the limit":  {chunked(padded(most)), true},
+		"chunked above it":      {chunked(padded(most + 1)), false},
+		"gzip at the limit":     {zipped(padded(most)), true},
+		"gzip above the limit":  {zipped(padded(most + 1)), false},
+		"a length that is huge": {raw("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n{"), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, test.serve, func(t *testing.T, m *memoryServer) {
+				_, err := m.client(t, prospectkit.WithMaxResponseBytes(most)).Account.Me(t.Context())
+				require.EqualValues(t, 1, m.requests.Load(), "as long the next time")
+				if test.ok {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorContains(t, err, "longer than 65536 bytes")
+				_, err = call(t.Context(), m.client(t, prospectkit.WithMaxResponseBytes(most)), true)
+				require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+			})
+		})
+	}
+}
+
+func zipped(body string) http.HandlerFunc {
+	return serves(200, zip(body), "Content-Encoding", "gzip")
+}
+
+func zip(text string) string {
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return b.String()
+}
+
+// A small answer that unpacks to a huge one is given up at the limit.
+func TestGzipBomb(t *testing.T) {
+	bomb := strings.Repeat(zip(strings.Repeat(" ", 1<<20)), 1<<10) // 1 GiB
+	inMemory(t, serves(200, bomb, "Content-Encoding", "gzip"), func(t *testing.T, m *memoryServer) {
+		client := m.client(t, prospectkit.WithMaxResponseBytes(1<<20))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := client.Account.Me(t.Context())
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, "longer than 1048576 bytes")
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
+	})
+}
+
+// An error page longer than what is read is cut, and the error is what it would have been.
+func TestLongErrorPages(t *testing.T) {
+	for name, serve := range map[string]http.HandlerFunc{
+		"longer than any page":          serves(502, strings.Repeat("x", 1<<20), contentType, htmlType),
+		"longer than this client reads": serves(502, strings.Repeat("x", 5000), contentType, htmlType),
+		"cut":                           raw("HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 9999\r\n\r\n" + strings.Repeat("x", 4096)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, serve, func(t *testing.T, m *memoryServer) {
+				_, err := m.client(t, prospectkit.WithMaxResponseBytes(4096)).Account.Me(t.Context())
+				e := asError(t, err)
+				require.Equal(t, 502, e.Status)
+				require.Equal(t, htmlType, e.ContentType)
+				require.Equal(t, strings.Repeat("x", 2<<10), e.Body)
+				require.EqualValues(t, 3, m.requests.Load())
+			})
+		})
+	}
+}

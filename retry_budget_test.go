@@ -1,0 +1,148 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// counting answers every request through f and counts them.
+func counting(requests *int, f func(n int) (*http.Response, error)) roundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		*requests++
+		return f(*requests)
+	}
+}
+
+func fails(int) (*http.Response, error) { return answer(503, ""), nil }
+
+// However many calls fail, the retries are a bucketful and one in ten seconds.
+func TestThousandFailingCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const bucket, calls = 10, 1000
+		requests := 0
+		client := newClient(t, counting(&requests, fails))
+		began := time.Now()
+		for range calls {
+			require.Error(t, page(t, client))
+		}
+		require.Less(t, time.Since(began), 20*time.Second, "a call that may not be repeated does not wait")
+		require.GreaterOrEqual(t, requests, calls+bucket)
+		require.LessOrEqual(t, requests, calls+bucket+int(time.Since(began)/(10*time.Second)))
+	})
+}
+
+// An outage of an hour at the full pace of a surface costs at most 15% more requests than there are calls.
+func TestAmplificationInAnOutage(t *testing.T) {
+	for name, hold := range map[string]struct {
+		pace        time.Duration
+		fails       int // of ten requests
+		most, least float64
+	}{
+		"everything fails": {500 * time.Millisecond, 10, 1.15, 1.04},
+		"every other":      {500 * time.Millisecond, 5, 1.15, 1.05},
+		"one in ten":       {500 * time.Millisecond, 1, 1.12, 1.05},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				requests, calls := 0, 0
+				client := newClient(t, counting(&requests, func(n int) (*http.Response, error) {
+					if n%10 < hold.fails {
+						return fails(n)
+					}
+					return answer(200, `{"data":[]}`), nil
+				}))
+				for began := time.Now(); time.Since(began) < time.Hour; {
+					next := time.Now().Add(hold.pace)
+					_ = page(t, client)
+					calls++
+					time.Sleep(time.Until(next))
+				}
+				amplification := float64(requests) / float64(calls)
+				require.LessOrEqual(t, amplification, hold.most)
+				require.GreaterOrEqual(t, amplification, hold.least, "retries are not given up either")
+			})
+		})
+	}
+}
+
+// Ten good calls earn one retry, and the bucket never holds more than ten.
+func TestSuccessEarnsRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests, down := 0, true
+		client := newClient(t, counting(&requests, func(n int) (*http.Response, error) {
+			if down {
+				return fails(n)
+			}
+			return answer(200, `{"data":[]}`), nil
+		}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2, BaseDelay: 1, MaxDelay: 1}))
+		retries := func(calls int) int {
+			down, requests = true, 0
+			for range calls {
+				require.Error(t, page(t, client))
+			}
+			return requests - calls
+		}
+		succeed := func(calls int) {
+			down = false
+			for range calls {
+				require.NoError(t, page(t, client))
+			}
+		}
+		require.Equal(t, 10, retries(30), "the bucket to begin with")
+		require.Zero(t, retries(30))
+		succeed(9)
+		require.Zero(t, retries(1), "nine tenths of a retry")
+		succeed(12)
+		require.Equal(t, 2, retries(30))
+		succeed(1000)
+		require.Equal(t, 10, retries(30), "a full bucket, not a hundred")
+		time.Sleep(10 * time.Second)
+		require.Equal(t, 1, retries(30), "one in ten seconds")
+	})
+}
+
+// What the service did not see, or asked for itself, needs no permission; and each surface has a bucket of its own.
+func TestRetriesThatAreFree(t *testing.T) {
+	kinds := map[string]func(int) (*http.Response, error){
+		"429": func(int) (*http.Response, error) { return answer(429, "", "Retry-After", "1"), nil },
+		"421": func(int) (*http.Response, error) { return answer(421, ""), nil },
+	}
+	for name, f := range kinds {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				requests := 0
+				client := newClient(t, counting(&requests, f))
+				for range 20 {
+					require.Error(t, page(t, client))
+				}
+				require.Equal(t, 60, requests)
+			})
+		})
+	}
+	t.Run("not sent", func(t *testing.T) {
+		d := dialing(dialError(context.DeadlineExceeded))
+		client := clientAt(t, "https://api.example.com", prospectkit.WithTransport(d))
+		for range 20 {
+			require.Error(t, page(t, client))
+		}
+		require.EqualValues(t, 60, d.dials.Load())
+	})
+	t.Run("another surface", func(t *testing.T) {
+		requests := 0
+		client := newClient(t, counting(&requests, fails), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
+		for range 20 {
+			require.Error(t, page(t, client))
+		}
+		requests = 0
+		_, err := client.Account.Me(t.Context())
+		require.Error(t, err)
+		require.Equal(t, 3, requests)
+	})
+}

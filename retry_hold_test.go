@@ -1,0 +1,191 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// door is a service that refuses everybody until an instant, and says when that is.
+type door struct {
+	opens time.Time
+
+	mu       sync.Mutex
+	refusals int
+	passed   []time.Time
+}
+
+func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if now.Before(d.opens) {
+		d.refusals++
+		seconds := int(math.Ceil(d.opens.Sub(now).Seconds()))
+		return answer(429, envelope("RATE_LIMITED"), "Retry-After", strconv.Itoa(seconds),
+			"RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", strconv.Itoa(min(seconds, 60))), nil
+	}
+	d.passed = append(d.passed, now)
+	if r.Method == http.MethodPost {
+		return answer(201, `{"list":`+oneList+`}`), nil
+	}
+	return answer(200, `{"data":[]}`), nil
+}
+
+// One refusal holds the surface for everybody, reads and writes, of every client that shares the budget. They come back spread
+// over a tenth of the wait, at most a second, and never early.
+func TestOneRefusalHoldsTheSurface(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &door{opens: time.Now().Add(30 * time.Second)}
+		client := newClient(t, d)
+		other := newClient(t, d, prospectkit.WithBudget(client.Budget()))
+		var group sync.WaitGroup
+		group.Go(func() { require.NoError(t, page(t, client)) })
+		synctest.Wait()
+		for i := range 50 {
+			group.Go(func() {
+				if i%2 == 0 {
+					require.NoError(t, page(t, client))
+					return
+				}
+				_, err := call(t.Context(), other, true)
+				require.NoError(t, err)
+			})
+		}
+		group.Wait()
+		require.Equal(t, 1, d.refusals)
+		require.Len(t, d.passed, 51)
+		instants := map[time.Time]bool{}
+		for _, at := range d.passed {
+			require.False(t, at.Before(d.opens))
+			require.LessOrEqual(t, at.Sub(d.opens), time.Second)
+			instants[at] = true
+		}
+		require.Greater(t, len(instants), 40, "spread")
+	})
+}
+
+func page(t *testing.T, client *prospectkit.Client) error {
+	t.Helper()
+	_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+	return err
+}
+
+func TestOtherSurfacesAndBudgetsAreNotHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusals := 0
+		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/api/v1/business/lists" {
+				refusals++
+				return answer(429, "", "Retry-After", "60"), nil
+			}
+			return answer(200, oneUser), nil
+		})
+		client := newClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
+		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
+		began := time.Now()
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
+		_, err = client.Search.FilterOptions(t.Context())
+		require.NoError(t, err)
+		require.Error(t, page(t, newClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))))
+		require.Equal(t, 2, refusals, "a budget of its own")
+		require.Zero(t, time.Since(began))
+	})
+}
+
+// A held surface refuses at once what it would have to hold too long, and sends nothing.
+func TestHeldSurfaceRefusesLongWaits(t *testing.T) {
+	tests := []struct {
+		name     string
+		hold     time.Duration
+		timeout  time.Duration
+		opts     []prospectkit.Option
+		deadline bool
+	}{
+		{"longer than the default", 121 * time.Second, 24 * time.Hour, nil, false},
+		{"longer than allowed", 10 * time.Second, 24 * time.Hour, []prospectkit.Option{prospectkit.WithMaxWait(9 * time.Second)}, false},
+		{"no waiting", time.Second, 24 * time.Hour, []prospectkit.Option{prospectkit.WithMaxWait(0)}, false},
+		{"beyond the deadline", 10 * time.Second, 10 * time.Second, nil, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				d := &door{opens: began.Add(test.hold)}
+				client := newClient(t, d, test.opts...)
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				_, err := client.Lists.Page(ctx, prospectkit.ListsParams{})
+				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+				for range 3 {
+					info, err := call(ctx, client, true)
+					requireHeld(t, err, d.opens)
+					require.Equal(t, test.deadline, errors.Is(err, context.DeadlineExceeded))
+					require.Empty(t, info.Attempts)
+				}
+				require.Equal(t, 1, d.refusals)
+				require.Equal(t, began, time.Now(), "no time was spent")
+			})
+		})
+	}
+}
+
+func requireHeld(t *testing.T, err error, opens time.Time) {
+	t.Helper()
+	var wait *prospectkit.WaitError
+	require.ErrorAs(t, err, &wait)
+	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+	require.Equal(t, prospectkit.SurfaceLists, wait.Surface)
+	require.Equal(t, prospectkit.WindowMinute, wait.Window, "as the 429 said")
+	require.Equal(t, opens, wait.FitsAt)
+	require.Equal(t, time.Until(opens), wait.Wait)
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
+}
+
+// A second refusal that arrives late does not shorten the hold, and no answer holds a surface longer than a day.
+func TestHoldsNeitherShrinkNorLastForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := []string{"100", "1", "99999999999999999999"}
+		gate := make(chan struct{})
+		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked := waits[0]
+			waits = waits[1:]
+			if asked == "1" {
+				<-gate
+			}
+			return answer(429, "", "Retry-After", asked), nil
+		})
+		client := newClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxWait(0))
+		var group sync.WaitGroup
+		waits[0], waits[1] = waits[1], waits[0] // the slow one is sent first
+		group.Go(func() { require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited) })
+		synctest.Wait()
+		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
+		close(gate)
+		group.Wait()
+		require.Equal(t, 100*time.Second, heldFor(t, page(t, client)))
+		time.Sleep(100 * time.Second)
+		require.Error(t, page(t, client))
+		require.Equal(t, 24*time.Hour, heldFor(t, page(t, client)))
+		require.Empty(t, waits)
+	})
+}
+
+func heldFor(t *testing.T, err error) time.Duration {
+	t.Helper()
+	var wait *prospectkit.WaitError
+	require.ErrorAs(t, err, &wait)
+	return wait.Wait
+}

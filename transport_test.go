@@ -1,0 +1,165 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// countConnections starts a server on a real socket and counts the connections that it gets.
+func countConnections(t *testing.T, h http.HandlerFunc) (url string, connections *atomic.Int32) {
+	t.Helper()
+	connections = new(atomic.Int32)
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL, connections
+}
+
+// A call that fails for good leaves the warm connections of the others alone.
+func TestWarmConnectionsSurviveFailures(t *testing.T) {
+	const warm = 20
+	var together sync.WaitGroup
+	url, connections := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/business/me" {
+			together.Done()
+			together.Wait()
+			write(w, 200, oneUser)
+			return
+		}
+		write(w, 503, "")
+	})
+	client := clientAt(t, url)
+	useAll := func() {
+		together.Add(warm)
+		var group sync.WaitGroup
+		for range warm {
+			group.Go(func() {
+				_, err := client.Account.Me(t.Context())
+				require.NoError(t, err)
+			})
+		}
+		group.Wait()
+	}
+	useAll()
+	require.EqualValues(t, warm, connections.Load())
+	require.Error(t, page(t, client))
+	_, err := call(t.Context(), client, true)
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	useAll()
+	require.EqualValues(t, warm, connections.Load(), "none dialled anew")
+}
+
+// Whatever the answer was, its connection serves the next request.
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	page := func(n int) http.HandlerFunc { return serves(502, strings.Repeat("x", n), contentType, htmlType) }
+	tests := map[string]struct {
+		serve       http.HandlerFunc
+		connections int32 // for four calls of one attempt each
+	}{
+		"success":                  {serves(200, oneUser), 1},
+		"success, chunked":         {chunked(oneUser), 1},
+		"unreadable success":       {serves(200, html), 1},
+		"enveloped error":          {serves(404, envelope("LIST_NOT_FOUND")), 1},
+		"redirect":                 {serves(302, "<a>Found</a>", "Location", "/elsewhere"), 1},
+		"no content":               {serves(204, ""), 1},
+		"refusal":                  {serves(421, "wrong door"), 1},
+		"error page of 5,000 B":    {page(5000), 1},
+		"error page of 64 KB":      {page(64 << 10), 1},
+		"chunked page of 64 KB":    {chunked(strings.Repeat("x", 64<<10)), 1},
+		"endless error page":       {page(1 << 20), 4},
+		"success that is too long": {serves(200, strings.Repeat(" ", 2<<20)), 4},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			url, connections := countConnections(t, test.serve)
+			client := clientAt(t, url, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxResponseBytes(1<<20))
+			for range 4 {
+				_, _ = client.Account.Me(t.Context())
+			}
+			require.Equal(t, test.connections, connections.Load())
+		})
+	}
+}
+
+func chunked(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for part := range slices.Chunk([]byte(body), 1000) {
+			_, _ = w.Write(part)
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// The retry engine logs every URL to standard error unless it is told not to. This runs failing calls in a process of its own
+// and demands silence.
+func TestSilence(t *testing.T) {
+	const mark = "PROSPECTKIT_TEST_SILENCE"
+	if os.Getenv(mark) != "" {
+		url, _ := countConnections(t, serves(503, html))
+		client := clientAt(t, url)
+		_, err := client.Account.Me(t.Context())
+		require.Error(t, err)
+		_, err = call(t.Context(), client, true)
+		require.Error(t, err)
+		_, err = call(t.Context(), clientAt(t, "http://"+closedPort(t)), true)
+		require.Error(t, err)
+		both := roundTrip(func(*http.Request) (*http.Response, error) { return answer(200, oneUser), errBroken })
+		_, err = newClient(t, both, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
+		require.ErrorIs(t, err, errBroken)
+		fmt.Println("calls made") // proves that it ran
+		return
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSilence$", "-test.count=1")
+	child.Env = append(os.Environ(), mark+"=1")
+	var stdout, stderr bytes.Buffer
+	child.Stdout, child.Stderr = &stdout, &stderr
+	require.NoError(t, child.Run(), stdout.String())
+	require.Contains(t, stdout.String(), "calls made")
+	require.NotContains(t, stdout.String(), "http://")
+	require.Empty(t, stderr.String())
+}
+
+// A transport that breaks its contract is an error, never a panic and never a claim that something happened.
+func TestTransportsThatBreakTheirContract(t *testing.T) {
+	tests := map[string]struct {
+		rt    roundTrip
+		cause string
+	}{
+		"neither answer nor error": {func(*http.Request) (*http.Response, error) { return nil, nil }, "neither"}, //nolint:nilnil // the case
+		"an answer and an error":   {func(*http.Request) (*http.Response, error) { return answer(201, `{"list":`+oneList+`}`), errBroken }, "on purpose"},
+		"no body": {func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 503, Header: http.Header{}}, nil
+		}, "503"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := call(t.Context(), newClient(t, test.rt), true)
+			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+			require.ErrorContains(t, err, test.cause)
+			_, err = call(t.Context(), newClient(t, test.rt, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+			require.ErrorContains(t, err, test.cause)
+			var e *prospectkit.Error
+			require.True(t, errors.As(err, &e))
+		})
+	}
+}
