@@ -3,12 +3,15 @@ package prospectkit
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 )
 
 // Page numbers count from the front of a collection that others change between our requests. An insert in front of us moves
-// records back, so that they come twice; a delete moves them forward, past the border of the page we read next. A walk removes
-// the repeats, and whenever the total has fallen it reads the border again and delivers what had slipped past it.
+// records back, so that they come twice: a walk removes the repeats. A delete moves them forward, past the border of the page we
+// read next. But inserts only push a record back, and each delete that pulls it forward by one place lowers the total by one, too:
+// no record moves forward by more than the total falls. So as long as the total does not fall, nothing slips past; and when it
+// does, a walk reads again from as many pages before as the fall can have moved records, up to the page it was about to hand out.
 
 // walk is one range over a collection.
 type walk[T any] struct {
@@ -23,27 +26,26 @@ type walk[T any] struct {
 	resume   *checkpoint
 }
 
-// rereadRounds bounds how often a border is read again while records keep vanishing.
+// rereadRounds bounds how often the pages before a border are read again while records keep vanishing.
 const rereadRounds = 5
 
-// pages drives the walk: fetch, mend the border, remove repeats, hand out.
+// pages drives the walk: fetch, catch up, remove repeats, hand out.
 func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 	page, err := w.open()
-	for {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
+	for err == nil {
 		if w.known && page.TotalsKnown && page.TotalRecords < w.total {
-			if !w.mend(page, yield) {
+			var slipped *Page[T]
+			if slipped, page, err = w.catchUp(page.TotalRecords); err != nil {
+				break
+			}
+			if !w.handOut(slipped, yield) {
 				return
 			}
 		}
 		w.total, w.known = page.TotalRecords, page.TotalsKnown
-		w.progress.total(page.TotalRecords, page.TotalsKnown)
-		last := page.size == 0 || page.TotalsKnown && w.number >= w.pageCount(page)
-		w.removeRepeats(page)
-		if (len(page.Items) > 0 || w.number == w.first) && !yield(page, nil) {
+		w.progress.reached(page.Number, page.TotalRecords, page.TotalsKnown)
+		last := page.size == 0 || w.number >= w.pageCount(page)
+		if !w.handOut(page, yield) {
 			return
 		}
 		if last {
@@ -53,6 +55,13 @@ func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 		w.number++
 		page, err = w.get(w.number)
 	}
+	yield(nil, err)
+}
+
+// handOut removes repeats and yields what is left of a page. An empty page is worth telling only if it is the first.
+func (w *walk[T]) handOut(p *Page[T], yield func(*Page[T], error) bool) bool {
+	w.removeRepeats(p)
+	return len(p.Items) == 0 && (p.Recovered || p.Number != w.first) || yield(p, nil)
 }
 
 // open fetches the first page, or the one behind the checkpoint.
@@ -79,65 +88,71 @@ func (w *walk[T]) get(number int) (*Page[T], error) {
 	return page, nil
 }
 
+// pageCount is how many pages there are, as far as it was told.
 func (w *walk[T]) pageCount(p *Page[T]) int {
-	if p.TotalPages > 0 || p.TotalRecords == 0 {
+	switch {
+	case p.TotalPages > 0:
 		return p.TotalPages
+	case p.TotalsKnown:
+		return w.pagesOf(p.TotalRecords)
 	}
-	return (p.TotalRecords + w.limit - 1) / w.limit
+	return math.MaxInt
 }
 
-// mend reads the pages before the current one again, as far back as the fall of the total can have moved records, and hands
-// out what comes after the last record delivered. It reports false if the consumer or an error ended the range.
-func (w *walk[T]) mend(current *Page[T], yield func(*Page[T], error) bool) bool {
-	total := current.TotalRecords
-	for range rereadRounds {
-		back := (w.total - total + w.limit - 1) / w.limit
-		slipped, lowest, err := w.reread(max(w.first, w.number-back), total)
-		if err != nil {
-			yield(nil, err)
-			return false
-		}
-		if len(slipped) > 0 {
-			page := &Page[T]{
-				Items: slipped, Number: w.number - 1, TotalPages: current.TotalPages, TotalRecords: lowest, TotalsKnown: true,
-				Kind: current.Kind, Recovered: true,
-			}
-			w.remember(page.Items)
-			w.progress.recovered(len(slipped))
-			if !yield(page, nil) {
-				return false
-			}
-		}
-		if lowest >= total {
-			return true
-		}
-		total = lowest
+// pagesOf is how many pages so many records fill or touch.
+func (w *walk[T]) pagesOf(records int) int {
+	if records <= 0 {
+		return 0
 	}
-	w.progress.unsettled()
-	return true
+	return (records-1)/w.limit + 1
 }
 
-// reread returns what the pages from number on, up to the current one, hold behind the last record seen.
-func (w *walk[T]) reread(number, total int) (slipped []T, lowest int, err error) {
-	lowest = total
-	for ; number < w.number; number++ {
-		page, err := w.get(number)
+// catchUp reads again what a fall to the given total can have moved records across, until the total does not fall meanwhile. It
+// returns the records that had slipped past, and the current page as it is after that.
+func (w *walk[T]) catchUp(total int) (slipped, current *Page[T], err error) {
+	for round := 1; ; round++ {
+		low := max(w.first, w.number-w.pagesOf(w.total-total))
+		items, page, steady, err := w.reread(low, total)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
+		}
+		if total = page.TotalRecords; !steady && round < rereadRounds {
+			continue
+		}
+		if !steady {
+			w.progress.unsettled()
+		}
+		w.progress.recovered(len(items))
+		return &Page[T]{
+			Items: items, Number: low, TotalPages: page.TotalPages, TotalRecords: total, TotalsKnown: page.TotalsKnown, Kind: page.Kind,
+			Recovered: true,
+		}, page, nil
+	}
+}
+
+// reread reads from page low up to the current one. It returns what the pages before the current one hold behind the last record
+// seen, the current page, and whether the total never fell.
+func (w *walk[T]) reread(low, total int) (slipped []T, page *Page[T], steady bool, err error) {
+	steady = true
+	for number := low; number <= w.number; number++ {
+		if page, err = w.get(number); err != nil {
+			return nil, nil, false, err
 		}
 		w.progress.reread()
 		if page.TotalsKnown {
-			lowest = min(lowest, page.TotalRecords)
+			steady = steady && page.TotalRecords >= total
+			total = page.TotalRecords
 		}
 		for i := range page.Items {
-			if w.seen.has(w.id(&page.Items[i])) {
-				slipped = slipped[:0]
-			} else {
+			switch id := w.id(&page.Items[i]); {
+			case w.seen.has(id):
+				slipped = nil
+			case number < w.number:
 				slipped = append(slipped, page.Items[i])
 			}
 		}
 	}
-	return slipped, lowest, nil
+	return slipped, page, steady, nil
 }
 
 // removeRepeats drops what was delivered already and remembers the rest.
@@ -152,15 +167,7 @@ func (w *walk[T]) removeRepeats(p *Page[T]) {
 	p.Items = kept
 }
 
-func (w *walk[T]) remember(items []T) {
-	for i := range items {
-		w.seen.add(w.id(&items[i]))
-	}
-}
-
-func (w *walk[T]) delivered(p *Page[T], index int) {
-	w.progress.delivered(p.Number, w.id(&p.Items[index]))
-}
+func (w *walk[T]) delivered(p *Page[T], index int) { w.progress.delivered(w.id(&p.Items[index])) }
 
 // reopen finds the place behind the last record that was delivered before the checkpoint. Records may have come and gone
 // since: the page it was on is tried first, then those around it, as far as the total has moved.
@@ -172,20 +179,25 @@ func (w *walk[T]) reopen(cp *checkpoint) (*Page[T], error) {
 	for _, id := range cp.Last {
 		w.seen.add(id)
 	}
-	reach := 1
-	if home.TotalsKnown && cp.Total > 0 {
-		reach += (abs(home.TotalRecords-cp.Total) + w.limit - 1) / w.limit
+	if w.skipTo(home, cp) {
+		w.number = home.Number
+		return home, nil
 	}
-	for distance := 0; distance <= reach; distance++ {
-		for _, number := range [...]int{home.Number + distance, home.Number - distance} {
-			if number < w.first || home.TotalsKnown && number > home.Number && number > w.pageCount(home) {
+	told := home.TotalsKnown && cp.Total > 0
+	reach, last := 1, w.pageCount(home)
+	if told {
+		reach += w.pagesOf(max(cp.Total-home.TotalRecords, home.TotalRecords-cp.Total))
+	}
+	place := max(w.first, min(home.Number, last))
+	reach = min(reach, max(place-w.first, last-place))
+	for distance := 0; distance <= reach && len(cp.Last) > 0; distance++ {
+		for i, number := range [...]int{place + distance, place - distance} {
+			if i > distance || number < w.first || number > last || number == home.Number {
 				continue
 			}
-			page := home
-			if number != home.Number {
-				if page, err = w.get(number); err != nil {
-					return nil, err
-				}
+			page, err := w.get(number)
+			if err != nil {
+				return nil, err
 			}
 			if w.skipTo(page, cp) {
 				w.number = number
@@ -193,9 +205,12 @@ func (w *walk[T]) reopen(cp *checkpoint) (*Page[T], error) {
 			}
 		}
 	}
-	// None of the records delivered last is left: go back one page and deliver what may have been delivered before.
+	// None of the records delivered last is left: go back as far as the others can have moved, and risk repeats.
 	w.progress.rewound()
-	w.number = max(w.first, home.Number-1)
+	w.number, w.total, w.known = w.first, home.TotalRecords, home.TotalsKnown
+	if told {
+		w.number = max(w.first, home.Number-w.pagesOf(cp.Total-home.TotalRecords))
+	}
 	return w.get(w.number)
 }
 
@@ -208,12 +223,11 @@ func (w *walk[T]) skipTo(p *Page[T], cp *checkpoint) bool {
 			return true
 		}
 	}
-	return len(cp.Last) == 0
+	return false
 }
 
-func abs(n int) int {
-	if n < 0 {
-		return -n
+func (w *walk[T]) remember(items []T) {
+	for i := range items {
+		w.seen.add(w.id(&items[i]))
 	}
-	return n
 }

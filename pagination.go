@@ -168,7 +168,10 @@ func (p pager[T]) pages(ctx context.Context, opts []IterOption) iter.Seq2[*Page[
 
 // begin applies the options for one range.
 func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error) {
-	w := &walk[T]{pager: p, ctx: ctx, number: max(p.first, 1)}
+	w := &walk[T]{pager: p, ctx: ctx, number: p.first}
+	if w.number == 0 {
+		w.number = 1
+	}
 	w.first = w.number
 	var bad checks
 	for i, o := range opts {
@@ -188,7 +191,9 @@ func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error
 		if err != nil {
 			bad.add("ResumeFrom", "%v", err)
 		}
-		w.resume = cp
+		if w.resume = cp; cp != nil {
+			w.progress.resume(cp)
+		}
 	}
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: p.op.Name, Method: p.op.Method, Route: p.op.Path, Violations: bad}

@@ -72,7 +72,7 @@ func (p *Progress) Report() Report {
 func (p *Progress) Checkpoint() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cp.Page == 0 {
+	if p.report.Delivered == 0 && len(p.cp.Last) == 0 {
 		return ""
 	}
 	return p.cp.encode()
@@ -131,6 +131,14 @@ func (p *Progress) start(query string, order bool) {
 	p.report, p.cp = Report{OrderKnown: order}, checkpoint{Version: checkpointVersion, Query: query}
 }
 
+// resume goes on from a checkpoint, so that the next one names its records too.
+func (p *Progress) resume(cp *checkpoint) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cp = *cp
+	p.cp.Last = slices.Clone(cp.Last)
+}
+
 func (p *Progress) update(f func(*Report)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,17 +153,18 @@ func (p *Progress) unsettled()      { p.update(func(r *Report) { r.Unsettled = t
 func (p *Progress) rewound()        { p.update(func(r *Report) { r.Rewound = true }) }
 func (p *Progress) finished()       { p.update(func(r *Report) { r.Finished = true }) }
 
-func (p *Progress) total(n int, told bool) {
+// reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
+func (p *Progress) reached(number, total int, told bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.report.Total, p.report.TotalTold, p.cp.Total = n, told, n
+	p.report.Total, p.report.TotalTold = total, told
+	p.cp.Page, p.cp.Total = number, total
 }
 
-func (p *Progress) delivered(page int, id string) {
+func (p *Progress) delivered(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Delivered++
-	p.cp.Page = page
 	if id == "" {
 		return
 	}

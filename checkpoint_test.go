@@ -1,0 +1,313 @@
+package prospectkit_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"example.com/prospectkit"
+)
+
+// take reads at most n records, and returns their ids and the checkpoint after the last.
+func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from string) (ids []string, p *prospectkit.Progress) {
+	p = new(prospectkit.Progress)
+	opts := []prospectkit.IterOption{prospectkit.Track(p)}
+	if from != "" {
+		opts = append(opts, prospectkit.ResumeFrom(from))
+	}
+	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
+		require.NoError(tb, err)
+		if ids = append(ids, list.ID); len(ids) == n {
+			break
+		}
+	}
+	return ids, p
+}
+
+var resumeCases = []struct {
+	name string
+	edit func(*shelf) // between the runs
+}{
+	{"nothing happens", func(*shelf) {}},
+	{"one insert", add("X")},
+	{"inserts of more than a page", add("UVWXYZ")},
+	{"a delete far in front", drop("a")},
+	{"a delete far behind", drop("z")},
+	{"deletes of more than a page in front", drop("abcdef")},
+	{"every other record is deleted", drop("bdfhjlnprtvxz")},
+	{"inserts and deletes", func(s *shelf) { drop("acmn")(s); add("XY")(s) }},
+}
+
+// Killed after any record, a second run goes on with the next one, whatever came and went in between.
+func TestResumeAtEveryRecord(t *testing.T) {
+	t.Parallel()
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for _, tc := range resumeCases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			for kill := 8; kill <= len(letters); kill++ {
+				s := shelfOf(letters)
+				client := newClient(t, s)
+				first, p := take(t, client, 4, kill, "")
+				tc.edit(s)
+				second, q := take(t, client, 4, -1, p.Checkpoint())
+				want := s.survivors(strings.Split(letters[kill:], ""))
+				require.Equal(t, strings.Join(want, ""), strings.Join(second, ""), "killed after %s", first[len(first)-1])
+				require.False(t, q.Report().Rewound)
+				require.True(t, q.Report().Finished)
+			}
+		})
+	}
+}
+
+// A run that is killed again and again, while records come and go between any two requests, delivers each survivor; and just
+// once, unless it says that it had to rewind.
+func TestResumeProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 7).Draw(t, "limit")
+		s := scripted(t, limit) // with more inserts than a page between two requests, a second run may repeat what the first delivered
+		before := slices.Clone(s.items)
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s))
+		require.NoError(t, err)
+		var got []string
+		rewound, unsettled, checkpoint := false, false, ""
+		for {
+			ids, p := take(t, client, limit, rapid.IntRange(1, 12).Draw(t, "kill"), checkpoint)
+			got = append(got, ids...)
+			r := p.Report()
+			rewound, unsettled = rewound || r.Rewound, unsettled || r.Unsettled
+			if checkpoint = p.Checkpoint(); r.Finished || checkpoint == "" {
+				break
+			}
+		}
+		if !unsettled {
+			require.Subset(t, got, s.survivors(before), "a record that was there throughout is missing")
+		}
+		if !rewound {
+			unique := slices.Compact(slices.Sorted(slices.Values(got)))
+			require.Len(t, unique, len(got), "a record came twice: %v", got)
+		}
+	})
+}
+
+// When none of the records that the checkpoint names is left, the walk goes back far enough to miss nothing, and says so.
+func TestResumeRewound(t *testing.T) {
+	t.Parallel()
+	for _, delivered := range []int{1, 7, 20, 24} {
+		s := new(shelf)
+		s.stock(40)
+		client := newClient(t, s)
+		first, p := take(t, client, 3, delivered, "")
+		s.items = slices.DeleteFunc(s.items, func(id string) bool { return slices.Contains(first[max(0, delivered-16):], id) })
+		alive := slices.Clone(s.items)
+		second, q := take(t, client, 3, -1, p.Checkpoint())
+		require.True(t, q.Report().Rewound, "after %d", delivered)
+		require.Subset(t, append(first, second...), alive, "after %d", delivered)
+	}
+}
+
+// Rows without ids cannot be found again: the page is read from its beginning, and the report says so.
+func TestResumeWithoutIDs(t *testing.T) {
+	t.Parallel()
+	page := func(r *http.Request) (*http.Response, error) {
+		n := r.URL.Query().Get("pageNum")
+		return answer(http.StatusOK, `{"data":[{"name":"`+n+`a"},{"name":"`+n+`b"}],"pagination":{"totalPages":3,"totalRecords":6}}`), nil
+	}
+	lists := newClient(t, roundTrip(page)).Lists
+	read := func(n int, opts ...prospectkit.IterOption) (names string, p *prospectkit.Progress) {
+		p = new(prospectkit.Progress)
+		for row, err := range lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}, append(opts, prospectkit.Track(p))...) {
+			require.NoError(t, err)
+			if names += row.Text("name"); len(names) == 2*n {
+				break
+			}
+		}
+		return names, p
+	}
+	names, p := read(3)
+	require.Equal(t, "1a1b2a", names)
+	names, p = read(-1, prospectkit.ResumeFrom(p.Checkpoint()))
+	require.Equal(t, "2a2b3a3b", names)
+	require.True(t, p.Report().Rewound)
+}
+
+// By whole pages, a checkpoint inside the loop counts the page as delivered.
+func TestResumePages(t *testing.T) {
+	t.Parallel()
+	s := shelfOf("abcdefghij")
+	lists := newClient(t, s).Lists
+	var p prospectkit.Progress
+	for page, err := range lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.Track(&p)) {
+		require.NoError(t, err)
+		if page.Number == 2 {
+			break
+		}
+	}
+	rest, _ := take(t, newClient(t, s), 3, -1, p.Checkpoint())
+	require.Equal(t, "ghij", strings.Join(rest, ""))
+}
+
+// A second run that finds nothing new keeps the place of the first.
+func TestResumeAtTheEnd(t *testing.T) {
+	t.Parallel()
+	s := shelfOf("abcde")
+	client := newClient(t, s)
+	_, p := take(t, client, 3, -1, "")
+	rest, q := take(t, client, 3, -1, p.Checkpoint())
+	require.Empty(t, rest)
+	require.NotEmpty(t, q.Checkpoint())
+	add("XY")(s)
+	rest, _ = take(t, client, 3, -1, q.Checkpoint())
+	require.Empty(t, rest, "records that came in front were not asked for")
+}
+
+func TestCheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
+	t.Parallel()
+	var p prospectkit.Progress
+	require.Empty(t, p.Checkpoint())
+	drain(t, newClient(t, new(shelf)).Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.Track(&p)))
+	require.Empty(t, p.Checkpoint())
+	require.True(t, p.Report().Finished)
+}
+
+// refusedResume ranges once with a checkpoint that does not fit and returns the refusal. Nothing may be sent.
+func refusedResume(t *testing.T, base, checkpoint string, p prospectkit.ListsParams) string {
+	t.Helper()
+	none := roundTrip(func(*http.Request) (*http.Response, error) { panic("a request was sent") })
+	client, err := prospectkit.New(base, token, prospectkit.WithTransport(none))
+	require.NoError(t, err)
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), p, prospectkit.ResumeFrom(checkpoint)), 1)
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	return err.Error()
+}
+
+func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+func TestCheckpointOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	_, p := take(t, newClient(t, shelfOf("abcdef")), 2, 3, "")
+	cp := p.Checkpoint()
+	const other = "another collection, filter, sort order or page size"
+	require.Contains(t, refusedResume(t, baseURL, cp, prospectkit.ListsParams{Limit: 3}), other)
+	require.Contains(t, refusedResume(t, baseURL, cp, prospectkit.ListsParams{Limit: 2, Search: "x"}), other)
+	require.Contains(t, refusedResume(t, baseURL, cp, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList}), other)
+	require.Contains(t, refusedResume(t, "https://other.example.com/api/v1", cp, prospectkit.ListsParams{Limit: 2}), other)
+
+	lists := newClient(t, shelfOf("abcdef")).Lists
+	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending(prospectkit.ByCity)}
+	var q prospectkit.Progress
+	for range lists.Rows(t.Context(), listID, sorted, prospectkit.Track(&q)) {
+		break
+	}
+	for id, params := range map[string]prospectkit.RowsParams{
+		strings.Replace(listID, "6", "7", 1): sorted,
+		listID:                               {Limit: 2},
+		strings.ToUpper(listID):              {Limit: 2, Sort: prospectkit.Descending(prospectkit.ByCity)},
+	} {
+		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.ResumeFrom(q.Checkpoint())), 1)
+		require.ErrorContains(t, err, other)
+	}
+	_, err := prospectkit.Collect(lists.Rows(t.Context(), listID, sorted, prospectkit.ResumeFrom(q.Checkpoint())), 1)
+	require.NoError(t, err)
+}
+
+func TestCheckpointGarbage(t *testing.T) {
+	t.Parallel()
+	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
+	for checkpoint, want := range map[string]string{
+		"":                               "got an empty checkpoint",
+		"%%%":                            "is no checkpoint",
+		encoded("not json"):              "is no checkpoint",
+		encoded(`{"v":0,"p":1}`):         "is no checkpoint",
+		encoded(`{"v":1,"p":0}`):         "is no checkpoint",
+		encoded(`{"v":1,"p":-3}`):        "is no checkpoint",
+		encoded(`{"v":1,"p":1e99}`):      "is no checkpoint",
+		encoded(`[]`):                    "is no checkpoint",
+		encoded(`{"v":2,"p":1,"q":"x"}`): "newer version",
+		encoded(`{"v":1,"p":1,"q":"0"}`): "another collection",
+		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "is no checkpoint",
+	} {
+		require.Contains(t, refusedResume(t, baseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)
+	}
+}
+
+// A checkpoint names ids and numbers, but nothing that was asked.
+func TestCheckpointHoldsNoQuery(t *testing.T) {
+	t.Parallel()
+	var p prospectkit.Progress
+	for range newClient(t, shelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.Track(&p)) {
+		break
+	}
+	text, err := base64.RawURLEncoding.DecodeString(p.Checkpoint())
+	require.NoError(t, err)
+	for _, secret := range []string{token, "ada", "lovelace", "api.example.com"} {
+		require.NotContains(t, string(text), secret)
+	}
+}
+
+// Report and checkpoint may be read from other goroutines while the loop runs.
+func TestProgressConcurrently(t *testing.T) {
+	t.Parallel()
+	s := new(shelf)
+	s.stock(200)
+	var p prospectkit.Progress
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		wg.Go(func() {
+			for last := 0; ; {
+				r := p.Report()
+				if r.Delivered < last {
+					panic("records were taken back")
+				}
+				last = r.Delivered
+				_ = p.Checkpoint()
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.Track(&p)))
+	close(done)
+	wg.Wait()
+	require.Len(t, got, 200)
+	require.Equal(t, 200, p.Report().Delivered)
+}
+
+// Whatever a checkpoint says: no panic, no endless search, and either a refusal before the network or a run that ends.
+func FuzzCheckpoint(f *testing.F) {
+	_, p := take(f, newClient(f, shelfOf("abcdefgh")), 2, 5, "")
+	good, _ := base64.RawURLEncoding.DecodeString(p.Checkpoint())
+	query := string(good[strings.Index(string(good), `"q":"`)+5:][:16])
+	f.Add(string(good))
+	f.Add(`{"v":1,"q":"` + query + `","p":9999999,"t":99999999999}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":4611686018427387904,"t":9223372036854775807,"l":["zz"]}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":-5,"l":["zz"]}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":8,"l":["zz"]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		s := shelfOf("abcdefgh")
+		var p prospectkit.Progress
+		opts := []prospectkit.IterOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.Track(&p)}
+		ids, err := prospectkit.Collect(newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
+		if err != nil {
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, fmt.Sprint(ids))
+			require.Empty(t, s.asked)
+			return
+		}
+		require.True(t, p.Report().Finished)
+		require.Less(t, len(s.asked), 20, "pages asked: "+strconv.Itoa(len(s.asked)))
+	})
+}
