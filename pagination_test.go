@@ -1,0 +1,342 @@
+package prospectkit_test
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// window is what all pagers have in common.
+type window struct{ limit, pageNum int }
+
+type pagerFunc func(context.Context, *prospectkit.Client, window, ...prospectkit.IterOption) iter.Seq2[any, error]
+
+// erased hides the element type; a nil pointer becomes nil.
+func erased[T any](seq iter.Seq2[*T, error]) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for v, err := range seq {
+			var element any
+			if v != nil {
+				element = v
+			}
+			if !yield(element, err) {
+				return
+			}
+		}
+	}
+}
+
+func (w window) lists() prospectkit.ListsParams {
+	return prospectkit.ListsParams{Limit: w.limit, PageNum: w.pageNum}
+}
+
+func (w window) rows() prospectkit.RowsParams {
+	return prospectkit.RowsParams{Limit: w.limit, PageNum: w.pageNum}
+}
+
+// pagers are all page-number iterators of the package. Every test of the contract runs over every one of them.
+var pagers = map[string]pagerFunc{
+	"All": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+		return erased(c.Lists.All(ctx, w.lists(), opts...))
+	},
+	"Pages": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+		return erased(c.Lists.Pages(ctx, w.lists(), opts...))
+	},
+	"Rows": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+		return erased(c.Lists.Rows(ctx, listID, w.rows(), opts...))
+	},
+	"RowsPages": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+		return erased(c.Lists.RowsPages(ctx, listID, w.rows(), opts...))
+	},
+	"RowsOf": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+		return erased(prospectkit.RowsOf[struct{ ID string }](ctx, c.Lists, listID, w.rows(), opts...))
+	},
+}
+
+// contract runs a test over every pager, in a bubble: whatever is left running when it ends fails it.
+func contract(t *testing.T, test func(t *testing.T, pager pagerFunc, byPage bool)) {
+	t.Helper()
+	for name, pager := range pagers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { test(t, pager, name == "Pages" || name == "RowsPages") })
+		})
+	}
+}
+
+// count ranges over an iterator that must not fail.
+func count(t *testing.T, seq iter.Seq2[any, error]) (n int) {
+	t.Helper()
+	for element, err := range seq {
+		require.NoError(t, err)
+		require.NotNil(t, element)
+		n++
+	}
+	return n
+}
+
+func TestPagerIsLazyAndStartsAfresh(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
+		s := shelfOf("abcde")
+		seq := pager(t.Context(), newClient(t, s), window{limit: 2})
+		require.Empty(t, s.asked, "asked before the first range")
+		elements := 5
+		if byPage {
+			elements = 3
+		}
+		require.Equal(t, elements, count(t, seq))
+		require.Equal(t, []int{1, 2, 3}, s.asked)
+		require.Equal(t, elements, count(t, seq), "the second range")
+		require.Equal(t, []int{1, 2, 3, 1, 2, 3}, s.asked)
+	})
+}
+
+func TestPagerStartsAtPageNum(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
+		s := shelfOf("abcde")
+		elements := 3
+		if byPage {
+			elements = 2
+		}
+		require.Equal(t, elements, count(t, pager(t.Context(), newClient(t, s), window{limit: 2, pageNum: 2})))
+		require.Equal(t, []int{2, 3}, s.asked)
+	})
+}
+
+// Budgets count requests, so the largest page is the cheapest.
+func TestPagerPageSize(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+		var asked []string
+		s := shelfOf("abc")
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.URL.Query().Get("limit"))
+			return s.RoundTrip(r)
+		}))
+		count(t, pager(t.Context(), client, window{}))
+		count(t, pager(t.Context(), client, window{limit: 7}))
+		require.Equal(t, []string{"1000", "7"}, asked)
+	})
+}
+
+func TestPagerErrorComesOnceAndLast(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
+		s := shelfOf("abcdef")
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("pageNum") == "2" {
+				return answer(http.StatusNotFound, envelope("LIST_NOT_FOUND")), nil
+			}
+			return s.RoundTrip(r)
+		}))
+		var errs []error
+		elements := 0
+		for element, err := range pager(t.Context(), client, window{limit: 2}) {
+			require.Empty(t, errs, "something came after the error")
+			if err != nil {
+				require.Nil(t, element)
+				errs = append(errs, err)
+				continue
+			}
+			elements++
+		}
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], prospectkit.CodeListNotFound)
+		if byPage {
+			require.Equal(t, 1, elements)
+		} else {
+			require.Equal(t, 2, elements)
+		}
+	})
+}
+
+func TestPagerBreak(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+		s := shelfOf("abcdef")
+		for range pager(t.Context(), newClient(t, s), window{limit: 2}) {
+			break
+		}
+		require.Equal(t, []int{1}, s.asked)
+	})
+}
+
+func TestPagerCancelled(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+		s := shelfOf("abcdef")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var last error
+		for _, err := range pager(ctx, newClient(t, s), window{limit: 2}) {
+			last = err
+			cancel()
+		}
+		require.ErrorIs(t, last, context.Canceled)
+		require.Equal(t, []int{1}, s.asked)
+	})
+}
+
+func TestPagerRefusesBeforeTheNetwork(t *testing.T) {
+	t.Parallel()
+	var track *prospectkit.Progress
+	for want, w := range map[string]struct {
+		window
+		opts []prospectkit.IterOption
+	}{
+		"limit is -1":        {window{limit: -1}, nil},
+		"limit is 1001":      {window{limit: 1001}, nil},
+		"pageNum is -1":      {window{pageNum: -1}, nil},
+		"option 2 is nil":    {window{}, []prospectkit.IterOption{prospectkit.WithMaxWait(0), nil}},
+		"Track got nil":      {window{}, []prospectkit.IterOption{prospectkit.Track(track)}},
+		"ResumeFrom got an ": {window{}, []prospectkit.IterOption{prospectkit.ResumeFrom("")}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+				s := shelfOf("ab")
+				var got error
+				for element, err := range pager(t.Context(), newClient(t, s), w.window, w.opts...) {
+					require.Nil(t, element)
+					got = err
+				}
+				require.ErrorIs(t, got, prospectkit.ErrRefusedLocally)
+				require.ErrorContains(t, got, want)
+				require.Empty(t, s.asked)
+			})
+		})
+	}
+}
+
+func TestPagerCapturesTheLastPage(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+		s := shelfOf("abcde")
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := s.RoundTrip(r)
+			resp.Header.Set("X-Page", r.URL.Query().Get("pageNum"))
+			return resp, err
+		}))
+		var info prospectkit.Info
+		count(t, pager(t.Context(), client, window{limit: 2}, prospectkit.Capture(&info)))
+		require.Equal(t, "3", info.Header.Get("X-Page"))
+		require.Equal(t, http.StatusOK, info.Status)
+	})
+}
+
+// The end is the last page told or an empty page, whichever comes first.
+var endCases = []struct {
+	name       string
+	pagination string
+	full       int // pages with records
+	requests   int
+}{
+	{"totals", `{"totalPages":2,"totalRecords":2}`, 9, 2},
+	{"pages only", `{"totalPages":2}`, 9, 2},
+	{"records only", `{"totalRecords":2}`, 9, 2},
+	{"null totals", `{"pageNum":null,"totalPages":null,"totalRecords":null}`, 2, 3},
+	{"totals of another type", `{"pageNum":"1","totalPages":"2","totalRecords":true}`, 2, 3},
+	{"no totals", `{}`, 2, 3},
+	{"null for pagination", `null`, 2, 3},
+	{"too many pages told", `{"totalPages":99,"totalRecords":99}`, 2, 3},
+}
+
+func TestPagerEnd(t *testing.T) {
+	t.Parallel()
+	for _, tc := range endCases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+				requests := 0
+				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+					data := ""
+					if requests++; requests <= tc.full {
+						data = `{"id":"` + r.URL.Query().Get("pageNum") + `"}`
+					}
+					return answer(http.StatusOK, `{"data":[`+data+`],"pagination":`+tc.pagination+`}`), nil
+				}))
+				require.Equal(t, 2, count(t, pager(t.Context(), client, window{limit: 1})))
+				require.Equal(t, tc.requests, requests)
+			})
+		})
+	}
+}
+
+func TestPagerPastTheEnd(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
+		s := shelfOf("abc")
+		elements := count(t, pager(t.Context(), newClient(t, s), window{limit: 2, pageNum: 9}))
+		if byPage {
+			require.Equal(t, 1, elements, "the empty page tells the totals")
+		} else {
+			require.Zero(t, elements)
+		}
+		require.Equal(t, []int{9}, s.asked)
+	})
+}
+
+// A service that answers another page than asked would make a loop of the walk.
+func TestPagerWrongPage(t *testing.T) {
+	t.Parallel()
+	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+		client := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":3,"totalRecords":3}}`))
+		var got []error
+		for _, err := range pager(t.Context(), client, window{limit: 1}) {
+			got = append(got, err)
+		}
+		require.Len(t, got, 2)
+		require.NoError(t, got[0])
+		var e *prospectkit.Error
+		require.ErrorAs(t, got[1], &e)
+		require.ErrorContains(t, e, "asked for page 2, got page 1")
+		require.Equal(t, prospectkit.NotApplied, e.Outcome())
+	})
+}
+
+// What the caller hands in stays as it is.
+func TestPagerLeavesParamsAlone(t *testing.T) {
+	t.Parallel()
+	params := func() prospectkit.RowsParams {
+		return prospectkit.RowsParams{
+			Sort: prospectkit.Descending(prospectkit.ByCity),
+			Filter: prospectkit.ContactFilter{
+				Title:         prospectkit.AnyOf("CTO").Except("Intern"),
+				Employees:     prospectkit.AnyHeadcount("1-10"),
+				CustomColumns: prospectkit.ColumnFilters{listID: prospectkit.ColumnText("x")},
+			},
+		}
+	}
+	p, client := params(), newClient(t, shelfOf("abc"))
+	for range client.Lists.Rows(t.Context(), listID, p) {
+	}
+	require.Equal(t, params(), p)
+}
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	s := shelfOf("abcde")
+	lists := newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2})
+	for limit, pages := range map[int][]int{1: {1}, 2: {1}, 3: {1, 2}, 5: {1, 2, 3}, 6: {1, 2, 3}} {
+		s.asked = nil
+		got, err := prospectkit.Collect(lists, limit)
+		require.NoError(t, err)
+		require.Len(t, got, min(limit, 5))
+		require.Equal(t, pages, s.asked, "limit %d", limit)
+	}
+	s.asked = nil
+	for _, limit := range []int{0, -1} {
+		_, err := prospectkit.Collect(lists, limit)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorContains(t, err, "limit must be positive")
+	}
+	require.Empty(t, s.asked)
+}
