@@ -1,0 +1,199 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+// config is the command line.
+type config struct {
+	addr        string
+	allowRemote bool
+	seed        string
+	seedNumber  uint64
+	stateFile   string
+	clock       string
+	limits      bool
+	credits     int64 // negative is as seeded
+	latency     time.Duration
+	strict      bool
+	faults      []string
+	json        bool
+}
+
+const usageHead = `Runs a double of the Prospecting and Outreach Business API on a port of this machine.
+
+Usage: prospectkit-sandbox [flags]
+
+`
+
+const usageTail = `
+A fault is OPERATION:WHEN:WHAT, for example
+
+  -fault lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2
+  -fault lists.create:nth=2:drop-after
+
+` + faultHelp
+
+// parse reads the command line. Asked for help, it writes it and returns [flag.ErrHelp].
+func parse(args []string, help io.Writer) (config, error) {
+	var cfg config
+	flags := flag.NewFlagSet("prospectkit-sandbox", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // one line says more than one line and a page
+	flags.Usage = func() {}
+	flags.StringVar(&cfg.addr, "addr", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
+	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach")
+	flags.StringVar(&cfg.seed, "seed", "small", "what is there at first, `small|large:N|empty|FILE`: N rows, or a file with a state")
+	flags.Uint64Var(&cfg.seedNumber, "seed-number", 1, "another `number` makes other data of the same kind")
+	flags.StringVar(&cfg.stateFile, "state", "", "`file` that keeps the state: read instead of the seed if it exists, written while running and at the end")
+	flags.StringVar(&cfg.clock, "clock", "real", "`real|manual|manual:TIME|xN`: standing still, from a time on (RFC 3339), or N times as fast")
+	onOff(flags, &cfg.limits, "limits", "rate limits, `on|off`")
+	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
+	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every answer, which moves a manual clock")
+	flags.BoolVar(&cfg.strict, "strict", false, "answer 501 to whatever the document does not show")
+	flags.Func("fault", "inject a `fault`, see below; may be repeated", func(spec string) error {
+		cfg.faults = append(cfg.faults, spec)
+		_, err := parseFault(spec)
+		return err
+	})
+	flags.BoolVar(&cfg.json, "json", false, "print one JSON object instead of text")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(help)
+		fmt.Fprint(help, usageHead)
+		flags.PrintDefaults()
+		fmt.Fprint(help, usageTail)
+		return config{}, err
+	case err != nil:
+		return config{}, err
+	}
+	if flags.NArg() > 0 {
+		return config{}, fmt.Errorf("there are only flags: what is %q?", flags.Arg(0))
+	}
+	return cfg, cfg.check()
+}
+
+func onOff(flags *flag.FlagSet, value *bool, name, usage string) {
+	*value = true
+	flags.Func(name, usage+" (default on)", func(s string) error {
+		if s != "on" && s != "off" {
+			return errors.New("on or off")
+		}
+		*value = s == "on"
+		return nil
+	})
+}
+
+func (cfg config) check() error {
+	host, _, err := net.SplitHostPort(cfg.addr)
+	if err != nil {
+		return fmt.Errorf("-addr: %w", err)
+	}
+	if !isLoopback(host) && !cfg.allowRemote {
+		return fmt.Errorf("-addr %s: other machines could reach the sandbox; if that is meant, add -allow-remote", cfg.addr)
+	}
+	if cfg.latency < 0 {
+		return fmt.Errorf("-latency: %v is negative", cfg.latency)
+	}
+	return nil
+}
+
+// isLoopback takes names for what they say: only localhost is this machine.
+func isLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// load reads the state to start from, and tells where it came from.
+func (cfg config) load() (sandbox.State, string, error) {
+	if cfg.stateFile != "" {
+		state, err := readState(cfg.stateFile)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return state, cfg.stateFile, wrap("-state", err)
+		}
+	}
+	kind, count, counted := strings.Cut(cfg.seed, ":")
+	switch {
+	case cfg.seed == "small":
+		return fixture.Small(cfg.seedNumber), cfg.seed, nil
+	case cfg.seed == "empty":
+		return fixture.Empty(), cfg.seed, nil
+	case kind == "large" && counted:
+		rows, err := strconv.Atoi(count)
+		if err != nil || rows < 0 || rows > maxRows {
+			return sandbox.State{}, "", fmt.Errorf("-seed %s: rows have to be a number from 0 to %d", cfg.seed, maxRows)
+		}
+		return fixture.Large(cfg.seedNumber, rows), cfg.seed, nil
+	}
+	state, err := readState(cfg.seed)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%q is neither small, large:N, empty nor a file", cfg.seed)
+	}
+	return state, cfg.seed, wrap("-seed", err)
+}
+
+const maxRows = 5_000_000 // about as many as a machine has memory for
+
+func readState(path string) (sandbox.State, error) {
+	file, err := os.Open(path) //nolint:gosec // the user names the file
+	if err != nil {
+		return sandbox.State{}, err
+	}
+	defer file.Close()
+	return sandbox.ReadState(file)
+}
+
+// newClock starts no earlier than anything in the state happened, because time never goes back.
+func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
+	kind, at, dated := strings.Cut(cfg.clock, ":")
+	switch scale, scaled := strings.CutPrefix(cfg.clock, "x"); {
+	case cfg.clock == "real":
+		return sandbox.RealClock(), nil
+	case scaled:
+		n, err := strconv.ParseFloat(scale, 64)
+		if err != nil || !(n > 0 && n <= 1e6) {
+			return nil, fmt.Errorf("-clock %s: the factor has to be a number above 0, at most a million", cfg.clock)
+		}
+		return sandbox.NewScaledClock(n), nil
+	case kind == "manual":
+		start := time.Now().UTC().Truncate(time.Second)
+		if dated {
+			var err error
+			if start, err = time.Parse(time.RFC3339, at); err != nil {
+				return nil, fmt.Errorf("-clock %s: the time has to look like 2026-01-31T09:00:00Z", cfg.clock)
+			}
+		}
+		return sandbox.NewManualClock(latest(start, state)), nil
+	}
+	return nil, fmt.Errorf("-clock %s: real, manual, manual:TIME or a factor such as x60", cfg.clock)
+}
+
+func latest(start time.Time, state sandbox.State) time.Time {
+	for _, ws := range state.Workspaces {
+		for _, list := range ws.Lists {
+			if list.CreatedAt.After(start) {
+				start = list.CreatedAt
+			}
+		}
+	}
+	return start
+}
+
+func wrap(flagName string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", flagName, err)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+const controlPath = "/_sandbox/"
+
+// routes separates the control plane from the API, which gets its paths untouched: a mux would clean them.
+func (h *host) routes() http.Handler {
+	control := onlyFromHere(http.NewCrossOriginProtection().Handler(h.control()))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, controlPath) {
+			control.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// onlyFromHere refuses what comes from another machine, and what a web page sends to a name that it made point here.
+func onlyFromHere(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		from, _, _ := net.SplitHostPort(r.RemoteAddr)
+		if !isLoopback(host) || !isLoopback(from) {
+			refuse(w, http.StatusForbidden, errors.New("the control plane answers on this machine only, under 127.0.0.1, [::1] or localhost"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// control serves the control plane. It needs no token.
+func (h *host) control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_sandbox/state", h.getState)
+	mux.HandleFunc("POST /_sandbox/reset", h.postReset)
+	mux.HandleFunc("GET /_sandbox/faults", h.getFaults)
+	mux.HandleFunc("POST /_sandbox/faults", h.postFault)
+	mux.HandleFunc("DELETE /_sandbox/faults", h.deleteFaults)
+	mux.HandleFunc("GET /_sandbox/clock", h.getClock)
+	mux.HandleFunc("POST /_sandbox/clock", h.postClock)
+	mux.HandleFunc("GET /_sandbox/journal", h.getJournal)
+	mux.HandleFunc("GET /_sandbox/ledger", h.getLedger)
+	mux.HandleFunc("GET /_sandbox/windows", h.getWindows)
+	mux.HandleFunc("GET /_sandbox/operations", h.getOperations)
+	mux.HandleFunc("GET /_sandbox/{$}", getHelp)
+	return mux
+}
+
+func getHelp(w http.ResponseWriter, _ *http.Request) {
+	respond(w, http.StatusOK, map[string]string{
+		"GET /_sandbox/state":      "the state, in the format of -seed and -state",
+		"POST /_sandbox/reset":     "start again from the seed and the flags; the clock goes on",
+		"GET /_sandbox/faults":     "the faults and how often each fired",
+		"POST /_sandbox/faults":    `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`,
+		"DELETE /_sandbox/faults":  "take all faults back",
+		"GET /_sandbox/clock":      "the time",
+		"POST /_sandbox/clock":     `move a manual clock: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`,
+		"GET /_sandbox/journal":    "the requests so far",
+		"GET /_sandbox/ledger":     "the credits; ?workspace=NAME for another workspace",
+		"GET /_sandbox/windows":    "the rate windows; ?workspace=NAME for another workspace",
+		"GET /_sandbox/operations": "what can be called, and which rules are documented or assumed",
+	})
+}
+
+func (h *host) getState(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here is that of a client that went away
+}
+
+func (h *host) postReset(w http.ResponseWriter, _ *http.Request) {
+	if err := h.reset(); err != nil {
+		refuse(w, http.StatusInternalServerError, err)
+		return
+	}
+	respond(w, http.StatusOK, h.inventory())
+}
+
+func (h *host) getFaults(w http.ResponseWriter, _ *http.Request) { h.showFaults(w, http.StatusOK) }
+
+func (h *host) showFaults(w http.ResponseWriter, status int) {
+	box := h.current.Load()
+	respond(w, status, map[string]any{"faults": box.faults.views(box.Sandbox)})
+}
+
+func (h *host) postFault(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Fault string }
+	if !read(w, r, &in) {
+		return
+	}
+	box := h.current.Load()
+	if err := box.faults.add(box.Sandbox, in.Fault); err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Errorf("fault %q: %w", in.Fault, err))
+		return
+	}
+	h.showFaults(w, http.StatusCreated)
+}
+
+func (h *host) deleteFaults(w http.ResponseWriter, _ *http.Request) {
+	box := h.current.Load()
+	box.faults.clear(box.Sandbox)
+	h.showFaults(w, http.StatusOK)
+}
+
+func (h *host) getClock(w http.ResponseWriter, _ *http.Request) { h.showClock(w, nil) }
+
+func (h *host) showClock(w http.ResponseWriter, happened []sandbox.Event) {
+	events := make([]any, len(happened))
+	for i, e := range happened {
+		events[i] = struct {
+			Time    time.Time `json:"time"`
+			Kind    string    `json:"kind"`
+			Subject string    `json:"subject"`
+		}(e)
+	}
+	respond(w, http.StatusOK, map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": events})
+}
+
+func (h *host) postClock(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Advance string
+		To      time.Time
+	}
+	if !read(w, r, &in) {
+		return
+	}
+	if _, manual := h.clock.(*sandbox.ManualClock); !manual {
+		refuse(w, http.StatusConflict, errors.New("this clock moves by itself: start with -clock manual to move it"))
+		return
+	}
+	d, err := time.ParseDuration(in.Advance)
+	box := h.current.Load()
+	switch {
+	case in.Advance == "" && !in.To.IsZero():
+		h.showClock(w, box.AdvanceTo(in.To))
+	case err == nil && d >= 0 && in.To.IsZero():
+		h.showClock(w, box.Advance(d))
+	default:
+		refuse(w, http.StatusBadRequest, errors.New(`either {"advance": "24h"}, not negative, or {"to": "2026-01-31T09:00:00Z"}`))
+	}
+}
+
+func (h *host) getOperations(w http.ResponseWriter, _ *http.Request) {
+	type operation struct {
+		Name       string        `json:"name"`
+		Route      string        `json:"route"`
+		Scope      op.Scope      `json:"scope"`
+		Surface    op.Surface    `json:"surface"`
+		Class      op.Class      `json:"class"`
+		Provenance op.Provenance `json:"provenance"`
+	}
+	type rule struct {
+		ID         string             `json:"id"`
+		Provenance sandbox.Provenance `json:"provenance"`
+		Text       string             `json:"text"`
+	}
+	var operations []operation
+	for _, o := range op.All() {
+		operations = append(operations, operation{o.Name, o.Route(), o.Scope, o.Surface, o.Class, o.Provenance})
+	}
+	var rules []rule
+	for _, r := range sandbox.Rules() {
+		rules = append(rules, rule{r.ID, r.Provenance, r.Text})
+	}
+	respond(w, http.StatusOK, map[string]any{"operations": operations, "rules": rules})
+}
+
+// tenant finds the workspace that the query names, or the first one. It never makes one.
+func (h *host) tenant(w http.ResponseWriter, r *http.Request) (*sandbox.Tenant, bool) {
+	box := h.current.Load()
+	name := r.URL.Query().Get("workspace")
+	if name == "" {
+		return box.Tenant, true
+	}
+	known := slices.ContainsFunc(box.Snapshot().Workspaces, func(ws sandbox.Workspace) bool { return ws.Name == name })
+	if !known {
+		refuse(w, http.StatusNotFound, fmt.Errorf("no workspace has the name %q", name))
+		return nil, false
+	}
+	return box.Workspace(name), true
+}
+
+// read decodes a small JSON body. It answers itself if there is none.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil {
+		return true
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("a JSON object is missing")
+	}
+	refuse(w, http.StatusBadRequest, err)
+	return false
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	respond(w, status, map[string]string{"error": err.Error()})
+}
+
+func respond(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = encode(w, v) // an error here is that of a client that went away
+}
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+const faultHelp = `OPERATION is a name such as lists.rows, or * for all (GET /_sandbox/operations lists them).
+WHEN is one of nth=N, first=N, every=N, always (the default), and key=TOKEN.
+WHAT is any of
+  status=N code=CODE     an error of the document; one of them is enough if it tells the other
+  status=N future-code=X an error code that the document does not have yet
+  sparse=N               a server error whose envelope is almost empty
+  html=N                 a page with this status, as from a proxy
+  retry-after=SECONDS    the header
+  drop-before drop-after connection cut before, or after, the effect; with reset, by the peer
+  refuse reset           connection refused, or reset
+  latency=D stall=D slow-body=BYTES_PER_SECOND
+  truncate=N empty-body oversized=N content-type=TYPE extra-fields null=PATH enum=PATH=VALUE
+and one of these, which take everything that follows and therefore come last
+  body=TEXT              this body, with status 200 or the one given
+  location=URL           a redirect, with status 302 or the one given
+  retry-after-raw=TEXT   a date, or garbage
+`
+
+// faultSpec is a fault in the words of the command line.
+type faultSpec struct {
+	operation  string
+	opts       []sandbox.FaultOption
+	status     int
+	code       string
+	futureCode string
+	body       *string
+	location   *string
+}
+
+// parseFault reads OPERATION:WHEN:WHAT and tries it on a sandbox that nobody uses.
+func parseFault(spec string) (*faultSpec, error) {
+	name, rest, _ := strings.Cut(spec, ":")
+	f := &faultSpec{operation: name}
+	for rest != "" {
+		var part string
+		if key, _, _ := strings.Cut(rest, "="); slices.Contains(greedy, key) {
+			part, rest = rest, ""
+		} else {
+			part, rest, _ = strings.Cut(rest, ":")
+		}
+		if err := f.read(part); err != nil {
+			return nil, err
+		}
+	}
+	f.answer()
+	var t trial
+	sandbox.New(&t).Fail(f.operation, f.opts...)
+	return f, errors.Join(t...)
+}
+
+// trial collects what a sandbox says against a rule.
+type trial []error
+
+func (*trial) Helper()        {}
+func (*trial) Cleanup(func()) {}
+
+func (t *trial) Errorf(format string, args ...any) {
+	message := strings.TrimPrefix(fmt.Sprintf(format, args...), "sandbox: ")
+	if _, why, ok := strings.Cut(message, "): "); ok && strings.HasPrefix(message, "Fail(") {
+		message = why
+	}
+	message, _, _ = strings.Cut(message, "\n") // what follows is often due to the first
+	*t = append(*t, errors.New(message))
+}
+
+// greedy words may hold colons.
+var greedy = []string{"body", "location", "retry-after-raw"}
+
+// words without a value.
+var flagWords = map[string]func() sandbox.FaultOption{
+	"always":       sandbox.Always,
+	"drop-before":  sandbox.DropBefore,
+	"drop-after":   sandbox.DropAfter,
+	"refuse":       sandbox.Refuse,
+	"reset":        sandbox.Reset,
+	"empty-body":   sandbox.EmptyBody,
+	"extra-fields": sandbox.ExtraFields,
+}
+
+var countWords = map[string]func(int) sandbox.FaultOption{
+	"nth":         sandbox.Nth,
+	"first":       sandbox.First,
+	"every":       sandbox.Every,
+	"retry-after": sandbox.RetryAfter,
+	"slow-body":   sandbox.SlowBody,
+	"truncate":    sandbox.Truncate,
+	"html":        sandbox.HTML,
+	"sparse":      func(status int) sandbox.FaultOption { return sandbox.Status(status, "") },
+	"oversized":   func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) },
+}
+
+var durationWords = map[string]func(time.Duration) sandbox.FaultOption{
+	"latency": sandbox.Latency,
+	"stall":   sandbox.Stall,
+}
+
+var textWords = map[string]func(string) sandbox.FaultOption{
+	"key":             sandbox.ForKey,
+	"content-type":    sandbox.ContentType,
+	"retry-after-raw": sandbox.RetryAfterRaw,
+	"null":            sandbox.NullField,
+}
+
+// read reads one part: a word, or a word and its value.
+func (f *faultSpec) read(part string) error {
+	word, value, valued := strings.Cut(part, "=")
+	if option, ok := flagWords[word]; ok && !valued {
+		f.opts = append(f.opts, option())
+		return nil
+	}
+	if !valued || value == "" && word != "body" {
+		return fmt.Errorf("%q needs a value, or is no word of a fault", part)
+	}
+	var err error
+	switch {
+	case countWords[word] != nil:
+		err = add(f, countWords[word], value, strconv.Atoi)
+	case durationWords[word] != nil:
+		err = add(f, durationWords[word], value, time.ParseDuration)
+	case textWords[word] != nil:
+		f.opts = append(f.opts, textWords[word](value))
+	default:
+		err = f.readAnswer(word, value)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", part, err)
+	}
+	return nil
+}
+
+func add[T any](f *faultSpec, option func(T) sandbox.FaultOption, value string, parse func(string) (T, error)) error {
+	v, err := parse(value)
+	if err != nil {
+		return errors.New("not a number, or not a duration such as 1.5s")
+	}
+	f.opts = append(f.opts, option(v))
+	return nil
+}
+
+// readAnswer reads the words that say together what is answered.
+func (f *faultSpec) readAnswer(word, value string) (err error) {
+	switch word {
+	case "status":
+		f.status, err = strconv.Atoi(value)
+	case "code":
+		f.code = value
+	case "future-code":
+		f.futureCode = value
+	case "body":
+		f.body = &value
+	case "location":
+		f.location = &value
+	case "enum":
+		path, v, ok := strings.Cut(value, "=")
+		if !ok {
+			return errors.New("has to be enum=PATH=VALUE")
+		}
+		f.opts = append(f.opts, sandbox.EnumValue(path, v))
+	default:
+		return errors.New("no word of a fault")
+	}
+	if err != nil {
+		return errors.New("not a number")
+	}
+	return nil
+}
+
+// answer turns those words into an option. Words that contradict each other give several, which the sandbox refuses.
+func (f *faultSpec) answer() {
+	status := func(fallback int) int {
+		if f.status != 0 {
+			return f.status
+		}
+		return fallback
+	}
+	before := len(f.opts)
+	if f.body != nil {
+		f.opts = append(f.opts, sandbox.RawBody(status(200), *f.body))
+	}
+	if f.location != nil {
+		f.opts = append(f.opts, sandbox.Redirect(status(302), *f.location))
+	}
+	if f.futureCode != "" {
+		f.opts = append(f.opts, sandbox.FutureCode(f.status, f.futureCode))
+	}
+	answered := len(f.opts) > before
+	if f.code == "" && (f.status == 0 || answered) {
+		return
+	}
+	code, fallback := f.code, 0
+	if known, ok := op.CodeByName(code); ok {
+		fallback = known.Statuses[0]
+	}
+	if code == "" {
+		code = onlyCode(f.status)
+	}
+	f.opts = append(f.opts, sandbox.Status(status(fallback), code))
+}
+
+// onlyCode finds the code of a status that has one only. Without one, the sandbox takes a server error to be sparse.
+func onlyCode(status int) string {
+	found := ""
+	for _, code := range op.Codes {
+		if !slices.Contains(code.Statuses, status) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = code.Name
+	}
+	return found
+}

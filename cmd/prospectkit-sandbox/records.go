@@ -1,0 +1,76 @@
+package main
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+func (h *host) getJournal(w http.ResponseWriter, _ *http.Request) {
+	type entry struct {
+		RequestID string    `json:"requestId"`
+		Time      time.Time `json:"time"`
+		Op        string    `json:"operation"`
+		Workspace string    `json:"workspace"`
+		KeyName   string    `json:"key"`
+		Method    string    `json:"method"`
+		Path      string    `json:"path"`
+		Status    int       `json:"status"`
+		Code      string    `json:"code"`
+		Effects   []string  `json:"effects"`
+		Credits   int64     `json:"credits"`
+		Fault     string    `json:"fault"`
+	}
+	requests := h.current.Load().Journal()
+	entries := make([]entry, len(requests))
+	for i, e := range requests {
+		entries[i] = entry(e)
+		entries[i].Effects = append([]string{}, e.Effects...) // never null
+	}
+	respond(w, http.StatusOK, map[string]any{"requests": entries})
+}
+
+func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {
+	type entry struct {
+		Time      time.Time `json:"time"`
+		Operation string    `json:"operation"`
+		RequestID string    `json:"requestId"`
+		Amount    int64     `json:"amount"`
+		Reason    string    `json:"reason"`
+		Balance   int64     `json:"balance"`
+	}
+	tenant, ok := h.tenant(w, r)
+	if !ok {
+		return
+	}
+	movements := tenant.Ledger()
+	entries := make([]entry, len(movements))
+	for i, e := range movements {
+		entries[i] = entry(e)
+	}
+	respond(w, http.StatusOK, map[string]any{"balance": tenant.Balance(), "entries": entries})
+}
+
+func (h *host) getWindows(w http.ResponseWriter, r *http.Request) {
+	type window struct {
+		Surface   op.Surface `json:"surface"`
+		Window    string     `json:"window"`
+		Limit     int        `json:"limit"`
+		Remaining int        `json:"remaining"`
+		ResetAt   time.Time  `json:"resetAt,omitzero"` // of a window that has started
+	}
+	tenant, ok := h.tenant(w, r)
+	if !ok {
+		return
+	}
+	windows := []window{}
+	for _, surface := range slices.Sorted(maps.Keys(op.Windows)) {
+		for _, s := range tenant.Windows(string(surface)) {
+			windows = append(windows, window{surface, s.Name, s.Limit, s.Remaining, s.ResetAt.UTC()})
+		}
+	}
+	respond(w, http.StatusOK, map[string]any{"windows": windows})
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+const (
+	saveEvery    = 3 * time.Second
+	shutdownTime = 5 * time.Second
+)
+
+// run is the command: it returns when the context ends.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	complain := func(code int, err error) int {
+		fmt.Fprintf(stderr, "prospectkit-sandbox: %v\n", err)
+		return code
+	}
+	cfg, err := parse(args, stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		return complain(exitUsage, fmt.Errorf("%w (-help shows the flags)", err))
+	}
+	h, err := newHost(cfg, stderr)
+	if err != nil {
+		return complain(exitUsage, err)
+	}
+	if err := h.serve(ctx, stdout); err != nil {
+		return complain(exitFailure, err)
+	}
+	return exitOK
+}
+
+// serve listens until the context ends, then lets calls finish and saves the state.
+func (h *host) serve(ctx context.Context, stdout io.Writer) error {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", h.cfg.addr)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           h.routes(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       time.Minute,
+		ErrorLog:          log.New(h.stderr, "prospectkit-sandbox: ", 0),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+
+	if err := h.announce(stdout, "http://"+reachable(listener.Addr())); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	err = h.keepSaving(ctx, failed)
+	return errors.Join(err, shutdown(server), h.finish())
+}
+
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		return server.Close() // a call hangs, on a fault perhaps: that is no failure
+	}
+	return nil
+}
+
+// keepSaving writes the state whenever it has changed, until the end. What it cannot write it reports, and tries again.
+func (h *host) keepSaving(ctx context.Context, failed <-chan error) error {
+	ticker := time.NewTicker(saveEvery)
+	defer ticker.Stop()
+	saved := h.age()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return err
+		case <-ticker.C:
+		}
+		if age := h.age(); h.cfg.stateFile != "" && age != saved {
+			if err := h.save(); err != nil {
+				h.current.Load().report.Errorf("prospectkit-sandbox: %v", err)
+				continue
+			}
+			saved = age
+		}
+	}
+}
+
+// age differs between two looks whenever the state may.
+type age struct {
+	box             *instance
+	touched, events int64
+}
+
+func (h *host) age() age {
+	box := h.current.Load()
+	return age{box, box.touched.Load(), int64(len(box.Events()))}
+}
+
+func (h *host) save() error {
+	return wrap("save the state", writeState(h.cfg.stateFile, h.current.Load().Snapshot()))
+}
+
+// finish saves once more, and says which faults never fired.
+func (h *host) finish() error {
+	h.current.Load().report.last()
+	if h.cfg.stateFile == "" {
+		return nil
+	}
+	return h.save()
+}
+
+// reachable is the address for clients on this machine: nobody can call 0.0.0.0.
+func reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return addr.String()
+	}
+	return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+// process is a running command.
+type process struct {
+	announcement
+
+	stop   func() (code int, rest string) // rest is what came on stdout behind the announcement
+	stderr *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// start runs the command until the test ends or stops it.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, out := io.Pipe()
+	p := &process{stderr: &lockedBuffer{}}
+	done := make(chan int, 1)
+	go func() {
+		code := run(ctx, append([]string{"-json"}, args...), out, p.stderr)
+		_ = out.Close() // never fails
+		done <- code
+	}()
+	dec := json.NewDecoder(stdout)
+	dec.DisallowUnknownFields()
+	require.NoError(t, dec.Decode(&p.announcement), "stderr: %s", p.stderr)
+	p.stop = sync.OnceValues(func() (int, string) {
+		cancel()
+		rest, err := io.ReadAll(io.MultiReader(dec.Buffered(), stdout))
+		require.NoError(t, err)
+		return <-done, string(rest)
+	})
+	t.Cleanup(func() { p.stop() })
+	return p
+}
+
+func (p *process) stopped(t *testing.T) {
+	t.Helper()
+	code, rest := p.stop()
+	require.Equal(t, exitOK, code, "stderr: %s", p.stderr)
+	require.Empty(t, strings.TrimSpace(rest), "one JSON object and nothing more")
+}
+
+// answer is what a call gave.
+type answer struct {
+	*http.Response
+	body map[string]any
+}
+
+func (a answer) code() any {
+	envelope, _ := a.body["error"].(map[string]any)
+	return envelope["code"]
+}
+
+// api calls the API with the token of the announcement.
+func (p *process) api(t *testing.T, method, path, body string) (answer, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.SetBasicAuth(p.Token, "")
+	return send(t, req)
+}
+
+// control calls the control plane.
+func (p *process) control(t *testing.T, method, path, body string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.ControlURL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	a, err := send(t, req)
+	require.NoError(t, err)
+	return a
+}
+
+func send(t *testing.T, req *http.Request) (answer, error) {
+	t.Helper()
+	if req.ContentLength > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true}, // net/http would repeat a read on a connection that was cut
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{Response: resp}, err
+	}
+	a := answer{Response: resp}
+	if resp.Header.Get("Content-Type") == "application/json" && len(raw) > 0 {
+		require.NoError(t, json.Unmarshal(raw, &a.body), "%s", raw)
+	}
+	return a, nil
+}
+
+func (p *process) ok(t *testing.T, method, path, body string) answer {
+	t.Helper()
+	a, err := p.api(t, method, path, body)
+	require.NoError(t, err)
+	require.Less(t, a.StatusCode, 300, "%v", a.body)
+	return a
+}
+
+func listNames(t *testing.T, p *process) (names []string) {
+	t.Helper()
+	for _, l := range p.ok(t, "GET", "/business/lists?limit=1000", "").body["data"].([]any) {
+		names = append(names, l.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+func TestEverythingAnnouncedCanBeCalled(t *testing.T) {
+	p := start(t)
+	require.Len(t, p.Lists, 3)
+	for _, l := range p.Lists {
+		rows := p.ok(t, "GET", "/business/lists/"+l.ID+"/rows?limit=1", "")
+		require.Equal(t, l.EntityType, rows.body["entityType"])
+		require.EqualValues(t, l.Rows, rows.body["pagination"].(map[string]any)["totalRecords"])
+		require.NotEmpty(t, l.Columns)
+	}
+	require.Len(t, listNames(t, p), 3)
+	for _, f := range p.Folders[:2] {
+		require.Contains(t, p.ok(t, "GET", "/business/folders?type="+f.Type, "").body["folders"], map[string]any{
+			"id": f.ID, "name": f.Name, "type": f.Type,
+		})
+	}
+	foreign, err := p.api(t, "GET", "/business/lists/"+p.Workspaces[0].Lists[0].ID, "")
+	require.NoError(t, err)
+	require.Equal(t, "LIST_NOT_FOUND", foreign.code())
+
+	for _, key := range p.Keys {
+		q := *p
+		q.Token = key.Token
+		a, err := q.api(t, "GET", "/business/lists", "")
+		require.NoError(t, err)
+		want := map[string]int{"full access": 200, "lists only": 200, "everything but lists": 403, "revoked": 401, "expired": 401}
+		require.Equal(t, want[key.Name], a.StatusCode, key.Name)
+	}
+	p.stopped(t)
+}
+
+func TestTextTellsWhatToExport(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, out := io.Pipe()
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, []string{"-seed", "large:30"}, out, io.Discard) }()
+	buf := make([]byte, 1<<16)
+	n, err := stdout.Read(buf)
+	require.NoError(t, err)
+	text := string(buf[:n])
+
+	find := func(pattern string) string {
+		match := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		require.Len(t, match, 2, "%s in:\n%s", pattern, text)
+		return match[1]
+	}
+	p := process{announcement: announcement{
+		BaseURL: find(`(?m)^export PROSPECTKIT_BASE_URL=(http://127\.0\.0\.1:\d+/api/v1)$`),
+		Token:   find(`(?m)^export PROSPECTKIT_TOKEN=(\S+)$`),
+	}}
+	require.Contains(t, p.ok(t, "GET", "/business/me", "").body, "user")
+	p.ok(t, "GET", "/business/lists/"+find(`(?m)^list ([0-9a-f]{24}) .* 10 rows `), "")
+	cancel()
+	require.Equal(t, exitOK, <-done)
+}
+
+func TestStateOutlivesTheProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	p := start(t, "-state", file)
+	p.ok(t, "POST", "/business/lists", `{"name":"kept"}`)
+	p.stopped(t)
+
+	again := start(t, "-state", file, "-seed", "empty")
+	require.Equal(t, p.Token, again.Token)
+	require.Contains(t, listNames(t, again), "kept")
+	require.Len(t, again.Lists, len(p.Lists)+1)
+	again.stopped(t)
+
+	seeded := start(t, "-seed", file)
+	require.Contains(t, listNames(t, seeded), "kept")
+
+	left, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no temporary file is left")
+}
+
+func TestUnwritableStateIsAFailure(t *testing.T) {
+	p := start(t, "-state", filepath.Join(t.TempDir(), "missing", "state.json"))
+	code, _ := p.stop()
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, p.stderr.String(), "save the state")
+}
+
+func TestFlagsShapeTheSandbox(t *testing.T) {
+	t.Run("credits", func(t *testing.T) {
+		require.EqualValues(t, 7, start(t, "-credits", "7").Credits)
+		require.EqualValues(t, 5_000, start(t).Credits)
+	})
+	t.Run("limits", func(t *testing.T) {
+		require.NotEmpty(t, start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+		require.Empty(t, start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+	})
+	t.Run("strict", func(t *testing.T) {
+		a, err := start(t, "-strict").api(t, "GET", "/business/credits", "")
+		require.NoError(t, err)
+		require.Equal(t, http.StatusNotImplemented, a.StatusCode)
+	})
+	t.Run("seed number", func(t *testing.T) {
+		one, two := start(t), start(t, "-seed-number", "2")
+		require.NotEqual(t, one.Lists[0].ID, two.Lists[0].ID)
+		require.Equal(t, one.Lists, start(t, "-seed-number", "1").Lists)
+	})
+	t.Run("empty", func(t *testing.T) {
+		require.Empty(t, start(t, "-seed", "empty").Lists)
+	})
+	t.Run("latency", func(t *testing.T) {
+		p := start(t, "-clock", "manual:2030-01-01T00:00:00Z", "-latency", "1m")
+		p.ok(t, "GET", "/business/me", "")
+		require.Equal(t, "2030-01-01T00:01:00Z", p.control(t, "GET", "clock", "").body["now"], "the wait moved the clock")
+	})
+}
+
+func TestUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"format":9}`), 0o600))
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown flag":   {[]string{"-adr", "x"}, "-adr"},
+		"argument":       {[]string{"serve"}, `"serve"`},
+		"address":        {[]string{"-addr", "8080"}, "-addr"},
+		"remote":         {[]string{"-addr", "0.0.0.0:0"}, "-allow-remote"},
+		"all interfaces": {[]string{"-addr", ":0"}, "-allow-remote"},
+		"name":           {[]string{"-addr", "sandbox.example:0"}, "-allow-remote"},
+		"limits":         {[]string{"-limits", "maybe"}, "on or off"},
+		"credits":        {[]string{"-credits", "many"}, "-credits"},
+		"latency":        {[]string{"-latency", "-1s"}, "negative"},
+		"clock":          {[]string{"-clock", "sundial"}, "manual"},
+		"clock time":     {[]string{"-clock", "manual:noon"}, "2026-01-31T09:00:00Z"},
+		"clock factor":   {[]string{"-clock", "x0"}, "above 0"},
+		"seed":           {[]string{"-seed", "medium"}, "large:N"},
+		"seed rows":      {[]string{"-seed", "large:all"}, "rows"},
+		"seed file":      {[]string{"-seed", file}, "format 9"},
+		"state file":     {[]string{"-state", file}, "format 9"},
+		"fault":          {[]string{"-fault", "lists.rows:status=418"}, "status=418"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			require.Equal(t, exitUsage, run(t.Context(), tc.args, &stdout, &stderr))
+			require.Contains(t, stderr.String(), tc.want)
+			require.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
+			require.Empty(t, stdout.String())
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitOK, run(t.Context(), []string{"-help"}, &stdout, &stderr))
+	require.Empty(t, stderr.String())
+	for _, want := range []string{"-addr", "-fault", "drop-after", "-allow-remote"} {
+		require.Contains(t, stdout.String(), want)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	p := start(t)
+	addr := strings.TrimSuffix(strings.TrimPrefix(p.BaseURL, "http://"), "/api/v1")
+	var stderr bytes.Buffer
+	require.Equal(t, exitFailure, run(t.Context(), []string{"-addr", addr}, io.Discard, &stderr))
+	require.Contains(t, stderr.String(), "in use")
+}
+
+func TestManualClockStartsBehindTheState(t *testing.T) {
+	state := sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{Name: "later", CreatedAt: date(2040)}}}}}
+	for _, tc := range []struct {
+		clock string
+		want  int
+	}{{"manual:2041-01-01T00:00:00Z", 2041}, {"manual:2030-01-01T00:00:00Z", 2040}} {
+		clock, err := config{clock: tc.clock}.newClock(state)
+		require.NoError(t, err)
+		require.Equal(t, date(tc.want), clock.Now())
+	}
+}
