@@ -201,6 +201,16 @@ func DropAfter() FaultOption {
 	return func(f *Fault) error { return f.cut(dropAfter, "dropped after") }
 }
 
+// Applied lets the service do its work before the fault answers in its place: a gateway that gives up too early, for example,
+// together with HTML(504).
+func Applied() FaultOption {
+	return func(f *Fault) error {
+		f.applied = true
+		f.say("applied")
+		return nil
+	}
+}
+
 // Refuse refuses the connection: nothing is sent. Over a real socket, where it stands already, it is reset.
 func Refuse() FaultOption {
 	return func(f *Fault) error { return f.cut(dropRefuse, "refused") }

@@ -27,6 +27,7 @@ type Fault struct {
 	hits  int
 
 	instead    *answer // of what the service would have answered
+	applied    bool    // and yet it did its work
 	drop       drop
 	reset      bool
 	latency    time.Duration
@@ -104,6 +105,8 @@ func (f *Fault) check() error {
 		return errors.New("the fault does nothing")
 	case f.drop != dropNever && (answers || alters):
 		return errors.New("a connection that is cut brings no answer: nothing about the answer can be said")
+	case f.applied && !answers:
+		return errors.New("Applied needs an answer in place of the service's")
 	case f.drop == dropRefuse && f.reset:
 		return errors.New("a refused connection cannot be reset")
 	}
@@ -187,13 +190,13 @@ func (f *Fault) refuses() bool { return f != nil && f.drop == dropRefuse }
 
 // serves reports whether the service does its work.
 func (f *Fault) serves() bool {
-	return f == nil || f.instead == nil && (f.drop == dropNever || f.drop == dropAfter)
+	return f == nil || (f.instead == nil || f.applied) && (f.drop == dropNever || f.drop == dropAfter)
 }
 
 // answers reports whether the fault answers in its place.
 func (f *Fault) answers() bool { return f != nil && f.instead != nil }
 
-// answer is what the fault says. The rules never saw the request: nothing is applied, counted or billed.
+// answer is what the fault says. Unless it is [Applied], the rules never saw the request: nothing is done, counted or billed.
 func (f *Fault) answer(c *call) answer {
 	a := *f.instead
 	a.header = a.header.Clone()

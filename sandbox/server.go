@@ -117,30 +117,38 @@ func unimplemented(c *call) (answer, error) {
 func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 	t := sb.route(r)
 	sb.runHooks(t, r)
-	fits := sb.fits(t.op, r, body)
-
-	now := sb.enter()
-	c := &call{sb: sb, op: t.op, req: t.req, body: body, now: now, header: http.Header{}}
-	c.id = sb.journal.requestID()
-	c.key = sb.findKey(r, now)
-	d := &delivery{ctx: r.Context(), fault: sb.trip(fits)}
-	var problems []string
-	switch f := d.fault; {
-	case f.serves():
-		d.answer, problems = sb.answer(c, t.handle)
-		f.transform(&d.answer)
-	case f.answers():
-		d.answer = f.answer(c)
-	}
-	d.answer.header.Set("X-Sandbox-Request", c.id)
-	sb.journal.add(c, d)
-	sb.servedHooks(c.op, c.ws, d.answer.status)
-	sb.mu.Unlock()
-
+	d, problems := sb.process(t, body, sb.fits(t.op, r, body))
 	for _, p := range problems {
 		sb.problem("%s", p)
 	}
 	return d
+}
+
+// process is the part that happens at one instant.
+func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, problems []string) {
+	now := sb.enter()
+	defer sb.mu.Unlock()
+	c := &call{sb: sb, op: t.op, req: t.req, body: body, now: now, header: http.Header{}}
+	c.id = sb.journal.requestID()
+	c.key = sb.findKey(t.req, now)
+	d = &delivery{ctx: t.req.Context(), fault: sb.trip(fits)}
+	switch f := d.fault; {
+	case f.serves():
+		d.answer, problems = sb.answer(c, t.handle)
+		if f.answers() {
+			d.answer = f.answer(c)
+		} else {
+			f.transform(&d.answer)
+		}
+	case f.answers():
+		d.answer = f.answer(c)
+	default:
+		d.answer.header = http.Header{} // cut before there was an answer
+	}
+	d.answer.header.Set("X-Sandbox-Request", c.id)
+	sb.journal.add(c, d)
+	sb.servedHooks(c.op, c.ws, d.answer.status)
+	return d, problems
 }
 
 // answer applies the rules and looks whether they kept their promises.

@@ -220,13 +220,13 @@ func withID(row json.RawMessage, id string) json.RawMessage {
 	return append(out, inner...)
 }
 
-// remove takes rows out of a list and reports how many it found.
-func (ws *workspace) remove(l *list, ids []string) int {
+// remove takes rows out of a list.
+func (ws *workspace) remove(l *list, ids []string) {
 	gone := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		gone[id] = true
 	}
-	before, keep := len(l.rows), 0
+	keep := 0
 	for i, id := range l.ids {
 		if !gone[id] {
 			l.rows[keep], l.ids[keep] = l.rows[i], id
@@ -236,7 +236,6 @@ func (ws *workspace) remove(l *list, ids []string) int {
 	clear(l.rows[keep:])
 	l.rows, l.ids, l.position = l.rows[:keep], l.ids[:keep], nil
 	ws.version++
-	return before - keep
 }
 
 // row finds a row by its id.

@@ -108,7 +108,9 @@ func (tx *Tx) withList(what, listID string, apply func(*list) bool) bool {
 
 // CreateList adds a list and returns its id.
 func (tx *Tx) CreateList(l List) (id string) {
-	if err := (State{Workspaces: []Workspace{{Lists: []List{l}}}}).Validate(); err != nil && l.FolderID == "" {
+	rootless := l
+	rootless.FolderID = "" // looked at below
+	if err := (State{Workspaces: []Workspace{{Lists: []List{rootless}}}}).Validate(); err != nil {
 		tx.sb.help()
 		tx.sb.misuse("Tx.CreateList: %v", err)
 		return ""
@@ -139,8 +141,11 @@ func (tx *Tx) DeleteList(listID string) {
 // RenameList changes the name of a list.
 func (tx *Tx) RenameList(listID, name string) {
 	tx.withList("RenameList", listID, func(l *list) bool {
+		if name == "" {
+			return false
+		}
 		l.Name = name
-		return name != ""
+		return true
 	})
 }
 
@@ -171,7 +176,7 @@ func (tx *Tx) insert(what, listID string, at int, rows []Row) (ids []string) {
 		if at < 0 {
 			at = len(l.rows)
 		}
-		if at > len(l.rows) || slices.ContainsFunc(encoded, func(row json.RawMessage) bool { return !l.fits(row) }) {
+		if at > len(l.rows) || !l.fit(encoded) {
 			return false
 		}
 		ids = tx.ws.insert(l, at, encoded)
@@ -180,19 +185,31 @@ func (tx *Tx) insert(what, listID string, at int, rows []Row) (ids []string) {
 	return ids
 }
 
-// fits reports whether a row is one, and new to the list.
-func (l *list) fits(row json.RawMessage) bool {
-	id, err := rowID(row)
-	if err != nil {
-		return false
+// fit reports whether the rows are valid, and new to the list.
+func (l *list) fit(rows []json.RawMessage) bool {
+	seen := map[string]bool{}
+	for _, row := range rows {
+		id, err := rowID(row)
+		_, there := l.row(id)
+		if err != nil || there || id != "" && seen[id] {
+			return false
+		}
+		seen[id] = true
 	}
-	_, there := l.row(id)
-	return !there
+	return true
 }
 
 // RemoveRows takes rows out of a list.
 func (tx *Tx) RemoveRows(listID string, ids ...string) {
-	tx.withList("RemoveRows", listID, func(l *list) bool { return tx.ws.remove(l, ids) == len(ids) })
+	tx.withList("RemoveRows", listID, func(l *list) bool {
+		for _, id := range ids {
+			if _, there := l.row(id); !there {
+				return false
+			}
+		}
+		tx.ws.remove(l, ids)
+		return true
+	})
 }
 
 // AddCredits books credits in, or out if n is negative.
@@ -210,10 +227,11 @@ func (tx *Tx) AddCredits(n int64, reason string) {
 func (tx *Tx) ConnectCRM(kind string) {
 	tx.change("ConnectCRM", func(time.Time) bool {
 		crm := &tx.ws.crm
-		if !slices.Contains(crm.Connected, kind) {
+		supported := slices.Contains(crm.Supported, kind)
+		if supported && !slices.Contains(crm.Connected, kind) {
 			crm.Connected = append(crm.Connected, kind)
 		}
-		return slices.Contains(crm.Supported, kind)
+		return supported
 	})
 }
 

@@ -1,0 +1,421 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+func create(name string) object { return object{"name": name} }
+
+func TestWhenFaultsFire(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opt  sandbox.FaultOption
+		want string // . served, x hit
+	}{
+		"nth":    {sandbox.Nth(3), "..x..."},
+		"first":  {sandbox.First(2), "xx...."},
+		"every":  {sandbox.Every(2), ".x.x.x"},
+		"always": {sandbox.Always(), "xxxxxx"},
+		"when":   {sandbox.When(func(r *http.Request) bool { return r.URL.Query().Get("pageNum") == "4" }), "...x.."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				f := sb.Fail("lists.list", tc.opt, sandbox.Status(500, "UNEXPECTED_ERROR"))
+				got := ""
+				for i := range 6 {
+					r := c.get(lists, "pageNum", fmt.Sprint(i+1))
+					c.get("/business/me").ok(200)
+					got += map[int]string{200: ".", 500: "x"}[r.status]
+					require.Equal(t, r.status == 500, r.header.Get("X-Sandbox-Fault") == "1")
+				}
+				require.Equal(t, tc.want, got)
+				require.Equal(t, strings.Count(got, "x"), sb.Hits(f))
+			})
+		})
+	}
+}
+
+func TestFaultsForAKeyAndByBody(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		other := c.as(sb.Key())
+		sb.Fail("*", sandbox.ForKey(other.token), sandbox.HTML(502))
+		sb.Fail("lists.create", sandbox.When(func(r *http.Request) bool {
+			body, err := io.ReadAll(r.Body)
+			return err == nil && strings.Contains(string(body), "cursed") && sb.Calls("lists.create") >= 0
+		}), sandbox.Status(503, ""))
+		require.Equal(t, 502, other.get("/business/me").status)
+		c.get("/business/me").ok(200)
+		c.do("POST", lists, create("fine")).ok(201)
+		r := c.do("POST", lists, create("cursed"))
+		require.Equal(t, 503, r.status)
+		require.JSONEq(t, `{"error":{"code":"UNEXPECTED_ERROR","message":"","param":null,"doc_url":null,"request_id":null}}`, string(r.raw))
+		require.Equal(t, 502, other.do("POST", lists, create("cursed")).status, "the first rule wins")
+	})
+}
+
+func TestInjectedAnswersApplyNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opts  []sandbox.FaultOption
+		check func(t *testing.T, r result)
+	}{
+		"code": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(90)}, func(t *testing.T, r result) {
+			r.fails(429, "RATE_LIMITED")
+			require.Equal(t, "90", r.header.Get("Retry-After"))
+		}},
+		"absurd wait": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw("Sun, 06 Nov 1994 08:49:37 GMT")}, func(t *testing.T, r result) {
+			require.Equal(t, "Sun, 06 Nov 1994 08:49:37 GMT", r.header.Get("Retry-After"))
+		}},
+		"no wait": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}, func(t *testing.T, r result) {
+			require.NotContains(t, r.header, "Retry-After")
+		}},
+		"future code": {[]sandbox.FaultOption{sandbox.FutureCode(409, "LIST_ON_FIRE")}, func(t *testing.T, r result) {
+			r.fails(409, "LIST_ON_FIRE")
+		}},
+		"page": {[]sandbox.FaultOption{sandbox.HTML(502)}, func(t *testing.T, r result) {
+			require.Equal(t, 502, r.status)
+			require.Equal(t, "text/html; charset=utf-8", r.header.Get("Content-Type"))
+			require.Contains(t, string(r.raw), "<h1>502 Bad Gateway</h1>")
+		}},
+		"redirect": {[]sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.example/")}, func(t *testing.T, r result) {
+			require.Equal(t, 307, r.status)
+			require.Equal(t, "https://elsewhere.example/", r.header.Get("Location"))
+		}},
+		"raw": {[]sandbox.FaultOption{sandbox.RawBody(201, `{"list":`)}, func(t *testing.T, r result) {
+			require.Equal(t, 201, r.status)
+			require.Equal(t, `{"list":`, string(r.raw))
+		}},
+		"no content": {[]sandbox.FaultOption{sandbox.RawBody(204, "")}, func(t *testing.T, r result) {
+			require.Equal(t, 204, r.status)
+			require.Empty(t, r.raw)
+		}},
+		"another type": {[]sandbox.FaultOption{sandbox.Status(500, ""), sandbox.ContentType("text/plain")}, func(t *testing.T, r result) {
+			require.Equal(t, 500, r.status)
+			require.Equal(t, "text/plain", r.header.Get("Content-Type"))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+				sb.Fail("lists.create", tc.opts...)
+				r := c.do("POST", lists, create("x"))
+				require.Equal(t, "1", r.header.Get("X-Sandbox-Fault"))
+				tc.check(t, r)
+				require.Empty(t, sb.Lists())
+				require.Equal(t, 120, sb.Windows("lists")[0].Remaining)
+				require.Empty(t, sb.Journal()[0].Effects)
+				require.NotEmpty(t, sb.Journal()[0].Fault)
+			})
+		})
+	}
+}
+
+func TestAlteredAnswersAreApplied(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opt   sandbox.FaultOption
+		check func(t *testing.T, r result)
+	}{
+		"empty":     {sandbox.EmptyBody(), func(t *testing.T, r result) { require.Empty(t, r.raw) }},
+		"oversized": {sandbox.Oversized(100_000), func(t *testing.T, r result) { require.Len(t, r.raw, 100_000); r.json() }},
+		"extra": {sandbox.ExtraFields(), func(t *testing.T, r result) {
+			require.Contains(t, r.json(), "sandboxExtra")
+			require.Contains(t, at(r.json(), "list"), "sandboxExtra")
+		}},
+		"null":         {sandbox.NullField("list.name"), func(t *testing.T, r result) { require.Nil(t, at(r.json(), "list").(object)["name"]) }},
+		"null object":  {sandbox.NullField("list"), func(t *testing.T, r result) { require.Nil(t, r.json()["list"]) }},
+		"enum":         {sandbox.EnumValue("list.entityType", "robotList"), func(t *testing.T, r result) { require.Equal(t, "robotList", at(r.json(), "list", "entityType")) }},
+		"other type":   {sandbox.ContentType("text/html"), func(t *testing.T, r result) { require.Equal(t, "text/html", r.header.Get("Content-Type")) }},
+		"stray header": {sandbox.RetryAfter(5), func(t *testing.T, r result) { require.Equal(t, "5", r.header.Get("Retry-After")) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				sb.Fail("lists.create", tc.opt)
+				r := c.do("POST", lists, create("x"))
+				require.Equal(t, 201, r.status)
+				tc.check(t, r)
+				require.Len(t, sb.Lists(), 1)
+			})
+		})
+	}
+}
+
+func TestFieldsOfPages(t *testing.T) {
+	sb := sandbox.New(t, someLists())
+	c := inPlace(t, sb)
+	sb.Fail("lists.list", sandbox.Nth(1), sandbox.NullField("data.*.folderId"), sandbox.NullField("data.0.name"), sandbox.EnumValue("nowhere.at.all", "x"))
+	body := c.get(lists).ok(200)
+	require.Equal(t, []string{"<nil>", "<nil>", "<nil>"}, names(body, "folderId"))
+	require.Equal(t, []string{"<nil>", "Paris", "Berlin 100%"}, names(body, "name"))
+	require.Len(t, body, 2)
+}
+
+func TestCutConnections(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opts    []sandbox.FaultOption
+		applied bool
+		err     error
+	}{
+		"before":       {[]sandbox.FaultOption{sandbox.DropBefore()}, false, io.EOF},
+		"after":        {[]sandbox.FaultOption{sandbox.DropAfter()}, true, io.EOF},
+		"reset":        {[]sandbox.FaultOption{sandbox.Reset()}, false, syscall.ECONNRESET},
+		"reset after":  {[]sandbox.FaultOption{sandbox.Reset(), sandbox.DropAfter()}, true, syscall.ECONNRESET},
+		"after, reset": {[]sandbox.FaultOption{sandbox.DropAfter(), sandbox.Reset()}, true, syscall.ECONNRESET},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				sb.Fail("lists.create", append(tc.opts, sandbox.Nth(1))...)
+				_, err := c.send(c.request("POST", lists, create("x")))
+				require.ErrorIs(t, err, tc.err)
+				require.Equal(t, tc.applied, len(sb.Lists()) == 1)
+				require.Equal(t, 1, sb.Calls("lists.create"))
+				want := 0
+				if tc.applied {
+					want = 201
+				}
+				require.Equal(t, want, sb.Journal()[0].Status)
+				if tc.applied {
+					c.do("POST", lists, create("x")).fails(409, "LIST_NAME_TAKEN")
+				} else {
+					c.do("POST", lists, create("x")).ok(201)
+				}
+			})
+		})
+	}
+}
+
+func TestRefusedConnections(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		sb.Fail("lists.create", sandbox.Refuse(), sandbox.First(1))
+		_, err := c.send(c.request("POST", lists, create("x")))
+		require.Error(t, err)
+		if c.base == sb.BaseURL() { // over a socket the connection stands already, and is reset
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		}
+		require.Zero(t, sb.Calls("lists.create"))
+		require.Empty(t, sb.Journal(), "it never arrived")
+		c.do("POST", lists, create("x")).ok(201)
+	})
+}
+
+func TestTruncatedBodies(t *testing.T) {
+	for _, n := range []int{0, 1, 20} {
+		onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			sb.Fail("lists.create", sandbox.Truncate(n))
+			r, err := c.send(c.request("POST", lists, create("x")))
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+			require.Equal(t, 201, r.status)
+			require.Len(t, r.raw, n)
+			require.Len(t, sb.Lists(), 1)
+		})
+	}
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		sb.Fail("lists.list", sandbox.Truncate(1<<20))
+		c.get(lists).ok(200)
+	})
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		sb.Fail("lists.list", sandbox.Oversized(5000), sandbox.Truncate(4000))
+		r, err := c.send(c.request("GET", lists, nil))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Len(t, r.raw, 4000)
+	})
+}
+
+func TestLateAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		c := inPlace(t, sb)
+		sb.Fail("lists.create", sandbox.Latency(40*time.Second))
+		before := time.Now()
+		c.do("POST", lists, create("patient")).ok(201)
+		require.Equal(t, 40*time.Second, time.Since(before))
+
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		before = time.Now()
+		_, err := c.send(c.request("POST", lists, create("hasty")).WithContext(ctx))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 30*time.Second, time.Since(before))
+		require.Len(t, sb.Lists(), 2, "what was done on arrival stays done")
+
+		sb.Fail("lists.list", sandbox.Latency(time.Minute), sandbox.DropBefore())
+		before = time.Now()
+		_, err = c.send(c.request("GET", lists, nil))
+		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, time.Minute, time.Since(before))
+	})
+}
+
+func TestSlowAndStalledBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		c := inPlace(t, sb)
+		sb.Fail("account.me", sandbox.Nth(1), sandbox.Oversized(1000), sandbox.SlowBody(100))
+		sb.Fail("account.me", sandbox.Nth(2), sandbox.Stall(time.Minute))
+		sb.Fail("account.me", sandbox.Nth(3), sandbox.Stall(time.Minute))
+		before := time.Now()
+		require.Len(t, c.get("/business/me").raw, 1000)
+		require.Equal(t, 10*time.Second, time.Since(before))
+
+		resp, err := c.client.Do(c.request("GET", "/business/me", nil))
+		require.NoError(t, err)
+		require.Equal(t, 10*time.Second, time.Since(before), "the headers are not late")
+		_, err = io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, 70*time.Second, time.Since(before))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = c.send(c.request("GET", "/business/me", nil).WithContext(ctx))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestSlowBodiesOverASocket(t *testing.T) {
+	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)))
+	c := bySocket(t, sb)
+	sb.Fail("account.me", sandbox.Latency(time.Hour), sandbox.Stall(time.Hour), sandbox.SlowBody(10), sandbox.Oversized(300))
+	require.Len(t, c.get("/business/me").raw, 300)
+	require.Equal(t, start.Add(2*time.Hour+30*time.Second), sb.Clock().Now())
+}
+
+func TestMistakenFaultsAreRefusedWhenSet(t *testing.T) {
+	for name, tc := range map[string]struct {
+		op   string
+		opts []sandbox.FaultOption
+		want string
+	}{
+		"unknown operation":  {"lists.rowz", []sandbox.FaultOption{sandbox.HTML(502)}, `no operation has the name "lists.rowz"`},
+		"no path":            {"agents.pause", []sandbox.FaultOption{sandbox.HTML(502)}, "shows no path"},
+		"nothing":            {"lists.rows", nil, "does nothing"},
+		"only a matcher":     {"lists.rows", []sandbox.FaultOption{sandbox.Nth(1)}, "does nothing"},
+		"unknown code":       {"lists.rows", []sandbox.FaultOption{sandbox.Status(404, "LIST_LOST")}, "FutureCode"},
+		"wrong status":       {"lists.rows", []sandbox.FaultOption{sandbox.Status(400, "LIST_NOT_FOUND")}, "comes with [404], not with 400"},
+		"sparse 404":         {"lists.rows", []sandbox.FaultOption{sandbox.Status(404, "")}, "only 500 to 599"},
+		"known future":       {"lists.rows", []sandbox.FaultOption{sandbox.FutureCode(404, "LIST_NOT_FOUND")}, "does not have"},
+		"future success":     {"lists.rows", []sandbox.FaultOption{sandbox.FutureCode(200, "FINE")}, "error status"},
+		"two matchers":       {"lists.rows", []sandbox.FaultOption{sandbox.Nth(1), sandbox.Every(2), sandbox.HTML(502)}, "which of the requests"},
+		"zeroth":             {"lists.rows", []sandbox.FaultOption{sandbox.Nth(0), sandbox.HTML(502)}, "Nth(0)"},
+		"first none":         {"lists.rows", []sandbox.FaultOption{sandbox.First(0), sandbox.HTML(502)}, "First(0)"},
+		"every zeroth":       {"lists.rows", []sandbox.FaultOption{sandbox.Every(0), sandbox.HTML(502)}, "Every(0)"},
+		"nil condition":      {"lists.rows", []sandbox.FaultOption{sandbox.When(nil), sandbox.HTML(502)}, "no condition"},
+		"two answers":        {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.HTML(503)}, "what is answered"},
+		"two cuts":           {"lists.rows", []sandbox.FaultOption{sandbox.DropAfter(), sandbox.DropBefore()}, "how the connection ends"},
+		"answer and cut":     {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.DropBefore()}, "brings no answer"},
+		"altered and cut":    {"lists.rows", []sandbox.FaultOption{sandbox.Truncate(5), sandbox.Reset()}, "brings no answer"},
+		"refused by reset":   {"lists.rows", []sandbox.FaultOption{sandbox.Refuse(), sandbox.Reset()}, "cannot be reset"},
+		"no latency":         {"lists.rows", []sandbox.FaultOption{sandbox.Latency(0)}, "has to be positive"},
+		"negative stall":     {"lists.rows", []sandbox.FaultOption{sandbox.Stall(-1)}, "has to be positive"},
+		"no speed":           {"lists.rows", []sandbox.FaultOption{sandbox.SlowBody(0)}, "SlowBody(0)"},
+		"negative cut":       {"lists.rows", []sandbox.FaultOption{sandbox.Truncate(-1)}, "negative"},
+		"no size":            {"lists.rows", []sandbox.FaultOption{sandbox.Oversized(0)}, "at least 1"},
+		"not a redirect":     {"lists.rows", []sandbox.FaultOption{sandbox.Redirect(200, "/")}, "no redirect"},
+		"no field":           {"lists.rows", []sandbox.FaultOption{sandbox.NullField("")}, "needs a path"},
+		"impossible status":  {"lists.rows", []sandbox.FaultOption{sandbox.RawBody(99, "")}, "no answer has"},
+		"body where none is": {"lists.rows", []sandbox.FaultOption{sandbox.RawBody(204, "x")}, "has no body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := &recorder{}
+			sb := sandbox.New(rec)
+			sb.Fail(tc.op, tc.opts...)
+			require.Len(t, rec.errors, 1)
+			require.Contains(t, rec.errors[0], tc.want)
+			inPlace(t, sb).get(lists).ok(200)
+			rec.end()
+			require.Len(t, rec.errors, 1, "reported once")
+			require.Panics(t, func() { sandbox.New(nil).Fail(tc.op, tc.opts...) })
+		})
+	}
+}
+
+func TestEveryDocumentedCodeCanBeInjected(t *testing.T) {
+	sb := sandbox.New(t)
+	c := inPlace(t, sb)
+	for _, code := range op.Codes {
+		for _, status := range code.Statuses {
+			sb.Fail("account.me", sandbox.Status(status, code.Name))
+			c.get("/business/me").fails(status, code.Name)
+			sb.Clear()
+		}
+	}
+}
+
+func TestUnfiredFaultsFailTheTest(t *testing.T) {
+	rec := &recorder{}
+	sb := sandbox.New(rec)
+	sb.Fail("lists.rows", sandbox.Nth(2), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3))
+	c := inPlace(t, sb)
+	c.get(rowsOf(id(1))).fails(404, "LIST_NOT_FOUND")
+	rec.end()
+	require.Len(t, rec.errors, 1)
+	require.Contains(t, rec.errors[0], "fault 1, lists.rows: request 2, 429 RATE_LIMITED, Retry-After: 3")
+	require.Contains(t, rec.errors[0], "GET /api/v1/business/lists/"+id(1)+"/rows 404 LIST_NOT_FOUND", "with the end of the journal")
+	c.get(lists).ok(200) // a late request does not speak to a test that is over
+
+	rec = &recorder{}
+	sandbox.New(rec).Chaos(1, 0.5)
+	rec.end()
+	require.Empty(t, rec.errors)
+}
+
+func TestChaosIsTheSameForTheSameSeed(t *testing.T) {
+	run := func(seed uint64) (story []string) {
+		sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.NoLimits())
+		sb.Chaos(seed, 0.3)
+		c := inPlace(t, sb)
+		for i := range 300 {
+			r, err := c.send(c.request("POST", lists, create(fmt.Sprint(i))))
+			var cause error
+			for e := err; e != nil; e = errors.Unwrap(e) {
+				cause = e
+			}
+			story = append(story, fmt.Sprint(r.status, len(r.raw), cause))
+		}
+		require.Empty(t, sb.Problems())
+		return story
+	}
+	first := run(7)
+	require.Equal(t, first, run(7))
+	require.NotEqual(t, first, run(8))
+	calm := 0
+	for _, s := range first {
+		if strings.HasPrefix(s, "201") {
+			calm++
+		}
+	}
+	require.Greater(t, calm, 150)
+	require.Less(t, calm, 280)
+}
+
+// TestFaultApplied: the work is done, and yet something in between answers.
+func TestFaultApplied(t *testing.T) {
+	sb := New(t)
+	sb.Fail("lists.create", Nth(1), HTML(504), Applied())
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sb.BaseURL()+"/business/lists", strings.NewReader(`{"name":"Q1"}`))
+	require.NoError(t, err)
+	req.SetBasicAuth(sb.Token(), "")
+	resp, err := sb.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, http.StatusGatewayTimeout, resp.StatusCode)
+	require.Len(t, sb.Lists(), 1)
+	journal := sb.Journal()
+	require.Equal(t, http.StatusGatewayTimeout, journal[0].Status)
+	require.NotEmpty(t, journal[0].Effects)
+
+	lax := New(nil)
+	lax.Fail("lists.create", Applied(), Latency(time.Second))
+	require.NotEmpty(t, lax.Problems(), "there is no answer to give")
+}

@@ -1,0 +1,184 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+func lettered(letters string) sandbox.List {
+	l := sandbox.List{ID: id(1), Name: "letters"}
+	for _, c := range letters {
+		l.Rows = append(l.Rows, sandbox.Rows(sandbox.Row{"id": string(c)})...)
+	}
+	return l
+}
+
+func TestBetweenPagesRowsShiftRepeatAndVanish(t *testing.T) {
+	onEachRoad(t, []sandbox.Option{oneList(lettered("abcdef"))}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		var gaps []int
+		sb.Between("lists.rows", func(tx *sandbox.Tx) {
+			gaps = append(gaps, tx.Gap())
+			switch tx.Gap() {
+			case 1:
+				tx.RemoveRows(id(1), "a") // c moves to the page that has been read
+			case 2:
+				tx.InsertRows(id(1), 0, sandbox.Row{"id": "x"}, sandbox.Row{"id": "y"}) // d and e come again
+			}
+		})
+		page := func(n int) []string {
+			return names(c.get(rowsOf(id(1)), "limit", "2", "pageNum", fmt.Sprint(n)).ok(200), "id")
+		}
+		require.Equal(t, []string{"a", "b"}, page(1))
+		require.Equal(t, []string{"d", "e"}, page(2))
+		require.Equal(t, []string{"d", "e"}, page(3))
+		require.Equal(t, []string{"f"}, page(4))
+		require.Equal(t, []int{1, 2, 3}, gaps)
+	})
+}
+
+func TestAGapBelongsToAnAnswerAndToAWorkspace(t *testing.T) {
+	sb := sandbox.New(t)
+	acts := 0
+	inPlace(t, sb).get(lists).ok(200) // before the rule: not counted
+	sb.Between("lists.list", func(*sandbox.Tx) { acts++ })
+	c := inPlace(t, sb)
+	other := c.as(sb.Workspace("b").Token())
+	c.get(lists).ok(200)
+	other.get(lists).ok(200)
+	require.Zero(t, acts)
+	c.get(lists, "limit", "0").fails(422, "VALIDATION_FAILED")
+	require.Equal(t, 1, acts)
+	c.get(lists).ok(200)
+	require.Equal(t, 1, acts, "the refused request opened no new gap")
+	c.get("/business/me").ok(200)
+	c.as("nobody").get(lists).fails(401, "UNAUTHORIZED")
+	require.Equal(t, 1, acts)
+	c.get(lists).ok(200)
+	require.Equal(t, 2, acts)
+}
+
+func TestTeammatesActs(t *testing.T) {
+	sb := sandbox.New(t, someLists(), sandbox.WithClock(sandbox.NewManualClock(start)))
+	c := inPlace(t, sb)
+	var made string
+	sb.Do(func(tx *sandbox.Tx) {
+		made = tx.CreateList(sandbox.List{Name: "made", Rows: sandbox.Rows(sandbox.Row{"id": "m"})})
+		tx.MoveList(made, id(1))
+		tx.RenameList(made, "renamed")
+		tx.DeleteList(id(12))
+		ids := tx.AddRows(made, sandbox.Row{"n": 1}, sandbox.Row{"id": "n"})
+		tx.RemoveRows(made, ids[0])
+		tx.AddCredits(5, "gift")
+		tx.ConnectCRM("crm-3")
+		tx.ConnectCRM("crm-4")
+		tx.DisconnectCRM("crm-3")
+	})
+	require.Equal(t, []string{"renamed", "berlin_2", "Berlin 100%"}, names(c.get(lists).ok(200), "name"))
+	require.Equal(t, id(1), at(c.get(lists+"/"+made).ok(200), "list", "folderId"))
+	c.get(lists+"/"+id(12)).fails(404, "LIST_NOT_FOUND")
+	require.Equal(t, []string{"m", "n"}, names(c.get(rowsOf(made)).ok(200), "id"))
+	require.Equal(t, []sandbox.LedgerEntry{{Time: start, Amount: 5, Reason: "gift", Balance: 5}}, sb.Ledger())
+	require.Equal(t, []string{"crm-4"}, sb.Snapshot().Workspaces[0].CRM.Connected)
+	sb.Do(func(tx *sandbox.Tx) { tx.MoveList(made, "") })
+	require.Nil(t, at(c.get(lists+"/"+made).ok(200), "list", "folderId"))
+}
+
+func TestSenselessActsAreReported(t *testing.T) {
+	for name, act := range map[string]func(*sandbox.Tx){
+		"create: no name":        func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{}) },
+		"create: id taken":       func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{ID: id(11), Name: "x"}) },
+		"create: no such folder": func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x", FolderID: id(77)}) },
+		"create: bad rows":       func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x", Rows: []json.RawMessage{[]byte("1")}}) },
+		"delete":                 func(tx *sandbox.Tx) { tx.DeleteList(id(77)) },
+		"rename":                 func(tx *sandbox.Tx) { tx.RenameList(id(11), "") },
+		"move":                   func(tx *sandbox.Tx) { tx.MoveList(id(11), id(77)) },
+		"add: there already":     func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "r1"}) },
+		"add: twice":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "q"}, sandbox.Row{"id": "q"}) },
+		"add: no list":           func(tx *sandbox.Tx) { tx.AddRows(id(77), sandbox.Row{}) },
+		"insert: too far":        func(tx *sandbox.Tx) { tx.InsertRows(id(11), 3, sandbox.Row{}) },
+		"remove":                 func(tx *sandbox.Tx) { tx.RemoveRows(id(11), "r1", "gone") },
+		"credits":                func(tx *sandbox.Tx) { tx.AddCredits(-1, "too much") },
+		"connect":                func(tx *sandbox.Tx) { tx.ConnectCRM("unheard-of") },
+		"disconnect":             func(tx *sandbox.Tx) { tx.DisconnectCRM("crm-1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := &recorder{}
+			sb := sandbox.New(rec, someLists())
+			before := sb.Snapshot()
+			sb.Do(act)
+			require.Len(t, rec.errors, 1)
+			require.Equal(t, before, sb.Snapshot(), "nothing was done")
+		})
+	}
+}
+
+func TestMisuseIsReported(t *testing.T) {
+	for name, misuse := range map[string]func(*sandbox.Sandbox){
+		"calls":           func(sb *sandbox.Sandbox) { sb.Calls("lists.rowz") },
+		"between":         func(sb *sandbox.Sandbox) { sb.Between("lists.rowz", func(*sandbox.Tx) {}) },
+		"between all":     func(sb *sandbox.Sandbox) { sb.Between("*", func(*sandbox.Tx) {}) },
+		"between nothing": func(sb *sandbox.Sandbox) { sb.Between("lists.rows", nil) },
+		"key":             func(sb *sandbox.Sandbox) { sb.Key("list") },
+		"revoke":          func(sb *sandbox.Sandbox) { sb.Revoke("nobody") },
+		"expire":          func(sb *sandbox.Sandbox) { sb.ExpireAt("nobody", start) },
+		"widen nobody":    func(sb *sandbox.Sandbox) { sb.WidenAfter("nobody", "lists", 1) },
+		"widen":           func(sb *sandbox.Sandbox) { sb.WidenAfter(sb.Token(), "list", 1) },
+		"consume":         func(sb *sandbox.Sandbox) { sb.Consume("list", 1) },
+		"teammate":        func(sb *sandbox.Sandbox) { sb.Teammate("list", 1) },
+		"windows":         func(sb *sandbox.Sandbox) { sb.Windows("list") },
+		"chaos":           func(sb *sandbox.Sandbox) { sb.Chaos(1, 1.1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := &recorder{}
+			misuse(sandbox.New(rec))
+			require.Len(t, rec.errors, 1)
+			require.Panics(t, func() { misuse(sandbox.New(nil)) })
+		})
+	}
+	for name, opt := range map[string]sandbox.Option{
+		"seed":           sandbox.Seed(sandbox.State{Format: 9}),
+		"clock":          sandbox.WithClock(nil),
+		"credits":        sandbox.Credits(-1),
+		"price":          sandbox.WithPrices(sandbox.Prices{"lists.list": 1}),
+		"negative price": sandbox.WithPrices(sandbox.Prices{"lists.add-members": -1}),
+		"status":         sandbox.InsufficientCreditsAs(400),
+		"surface":        sandbox.Limits(map[string]sandbox.Limit{"list": {}}),
+		"negative limit": sandbox.Limits(map[string]sandbox.Limit{"lists": {PerDay: -1}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := &recorder{}
+			inPlace(t, sandbox.New(rec, opt)).get("/business/me").ok(200)
+			require.Len(t, rec.errors, 1)
+			require.Panics(t, func() { sandbox.New(nil, opt) })
+		})
+	}
+}
+
+func TestASnapshotSeedsTheSameSandbox(t *testing.T) {
+	sb := sandbox.New(t, someLists(), sandbox.WithClock(sandbox.NewManualClock(start)))
+	c := inPlace(t, sb)
+	c.do("POST", lists, create("x")).ok(201)
+	token := sb.Key("lists")
+	sb.ExpireAt(token, start.Add(time.Hour))
+	sb.WidenAfter(token, "search", time.Minute)
+	sb.Revoke(sb.Key())
+	sb.Workspace("b").Do(func(tx *sandbox.Tx) { tx.AddCredits(1, "") })
+	snapshot := sb.Snapshot()
+
+	again := sandbox.New(t, sandbox.Seed(snapshot), sandbox.WithClock(sandbox.NewManualClock(start)))
+	require.Equal(t, snapshot, again.Snapshot())
+	require.Equal(t, sb.Token(), again.Token())
+	require.Equal(t, c.get(lists).raw, inPlace(t, again).get(lists).raw)
+	require.Len(t, again.Advance(time.Hour), 2)
+
+	snapshot.Workspaces[0].Lists[0].Name = "changed by the caller"
+	snapshot.Workspaces[0].Keys[1].Scopes[0] = "agents"
+	require.NotEqual(t, snapshot, sb.Snapshot(), "a snapshot is a copy")
+	c.as(token).get(lists).ok(200)
+}
