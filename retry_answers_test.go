@@ -68,6 +68,7 @@ const (
 	html        = "<!DOCTYPE html><title>Error</title>"
 	htmlType    = "text/html"
 	contentType = "Content-Type"
+	jsonHead    = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 )
 
 // answers lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
@@ -97,7 +98,9 @@ var answers = []struct {
 	{"421", serves(421, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"425", serves(425, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"408", serves(408, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"408 enveloped", serves(408, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"499", serves(499, html), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"499 enveloped", serves(499, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
 	{"400", serves(400, envelope("INVALID_REQUEST")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
 	{"401", serves(401, envelope("UNAUTHORIZED")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
@@ -121,11 +124,13 @@ var answers = []struct {
 	{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"no answer in time", hangs, "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
-	{"truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"truncated chunks", raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n"), "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"truncated, no length", raw("HTTP/1.1 200 OK\r\n\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"truncated", raw(jsonHead + "Content-Length: 99\r\n\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"truncated chunks", raw(jsonHead + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"truncated, no length", raw(jsonHead + "\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
 	{"not all in time", drips, "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"200 HTML", serves(200, html, contentType, htmlType), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"200 HTML of the service", serves(200, html, contentType, htmlType, "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"200 HTML of somebody else", serves(200, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 HTML, truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<html>"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"201 two values", serves(201, "{}{}"), "3 not applied", "1 applied", "1 applied", "1 applied"},
 }
 

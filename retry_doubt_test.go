@@ -1,0 +1,92 @@
+package prospectkit_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// inTurn gives one answer after another, and fails the test if more are asked for.
+func inTurn(t *testing.T, steps ...func() (*http.Response, error)) (rt roundTrip, asked *int) {
+	t.Helper()
+	asked = new(int)
+	return func(*http.Request) (*http.Response, error) {
+		*asked++
+		require.LessOrEqual(t, *asked, len(steps), "one request too many")
+		return steps[*asked-1]()
+	}, asked
+}
+
+func gives(status int, body string, header ...string) func() (*http.Response, error) {
+	return func() (*http.Response, error) { return answer(status, body, header...), nil }
+}
+
+func breaks() (*http.Response, error) { return nil, errBroken }
+
+// Once an attempt of a call may have been delivered, the call ends as applied or as unknown. A clear refusal that comes later
+// proves nothing: it may be the first attempt that took the name.
+func TestDoubtIsNeverCleared(t *testing.T) {
+	made := gives(201, `{"list":`+oneList+`}`)
+	failed := gives(500, envelope("UNEXPECTED_ERROR"))
+	limited := gives(429, envelope("RATE_LIMITED"), "Retry-After", "1")
+	tests := []struct {
+		name  string
+		steps []func() (*http.Response, error)
+		want  prospectkit.Outcome
+		cause error // of the doubt: that of the first attempt in doubt
+	}{
+		{"then success", []func() (*http.Response, error){breaks, made}, prospectkit.Applied, nil},
+		{"then a name that is taken", []func() (*http.Response, error){breaks, gives(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
+		{"then no credits", []func() (*http.Response, error){failed, gives(402, envelope("INSUFFICIENT_CREDITS"))}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
+		{"then a redirect", []func() (*http.Response, error){breaks, gives(302, "")}, prospectkit.Unknown, errBroken},
+		{"then refusals to the end", []func() (*http.Response, error){breaks, limited, limited}, prospectkit.Unknown, errBroken},
+		{"then more doubt", []func() (*http.Response, error){failed, breaks, breaks}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
+		{"after a refusal", []func() (*http.Response, error){limited, breaks, gives(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
+		{"then an answer that is lost", []func() (*http.Response, error){breaks, gives(201, "{}")}, prospectkit.Applied, nil},
+		{"no doubt at all", []func() (*http.Response, error){limited, gives(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.NotApplied, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt, asked := inTurn(t, test.steps...)
+				var info prospectkit.Info
+				_, err := newClient(t, rt).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"},
+					prospectkit.RepeatAfterDoubt(), prospectkit.Capture(&info))
+				require.Equal(t, test.want, prospectkit.OutcomeOf(err), "%v", err)
+				require.Equal(t, len(test.steps), *asked)
+				require.Len(t, info.Attempts, *asked)
+				if test.cause != nil {
+					requireUnknown(t, err)
+					require.ErrorIs(t, err, test.cause)
+				}
+			})
+		})
+	}
+}
+
+// What may spend, send or add twice is not repeated even if the caller asks for it.
+func TestWhatMayNotBeRepeatedAfterDoubt(t *testing.T) {
+	client := newClient(t, always(200, "{}"))
+	for name, err := range map[string]error{
+		"metered": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil, prospectkit.RepeatAfterDoubt()),
+		"unsafe":  client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil, prospectkit.RepeatAfterDoubt()),
+		"state":   client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, prospectkit.RepeatAfterDoubt()),
+		"unclear": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassIdempotent), nil, nil, prospectkit.RepeatAfterDoubt()),
+	} {
+		var refused *prospectkit.RefusedError
+		require.ErrorAs(t, err, &refused, name)
+		require.Equal(t, prospectkit.RuleRepeat, refused.Rule, name)
+	}
+}
+
+// Without being asked, one call sends a write once, also where the retry policy would allow more.
+func TestPolicyDoesNotRepeatWrites(t *testing.T) {
+	rt, asked := inTurn(t, breaks)
+	_, err := call(t.Context(), newClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10})), true)
+	requireUnknown(t, err)
+	require.Equal(t, 1, *asked)
+}
