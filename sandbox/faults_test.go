@@ -315,6 +315,7 @@ func TestMistakenFaultsAreRefusedWhenSet(t *testing.T) {
 		"two cuts":           {"lists.rows", []sandbox.FaultOption{sandbox.DropAfter(), sandbox.DropBefore()}, "how the connection ends"},
 		"answer and cut":     {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.DropBefore()}, "brings no answer"},
 		"altered and cut":    {"lists.rows", []sandbox.FaultOption{sandbox.Truncate(5), sandbox.Reset()}, "brings no answer"},
+		"applied to nothing": {"lists.rows", []sandbox.FaultOption{sandbox.Applied(), sandbox.Latency(1)}, "needs an answer in place"},
 		"refused by reset":   {"lists.rows", []sandbox.FaultOption{sandbox.Refuse(), sandbox.Reset()}, "cannot be reset"},
 		"no latency":         {"lists.rows", []sandbox.FaultOption{sandbox.Latency(0)}, "has to be positive"},
 		"negative stall":     {"lists.rows", []sandbox.FaultOption{sandbox.Stall(-1)}, "has to be positive"},
@@ -399,23 +400,17 @@ func TestChaosIsTheSameForTheSameSeed(t *testing.T) {
 	require.Less(t, calm, 280)
 }
 
-// TestFaultApplied: the work is done, and yet something in between answers.
-func TestFaultApplied(t *testing.T) {
-	sb := New(t)
-	sb.Fail("lists.create", Nth(1), HTML(504), Applied())
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sb.BaseURL()+"/business/lists", strings.NewReader(`{"name":"Q1"}`))
-	require.NoError(t, err)
-	req.SetBasicAuth(sb.Token(), "")
-	resp, err := sb.Client().Do(req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	require.Equal(t, http.StatusGatewayTimeout, resp.StatusCode)
-	require.Len(t, sb.Lists(), 1)
-	journal := sb.Journal()
-	require.Equal(t, http.StatusGatewayTimeout, journal[0].Status)
-	require.NotEmpty(t, journal[0].Effects)
-
-	lax := New(nil)
-	lax.Fail("lists.create", Applied(), Latency(time.Second))
-	require.NotEmpty(t, lax.Problems(), "there is no answer to give")
+// A gateway gives up before the service does: the answer says failure, and the work is done.
+func TestAppliedAnswersInPlaceOfTheService(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.HTML(504), sandbox.Applied())
+		r := c.do("POST", lists, create("Q1"))
+		require.Equal(t, http.StatusGatewayTimeout, r.status)
+		require.Equal(t, "text/html; charset=utf-8", r.header.Get("Content-Type"))
+		require.Len(t, sb.Lists(), 1)
+		require.Equal(t, 119, sb.Windows("lists")[0].Remaining)
+		require.Equal(t, http.StatusGatewayTimeout, sb.Journal()[0].Status)
+		require.NotEmpty(t, sb.Journal()[0].Effects)
+		c.do("POST", lists, create("Q1")).fails(409, "LIST_NAME_TAKEN")
+	})
 }
