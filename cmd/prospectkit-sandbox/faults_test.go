@@ -10,7 +10,9 @@ import (
 )
 
 func TestFaultByFlag(t *testing.T) {
-	p := start(t, "-fault", "lists.rows:nth=2:status=429:code=RATE_LIMITED:retry-after=2", "-fault", "lists.create:first=1:drop-after")
+	p := start(t, "-fault", "lists.rows:nth=2:status=429:code=RATE_LIMITED:retry-after=2", "-fault", "lists.create:first=1:drop-after",
+		"-fault", "lists.create:nth=2:html=504:applied",
+		"-fault", "lists.create:nth=3:drop-before:reset")
 	path := "/business/lists/" + p.Lists[0].ID + "/rows?limit=1"
 	p.ok(t, "GET", path, "")
 	a, err := p.api(t, "GET", path, "")
@@ -23,6 +25,15 @@ func TestFaultByFlag(t *testing.T) {
 	_, err = p.api(t, "POST", "/business/lists", `{"name":"lost answer"}`)
 	require.Error(t, err)
 	require.Contains(t, listNames(t, p), "lost answer")
+
+	a, err = p.api(t, "POST", "/business/lists", `{"name":"gateway gave up"}`)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusGatewayTimeout, a.StatusCode)
+	require.Contains(t, listNames(t, p), "gateway gave up")
+
+	_, err = p.api(t, "POST", "/business/lists", `{"name":"lost request"}`)
+	require.Error(t, err)
+	require.NotContains(t, listNames(t, p), "lost request")
 	p.stopped(t)
 	require.Empty(t, p.stderr.String())
 }

@@ -19,6 +19,7 @@ WHAT is any of
   status=N future-code=X an error code that the document does not have yet
   sparse=N               a server error whose envelope is almost empty
   html=N                 a page with this status, as from a proxy
+  applied                the work is done before that answer takes its place
   retry-after=SECONDS    the header
   drop-before drop-after connection cut before, or after, the effect; with reset, by the peer
   refuse reset           connection refused, or reset
@@ -83,6 +84,7 @@ var greedy = []string{"body", "location", "retry-after-raw"}
 // words without a value.
 var flagWords = map[string]func() sandbox.FaultOption{
 	"always":       sandbox.Always,
+	"applied":      sandbox.Applied,
 	"drop-before":  sandbox.DropBefore,
 	"drop-after":   sandbox.DropAfter,
 	"refuse":       sandbox.Refuse,
