@@ -23,7 +23,13 @@ const (
 // roundTrip makes a transport of a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := f(r)
+	if resp != nil {
+		resp.Request = r
+	}
+	return resp, err
+}
 
 // answer is a response with a JSON body unless header, in pairs of key and value, says otherwise.
 func answer(status int, body string, header ...string) *http.Response {

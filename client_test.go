@@ -1,0 +1,278 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// opts is short for the tables.
+func opts(o ...prospectkit.Option) []prospectkit.Option { return o }
+
+var badConfigurations = []struct {
+	name, base, token string
+	opts              []prospectkit.Option
+	want              []prospectkit.Violation // all of them
+}{
+	{"base URL empty", "", token, nil, violation("base URL", "must not be empty")},
+	{"base URL unreadable", "https://api.example.com:x/api/v1", token, nil, violation("base URL", "is not a URL")},
+	{"base URL with control character", "https://api.example.com/api/v1\n", token, nil, violation("base URL", "is not a URL")},
+	{"base URL without scheme", "api.example.com/api/v1", token, nil, violation("base URL", "must start with https:// (or http:// to this machine)")},
+	{"base URL of another scheme", "ftp://api.example.com/api/v1", token, nil, violation("base URL", "must start with https:// (or http:// to this machine)")},
+	{"base URL without host", "https:///api/v1", token, nil, violation("base URL", "names no host")},
+	{"base URL with nothing but a port", "https://:8443/api/v1", token, nil, violation("base URL", "names no host")},
+	{"base URL with credentials", "https://ada:pw@api.example.com/api/v1", token, nil, violation("base URL", "must not carry credentials")},
+	{"base URL with query", "https://api.example.com/api/v1?a=b", token, nil, violation("base URL", "must not have a query or fragment")},
+	{"base URL with empty query", "https://api.example.com/api/v1?", token, nil, violation("base URL", "must not have a query or fragment")},
+	{"base URL with fragment", "https://api.example.com/api/v1#x", token, nil, violation("base URL", "must not have a query or fragment")},
+	{"base URL without version", "https://api.example.com", token, nil, violation("base URL", "must end in /api/v1")},
+	{"base URL of another version", "https://api.example.com/api/v2", token, nil, violation("base URL", "must end in /api/v1")},
+	{"base URL with a longer path", "https://api.example.com/api/v1/business", token, nil, violation("base URL", "must end in /api/v1")},
+	{"base URL that only looks alike", "https://api.example.com/myapi/v1", token, nil, violation("base URL", "must end in /api/v1")},
+	{"base URL with dot segments", "https://api.example.com/a/../api/v1", token, nil, violation("base URL", "has a path with empty or dot segments")},
+	{"base URL with empty segments", "https://api.example.com/a//api/v1", token, nil, violation("base URL", "has a path with empty or dot segments")},
+	{"plain HTTP", "http://api.example.com/api/v1", token, nil, violation("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")},
+	{"plain HTTP to a name that starts like this machine", "http://localhost.example.com/api/v1", token, nil, violation("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")},
+	{"plain HTTP to the local network", "http://192.168.0.7/api/v1", token, nil, violation("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")},
+
+	{"token empty", baseURL, "", nil, violation("token", "must not be empty")},
+	{"token with space before", baseURL, " " + token, nil, violation("token", "has space around it")},
+	{"token with line end", baseURL, token + "\n", nil, violation("token", "has space around it")},
+	{"token with control character", baseURL, "tok\x00en", nil, violation("token", "has a control character")},
+	{"token with colon", baseURL, "user:password", nil, violation("token", "has a colon, which HTTP Basic cannot carry")},
+	{"base URL and token swapped", token, baseURL, nil, append(
+		violation("token", "looks like a URL: base URL and token may be swapped"),
+		violation("base URL", "must start with https:// (or http:// to this machine)")...,
+	)},
+
+	{"option nil", baseURL, token, opts(prospectkit.AllowPlainHTTP(), nil), violation("option 2", "is nil")},
+	{"HTTP client nil", baseURL, token, opts(prospectkit.WithHTTPClient(nil)), violation("WithHTTPClient", "got nil")},
+	{"transport nil", baseURL, token, opts(prospectkit.WithTransport(nil)), violation("WithTransport", "got nil")},
+	{"budget nil", baseURL, token, opts(prospectkit.WithBudget(nil)), violation("WithBudget", "needs a budget made by NewBudget")},
+	{"budget not made by NewBudget", baseURL, token, opts(prospectkit.WithBudget(new(prospectkit.Budget))), violation("WithBudget", "needs a budget made by NewBudget")},
+	{"user agent blank", baseURL, token, opts(prospectkit.WithUserAgent("  ")), violation("WithUserAgent", "must not be empty or hold control characters")},
+	{"user agent with line end", baseURL, token, opts(prospectkit.WithUserAgent("app\r\nX: y")), violation("WithUserAgent", "must not be empty or hold control characters")},
+	{"response bound zero", baseURL, token, opts(prospectkit.WithMaxResponseBytes(0)), violation("WithMaxResponseBytes", "is 0, must be positive")},
+	{"observer nil", baseURL, token, opts(prospectkit.WithObserver(nil)), violation("WithObserver", "got nil")},
+	{"logger nil", baseURL, token, opts(prospectkit.WithLogger(nil)), violation("WithLogger", "got nil")},
+	{"longest wait negative", baseURL, token, opts(prospectkit.WithMaxWait(-time.Second)), violation("WithMaxWait", "is -1s, must not be negative")},
+	{"attempt timeout zero", baseURL, token, opts(prospectkit.WithAttemptTimeout(0)), violation("WithAttemptTimeout", "is 0s, must be positive")},
+	{"attempts negative", baseURL, token, opts(prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: -1})), violation("RetryPolicy.MaxAttempts", "is -1, must be 1 to 10")},
+	{"attempts too many", baseURL, token, opts(prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 11})), violation("RetryPolicy.MaxAttempts", "is 11, must be 1 to 10")},
+	{"delay negative", baseURL, token, opts(prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: -1})), violation("RetryPolicy", "has a negative delay")},
+
+	{
+		"everything at once", "http://api.example.com/api/v1", "", opts(nil, prospectkit.WithTransport(nil), prospectkit.WithMaxWait(-1)),
+		[]prospectkit.Violation{
+			{Param: "token", Problem: "must not be empty"},
+			{Param: "option 1", Problem: "is nil"},
+			{Param: "WithTransport", Problem: "got nil"},
+			{Param: "WithMaxWait", Problem: "is -1ns, must not be negative"},
+			{Param: "base URL", Problem: "would send the token unprotected: use https, or AllowPlainHTTP if you mean it"},
+		},
+	},
+}
+
+func violation(param, problem string) []prospectkit.Violation {
+	return []prospectkit.Violation{{Param: param, Problem: problem}}
+}
+
+func TestNewRefusesBadConfigurations(t *testing.T) {
+	for _, c := range badConfigurations {
+		t.Run(c.name, func(t *testing.T) {
+			client, err := prospectkit.New(c.base, c.token, c.opts...)
+			require.Nil(t, client)
+			var refused *prospectkit.RefusedError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, c.want, refused.Violations)
+			require.Equal(t, "client.new", refused.Op)
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			for _, v := range c.want {
+				require.ErrorContains(t, err, v.Param+" "+v.Problem)
+			}
+		})
+	}
+}
+
+func TestNewAcceptsAddresses(t *testing.T) {
+	for given, want := range map[string]string{
+		"https://api.example.com/api/v1":          "https://api.example.com/api/v1",
+		"https://api.example.com/api/v1/":         "https://api.example.com/api/v1",
+		"https://api.example.com:8443/eu/api/v1":  "https://api.example.com:8443/eu/api/v1",
+		"https://api.example.com/a%2Fb/api/v1/":   "https://api.example.com/a%2Fb/api/v1",
+		"HTTPS://api.example.com/api/v1":          "https://api.example.com/api/v1",
+		"http://localhost:4010/api/v1":            "http://localhost:4010/api/v1",
+		"http://127.8.9.1/api/v1":                 "http://127.8.9.1/api/v1",
+		"http://[::1]:4010/api/v1":                "http://[::1]:4010/api/v1",
+		"http://[::ffff:127.0.0.1]:4010/api/v1":   "http://[::ffff:127.0.0.1]:4010/api/v1",
+		"https://api.example.com/gateway/api/v1/": "https://api.example.com/gateway/api/v1",
+	} {
+		client, err := prospectkit.New(given, token)
+		require.NoError(t, err, given)
+		require.Equal(t, want, client.BaseURL())
+	}
+	_, err := prospectkit.New("http://api.example.com/api/v1", token, prospectkit.AllowPlainHTTP())
+	require.NoError(t, err)
+}
+
+func TestRequestsGoBelowTheBaseURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://api.example.com/api/v1":        "https://api.example.com/api/v1/business/me",
+		"https://api.example.com/a%2Fb/api/v1/": "https://api.example.com/a%2Fb/api/v1/business/me",
+	} {
+		var got string
+		client, err := prospectkit.New(base, token, prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+			got = r.URL.String()
+			return answer(200, oneUser), nil
+		})))
+		require.NoError(t, err)
+		_, err = client.Account.Me(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+// A bubble ends clean only if nothing that it started is left behind.
+func TestNewStartsNothing(t *testing.T) {
+	var connections atomic.Int32
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ConnState = func(net.Conn, http.ConnState) { connections.Add(1) }
+	server.Start()
+	synctest.Test(t, func(t *testing.T) {
+		before := runtime.NumGoroutine()
+		client, err := prospectkit.New(server.URL+"/api/v1", token, prospectkit.WithMaxWait(time.Hour))
+		require.NoError(t, err)
+		_, err = client.With(prospectkit.WithUserAgent("app/1"))
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, before, runtime.NumGoroutine())
+	})
+	server.Close()
+	require.Zero(t, connections.Load())
+}
+
+func TestFromEnv(t *testing.T) {
+	unset := func(name string) prospectkit.Violation {
+		return prospectkit.Violation{Param: name, Problem: "is not set"}
+	}
+	for name, c := range map[string]struct {
+		base, token string
+		want        []prospectkit.Violation
+	}{
+		"trimmed":       {" " + baseURL + "\n", "\t" + token + " ", nil},
+		"no base URL":   {"", token, []prospectkit.Violation{unset("PROSPECTKIT_BASE_URL")}},
+		"blank token":   {baseURL, " \n", []prospectkit.Violation{unset("PROSPECTKIT_TOKEN")}},
+		"neither":       {"", "", []prospectkit.Violation{unset("PROSPECTKIT_BASE_URL"), unset("PROSPECTKIT_TOKEN")}},
+		"a bad address": {"https://api.example.com", token, violation("base URL", "must end in /api/v1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PROSPECTKIT_BASE_URL", c.base)
+			t.Setenv("PROSPECTKIT_TOKEN", c.token)
+			var sent string
+			client, err := prospectkit.FromEnv(prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+				sent, _, _ = r.BasicAuth()
+				return answer(200, oneUser), nil
+			})))
+			if c.want != nil {
+				var refused *prospectkit.RefusedError
+				require.ErrorAs(t, err, &refused)
+				require.Equal(t, c.want, refused.Violations)
+				require.Nil(t, client)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, baseURL, client.BaseURL())
+			_, err = client.Account.Me(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, token, sent)
+		})
+	}
+}
+
+func TestNewReadsNoEnvironment(t *testing.T) {
+	t.Setenv("PROSPECTKIT_BASE_URL", baseURL)
+	t.Setenv("PROSPECTKIT_TOKEN", token)
+	_, err := prospectkit.New("", "")
+	require.ErrorContains(t, err, "token must not be empty; base URL must not be empty")
+}
+
+func TestWithDerivesAClient(t *testing.T) {
+	var agents []string
+	parentEvents, childEvents := 0, 0
+	count := func(n *int) prospectkit.Option {
+		return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+			if e.Kind == prospectkit.EventCall {
+				*n++
+			}
+		})
+	}
+	parent := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		agents = append(agents, r.UserAgent())
+		return answer(404, envelope("LIST_NOT_FOUND")), nil
+	}), count(&parentEvents))
+	child, err := parent.With(prospectkit.WithUserAgent("app/1"), count(&childEvents))
+	require.NoError(t, err)
+	sibling, err := parent.With(prospectkit.WithUserAgent("app/2"))
+	require.NoError(t, err)
+
+	for _, c := range []*prospectkit.Client{parent, child, sibling, parent} {
+		_, err := c.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+		require.Same(t, parent.Budget(), c.Budget())
+		require.Equal(t, parent.BaseURL(), c.BaseURL())
+	}
+	require.Equal(t, agents[0], agents[3], "the parent stayed as it was")
+	require.Equal(t, []string{"app/1 " + agents[0], "app/2 " + agents[0]}, agents[1:3])
+	require.Equal(t, []int{4, 1}, []int{parentEvents, childEvents})
+}
+
+func TestWithChangesTheTransportOfTheChildOnly(t *testing.T) {
+	parent := newClient(t, always(404, envelope("LIST_NOT_FOUND")))
+	child, err := parent.With(prospectkit.WithTransport(always(200, oneUser)))
+	require.NoError(t, err)
+	_, err = child.Account.Me(t.Context())
+	require.NoError(t, err)
+	_, err = parent.Account.Me(t.Context())
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+}
+
+func TestWithRefuses(t *testing.T) {
+	parent := newClient(t, always(200, oneUser))
+	child, err := parent.With(prospectkit.WithTransport(nil), nil, prospectkit.WithMaxWait(-1))
+	require.Nil(t, child)
+	var refused *prospectkit.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "client.with", refused.Op)
+	require.Equal(t, []prospectkit.Violation{
+		{Param: "WithTransport", Problem: "got nil"},
+		{Param: "option 2", Problem: "is nil"},
+		{Param: "WithMaxWait", Problem: "is -1ns, must not be negative"},
+	}, refused.Violations)
+	_, err = parent.Account.Me(t.Context())
+	require.NoError(t, err)
+}
+
+func TestWithKeepsTheLicenceForPlainHTTP(t *testing.T) {
+	parent, err := prospectkit.New("http://api.example.com/api/v1", token, prospectkit.AllowPlainHTTP())
+	require.NoError(t, err)
+	child, err := parent.With(prospectkit.WithUserAgent("app/1"))
+	require.NoError(t, err)
+	require.Equal(t, parent.BaseURL(), child.BaseURL())
+}
+
+func TestBudgetIsOneUnlessGiven(t *testing.T) {
+	one, other := newClient(t, always(200, oneUser)), newClient(t, always(200, oneUser))
+	require.NotSame(t, one.Budget(), other.Budget())
+	shared := prospectkit.NewBudget()
+	require.Same(t, shared, newClient(t, always(200, oneUser), prospectkit.WithBudget(shared)).Budget())
+}

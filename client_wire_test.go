@@ -1,0 +1,297 @@
+package prospectkit_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// counted is a server on a socket that counts its connections.
+func counted(t *testing.T, h http.HandlerFunc) (server *httptest.Server, connections *atomic.Int32) {
+	t.Helper()
+	connections = new(atomic.Int32)
+	server = httptest.NewUnstartedServer(h)
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	return server, connections
+}
+
+// lists answers like the service: the account, one list, and failures by the last part of the id or name.
+func lists(w http.ResponseWriter, r *http.Request) {
+	status, body := 200, oneUser
+	switch {
+	case r.Method == http.MethodPost:
+		status, body = 500, envelope("UNEXPECTED_ERROR")
+	case strings.Contains(r.URL.Path, "/lists/"):
+		status, body = 404, envelope("LIST_NOT_FOUND")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprint(w, body)
+}
+
+func dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.Option) *prospectkit.Client {
+	t.Helper()
+	client, err := prospectkit.New(server.URL+"/api/v1", token, opts...)
+	require.NoError(t, err)
+	return client
+}
+
+func TestCallersHTTPClientIsLeftAlone(t *testing.T) {
+	server, _ := counted(t, lists)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	transport := &http.Transport{MaxIdleConns: 3}
+	defer transport.CloseIdleConnections()
+	own := &http.Client{
+		Transport: transport, Jar: jar, Timeout: time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return nil },
+	}
+	before := *own
+	client := dialled(t, server, prospectkit.WithHTTPClient(own))
+	_, err = client.Account.Me(t.Context())
+	require.NoError(t, err)
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	_, err = client.With(prospectkit.WithUserAgent("app/1"))
+	require.NoError(t, err)
+
+	for i := range reflect.TypeFor[http.Client]().NumField() {
+		was, is := reflect.ValueOf(before).Field(i), reflect.ValueOf(*own).Field(i)
+		if was.Kind() == reflect.Func {
+			require.Equal(t, was.Pointer(), is.Pointer())
+			continue
+		}
+		require.Equal(t, was.Interface(), is.Interface(), reflect.TypeFor[http.Client]().Field(i).Name)
+	}
+	require.Same(t, transport, own.Transport)
+	require.Equal(t, 3, transport.MaxIdleConns)
+}
+
+func TestJarAndTimeoutOfTheCallersClientCount(t *testing.T) {
+	release := make(chan struct{})
+	server, _ := counted(t, func(w http.ResponseWriter, r *http.Request) {
+		if cookie, err := r.Cookie("affinity"); err == nil && cookie.Value == "b" {
+			<-release
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "affinity", Value: "b", Path: "/"})
+		lists(w, r)
+	})
+	defer close(release)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	client := dialled(t, server,
+		prospectkit.WithHTTPClient(&http.Client{Jar: jar, Timeout: 50 * time.Millisecond}), prospectkit.WithRetry(prospectkit.NoRetry))
+	_, err = client.Account.Me(t.Context())
+	require.NoError(t, err)
+	_, err = client.Account.Me(t.Context())
+	var failed *prospectkit.Error
+	require.ErrorAs(t, err, &failed, "the cookie came back and the time limit held")
+	require.Zero(t, failed.Status)
+	require.Equal(t, prospectkit.EvidenceSent, failed.Attempts[0].Evidence)
+}
+
+func TestFailuresKeepTheConnections(t *testing.T) {
+	for name, options := range map[string][]prospectkit.Option{
+		"own transport":      nil,
+		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),
+		"caller's transport": opts(prospectkit.WithTransport(new(http.Transport))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, connections := counted(t, lists)
+			client := dialled(t, server, options...)
+			for i := range 5 {
+				_, err := client.Account.Me(t.Context())
+				require.NoError(t, err)
+				if i != 2 {
+					continue
+				}
+				_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+				_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+				require.ErrorIs(t, err, prospectkit.ErrNotFound)
+				_, err = client.Account.Me(t.Context(), prospectkit.WithPath("/business/lists/x"), prospectkit.WithRetry(prospectkit.NoRetry))
+				require.ErrorIs(t, err, prospectkit.ErrNotFound)
+			}
+			require.EqualValues(t, 1, connections.Load())
+		})
+	}
+}
+
+// An error of the transport makes the retry loop empty the connection pool, if it is let.
+func TestCallersIdleConnectionsSurviveOurFailures(t *testing.T) {
+	server, connections := counted(t, lists)
+	own := &http.Client{Transport: &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
+		if strings.HasSuffix(r.URL.Path, "/credits") {
+			return nil, errors.New("no way there")
+		}
+		return nil, nil
+	}}}
+	client := dialled(t, server, prospectkit.WithHTTPClient(own), prospectkit.WithRetry(prospectkit.NoRetry))
+	for range 3 {
+		resp, err := own.Get(server.URL + "/api/v1/business/me")
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		_, err = client.Account.Me(t.Context())
+		require.NoError(t, err)
+		_, err = client.Account.Credits(t.Context())
+		require.ErrorContains(t, err, "no way there")
+	}
+	require.EqualValues(t, 1, connections.Load())
+}
+
+func TestDerivedClientsShareConnections(t *testing.T) {
+	server, connections := counted(t, lists)
+	parent := dialled(t, server)
+	for range 3 {
+		child, err := parent.With(prospectkit.WithUserAgent("app/1"))
+		require.NoError(t, err)
+		for _, c := range []*prospectkit.Client{parent, child} {
+			_, err = c.Account.Me(t.Context())
+			require.NoError(t, err)
+		}
+	}
+	require.EqualValues(t, 1, connections.Load())
+}
+
+func TestCredentialIsBasic(t *testing.T) {
+	var header http.Header
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		header = r.Header
+		return answer(200, oneUser), nil
+	}))
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}, header["Authorization"])
+	require.Equal(t, "application/json", header.Get("Accept"))
+	require.Regexp(t, `^prospectkit/`+regexp.QuoteMeta(prospectkit.Version)+` \(go[0-9].*; [a-z0-9]+/[a-z0-9]+\)$`, header.Get("User-Agent"))
+	require.Len(t, header, 3, "and nothing else: %v", header)
+}
+
+// Redirects are never followed, wherever they lead: the credential must not travel.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	elsewhere, hits := counted(t, lists)
+	_, port, err := net.SplitHostPort(elsewhere.Listener.Addr().String())
+	require.NoError(t, err)
+	targets := map[string]string{
+		"another port":   elsewhere.URL + "/api/v1/business/secret-path?q=secret-query",
+		"another host":   "http://ada:secret-password@localhost:" + port + "/api/v1/secret-path",
+		"another scheme": "https://127.0.0.1:" + port + "/secret-path",
+	}
+	for name, target := range targets {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			t.Run(name+" "+strconv.Itoa(status), func(t *testing.T) {
+				server, _ := counted(t, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Location", target)
+					w.WriteHeader(status)
+				})
+				to, err := url.Parse(target)
+				require.NoError(t, err)
+				follow := func(*http.Request, []*http.Request) error { return nil }
+				client := dialled(t, server, prospectkit.WithHTTPClient(&http.Client{CheckRedirect: follow}))
+
+				_, err = client.Account.Me(t.Context())
+				var read *prospectkit.Error
+				require.ErrorAs(t, err, &read)
+				require.Equal(t, status, read.Status)
+				require.ErrorContains(t, err, "a redirect, which is not followed; it points to host "+to.Host)
+				require.NotContains(t, err.Error(), "secret")
+				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+
+				_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "something answered in the service's place")
+				require.ErrorContains(t, err, "it points to host "+to.Host)
+				require.NotContains(t, err.Error(), "secret")
+			})
+		}
+	}
+	require.Zero(t, hits.Load())
+}
+
+func TestRedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
+	var paths []string
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		paths = append(paths, r.URL.Path)
+		return answer(302, "", "Location", "/api/v1/business/elsewhere"), nil
+	}))
+	_, err := client.Account.Me(t.Context())
+	require.ErrorContains(t, err, "it points to host api.example.com")
+	require.Equal(t, []string{"/api/v1/business/me"}, paths)
+}
+
+func TestOneClientServesManyGoroutines(t *testing.T) {
+	server, _ := counted(t, lists)
+	var attempts atomic.Int32
+	client := dialled(t, server, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == prospectkit.EventAttempt {
+			attempts.Add(1)
+		}
+	}))
+	const goroutines, rounds = 64, 6
+	problems := make(chan error, goroutines*rounds)
+	var group sync.WaitGroup
+	for range goroutines {
+		group.Go(func() {
+			for round := range rounds {
+				problems <- mixed(t, client, round)
+			}
+		})
+	}
+	group.Wait()
+	close(problems)
+	for err := range problems {
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, goroutines*rounds, attempts.Load())
+	windows := client.Budget().Snapshot()
+	require.Empty(t, windows, "no answer told a window")
+}
+
+// mixed makes one call of three and reports an answer that belongs to another one.
+func mixed(t *testing.T, client *prospectkit.Client, round int) error {
+	t.Helper()
+	var info prospectkit.Info
+	var err error
+	want, op := 200, "account.me"
+	switch round % 3 {
+	case 0:
+		_, err = client.Account.Me(t.Context(), prospectkit.Capture(&info))
+	case 1:
+		want, op = 404, "lists.get"
+		_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.Capture(&info))
+	case 2:
+		want, op = 500, "lists.create"
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.Capture(&info))
+	}
+	if info.Status != want || info.Op != op || (err == nil) != (want == 200) {
+		return fmt.Errorf("%s: got %d by %s, want %d: %w", op, info.Status, info.Op, want, err)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// jsonText writes a JSON string.
+func jsonText(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// family makes one error of each kind the way a user gets it.
+func family(t *testing.T) map[string]error {
+	t.Helper()
+	create := func(rt http.RoundTripper) error {
+		_, err := newClient(t, rt).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+		return err
+	}
+	limited := newClient(t, always(429, envelope("RATE_LIMITED"), "Retry-After", "3600"))
+	_, answered := limited.Account.Me(t.Context())
+	_, held := limited.Account.Me(t.Context())
+	_, refused := limited.Lists.Create(t.Context(), prospectkit.NewList{})
+	deadDialer := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
+	}}
+	return map[string]error{
+		"refused locally":       refused,
+		"refused by the limit":  held,
+		"429":                   answered,
+		"409":                   create(always(409, envelope("LIST_NAME_TAKEN"))),
+		"never sent":            create(deadDialer),
+		"500 to a write":        create(always(500, envelope("UNEXPECTED_ERROR"))),
+		"cut":                   create(roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })),
+		"answer cannot be read": create(always(201, "<html>")),
+	}
+}
+
+func TestEveryErrorOfTheFamily(t *testing.T) {
+	type facts struct {
+		kind    string
+		outcome prospectkit.Outcome
+		action  prospectkit.Action
+		code    prospectkit.Code
+		fields  []string // of LogValue
+	}
+	answered := []string{"attempts", "code", "op", "outcome", "param", "request_id", "status"}
+	want := map[string]facts{
+		"refused locally":       {"*prospectkit.RefusedError", prospectkit.NotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
+		"refused by the limit":  {"*prospectkit.WaitError", prospectkit.NotApplied, prospectkit.ActionAfterDelay, "", []string{"op", "surface", "wait"}},
+		"429":                   {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
+		"409":                   {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
+		"never sent":            {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionMayPass, "", answered},
+		"500 to a write":        {"*prospectkit.OutcomeUnknownError", prospectkit.Unknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, []string{"attempts", "op", "outcome"}},
+		"cut":                   {"*prospectkit.OutcomeUnknownError", prospectkit.Unknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "op", "outcome"}},
+		"answer cannot be read": {"*prospectkit.AnswerLostError", prospectkit.Applied, prospectkit.ActionVerifyFirst, "", []string{"op", "outcome", "status"}},
+	}
+	for name, err := range family(t) {
+		for _, wrapped := range []error{err, fmt.Errorf("syncing: %w", err), errors.Join(io.EOF, err)} {
+			require.Equal(t, want[name].outcome, prospectkit.OutcomeOf(wrapped), name)
+			require.Equal(t, want[name].code, prospectkit.CodeOf(wrapped), name)
+		}
+		ours, ok := err.(interface {
+			Outcome() prospectkit.Outcome
+			Advice() prospectkit.Advice
+			slog.LogValuer
+		})
+		require.True(t, ok, name)
+		var line bytes.Buffer
+		slog.New(slog.NewJSONHandler(&line, nil)).Warn("failed", "error", ours)
+		var logged struct {
+			Error map[string]any `json:"error"`
+		}
+		require.NoError(t, json.Unmarshal(line.Bytes(), &logged))
+		fields := slices.Sorted(maps.Keys(logged.Error))
+		require.Equal(t, want[name], facts{fmt.Sprintf("%T", err), ours.Outcome(), ours.Advice().Action, prospectkit.CodeOf(err), fields}, name)
+		require.NotEmpty(t, ours.Advice().Hint, name)
+		require.Equal(t, want[name].outcome == prospectkit.Unknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
+		require.Equal(t, name == "refused locally", errors.Is(err, prospectkit.ErrRefusedLocally), name)
+		require.Equal(t, name == "refused by the limit" || name == "429", errors.Is(err, prospectkit.ErrRateLimited), name)
+		requireOneLine(t, err)
+	}
+}
+
+func TestCausesStayReachable(t *testing.T) {
+	errs := family(t)
+	require.ErrorIs(t, errs["cut"], io.ErrUnexpectedEOF)
+	require.ErrorIs(t, errs["refused locally"], prospectkit.ErrInvalid)
+	var dns *net.DNSError
+	require.ErrorAs(t, errs["never sent"], &dns)
+	var answered *prospectkit.Error
+	require.ErrorAs(t, errs["500 to a write"], &answered)
+	require.Equal(t, prospectkit.Unknown, answered.Outcome(), "the answer inside does not say otherwise")
+}
+
+func TestOutcomeOfOtherErrors(t *testing.T) {
+	require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(nil))
+	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(io.EOF))
+	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(context.DeadlineExceeded))
+}
+
+func TestMissingScopeIsNamed(t *testing.T) {
+	client := newClient(t, always(403, envelope("INSUFFICIENT_SCOPE")))
+	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.ErrorContains(t, err, `needs the scope "lists"`)
+	require.ErrorIs(t, err, prospectkit.ErrForbidden)
+	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
+	require.ErrorContains(t, err, `needs the scope "campaigns"`)
+
+	_, err = client.Account.Me(t.Context())
+	require.NotContains(t, err.Error(), "needs the scope", "any key may call it: there is no scope to name")
+	unnamed := unnamedOperation(prospectkit.ClassRead)
+	unnamed.Scope = ""
+	require.NotContains(t, client.Call(t.Context(), unnamed, nil, nil).Error(), "needs the scope")
+}
+
+func TestUnknownEndpoint(t *testing.T) {
+	client := newClient(t, always(404, envelope("ENDPOINT_NOT_FOUND")))
+	_, err := client.Account.Me(t.Context())
+	require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
+	require.NotErrorIs(t, err, prospectkit.ErrNotFound)
+	require.NotContains(t, err.Error(), "WithPath", "the document shows this path")
+	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
+	require.NotContains(t, err.Error(), "WithPath", "the caller gave this path")
+}
+
+// unnamedOperation is one that the package has no method for.
+func unnamedOperation(class prospectkit.Class) prospectkit.Operation {
+	method := http.MethodPost
+	if class == prospectkit.ClassRead {
+		method = http.MethodGet
+	}
+	return prospectkit.Operation{
+		Name: "campaigns.stop", Method: method, Path: "/business/campaigns/" + listID + "/stop",
+		Scope: prospectkit.ScopeCampaigns, Surface: prospectkit.SurfaceCampaigns, Class: class,
+	}
+}

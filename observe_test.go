@@ -1,0 +1,264 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// events gathers what a client reports.
+func events(into *[]prospectkit.Event) prospectkit.Option {
+	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { *into = append(*into, e) })
+}
+
+// thirdTime fails twice, each time after a second, and then succeeds.
+func thirdTime() roundTrip {
+	sent := 0
+	return func(*http.Request) (*http.Response, error) {
+		time.Sleep(time.Second) // virtual
+		if sent++; sent < 3 {
+			return answer(500, envelope("UNEXPECTED_ERROR")), nil
+		}
+		return answer(200, oneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "9"), nil
+	}
+}
+
+func TestEventsOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []prospectkit.Event
+		began := time.Now()
+		_, err := newClient(t, thirdTime(), events(&got)).Account.Me(t.Context())
+		require.NoError(t, err)
+
+		type row struct {
+			kind    prospectkit.EventKind
+			attempt int
+			status  int
+			code    prospectkit.Code
+		}
+		var rows []row
+		for _, e := range got {
+			rows = append(rows, row{e.Kind, e.Attempt, e.Status, e.Code})
+			require.Equal(t, []any{"account.me", "GET", "/business/me", prospectkit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
+		}
+		require.Equal(t, []row{
+			{prospectkit.EventAttempt, 1, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventDecision, 1, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventWait, 2, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventAttempt, 2, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventDecision, 2, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventWait, 3, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventAttempt, 3, 200, ""},
+			{prospectkit.EventCall, 3, 200, ""},
+		}, rows)
+
+		second, third := got[2].Wait, got[5].Wait
+		require.Positive(t, second)
+		require.Positive(t, third)
+		require.Equal(t, "repeat", got[1].Next)
+		require.NotEmpty(t, got[1].Reason)
+		require.NotEmpty(t, got[2].Reason)
+		require.Equal(t, began, got[0].Start)
+		require.Equal(t, time.Second, got[0].Duration)
+		require.Equal(t, began.Add(time.Second), got[2].Start)
+		require.Equal(t, began.Add(time.Second+second), got[3].Start)
+		last := got[7]
+		require.Equal(t, began, last.Start)
+		require.Equal(t, 3*time.Second+second+third, last.Duration)
+		require.Equal(t, prospectkit.Applied, last.Outcome)
+		require.NoError(t, last.Err)
+		require.Equal(t, prospectkit.EvidenceAnswered, got[6].Evidence)
+		require.Equal(t, 7, last.Rate.Remaining)
+		require.Equal(t, prospectkit.WindowMinute, last.Rate.Window)
+	})
+}
+
+func TestEventsOfAFailure(t *testing.T) {
+	var got []prospectkit.Event
+	cut := roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	_, err := newClient(t, cut, events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+	require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventDecision, prospectkit.EventCall}, eventKinds(got))
+	require.ErrorIs(t, got[0].Err, io.ErrUnexpectedEOF)
+	require.Equal(t, prospectkit.EvidenceSent, got[0].Evidence)
+	require.Equal(t, "return an unknown outcome", got[1].Next)
+	require.Equal(t, err, got[2].Err)
+	require.Equal(t, prospectkit.Unknown, got[2].Outcome)
+}
+
+func eventKinds(all []prospectkit.Event) []prospectkit.EventKind {
+	var list []prospectkit.EventKind
+	for _, e := range all {
+		list = append(list, e.Kind)
+	}
+	return list
+}
+
+func TestWaitForAHeldSurfaceIsAnEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []prospectkit.Event
+		sent := 0
+		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			if sent++; sent == 1 {
+				return answer(429, envelope("RATE_LIMITED"), "Retry-After", "20"), nil
+			}
+			return answer(200, oneUser), nil
+		}), events(&got))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		got = nil
+		_, err = client.Account.Me(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []prospectkit.EventKind{prospectkit.EventWait, prospectkit.EventAttempt, prospectkit.EventCall}, eventKinds(got))
+		require.GreaterOrEqual(t, got[0].Wait, 20*time.Second)
+		require.Equal(t, 1, got[0].Attempt)
+		require.Contains(t, got[0].Reason, "429")
+	})
+}
+
+func TestObserversCannotBreakACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		var order []string
+		note := func(name string) prospectkit.Option {
+			return prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) {
+				order = append(order, name+ctx.Value(key{}).(string))
+			})
+		}
+		breaks := prospectkit.WithObserver(func(context.Context, prospectkit.Event) { panic("observer") })
+		client := newClient(t, always(200, oneUser), note("a"), breaks, note("b"))
+		user, err := client.Account.Me(context.WithValue(t.Context(), key{}, "1"))
+		require.NoError(t, err)
+		require.Equal(t, "Ada", user.Name)
+		require.Equal(t, []string{"a1", "b1", "a1", "b1"}, order, "each sees each event, in the order of the options")
+	})
+}
+
+// silence runs f and returns what reached the process's outputs and default loggers.
+func silence(t *testing.T, f func()) string {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "output")
+	require.NoError(t, err)
+	stdout, stderr, logger, writer := os.Stdout, os.Stderr, slog.Default(), log.Writer()
+	defer func() {
+		os.Stdout, os.Stderr = stdout, stderr
+		slog.SetDefault(logger)
+		log.SetOutput(writer)
+	}()
+	os.Stdout, os.Stderr = file, file
+	slog.SetDefault(slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	log.SetOutput(file)
+	f()
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestSilentByDefault(t *testing.T) {
+	call := func(options ...prospectkit.Option) func() {
+		return func() {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := newClient(t, thirdTime(), options...).Account.Me(t.Context())
+				require.NoError(t, err)
+				_, err = newClient(t, always(500, ""), options...).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+			})
+		}
+	}
+	require.Empty(t, silence(t, call()))
+	loud := prospectkit.WithObserver(func(context.Context, prospectkit.Event) { slog.Info("seen") })
+	require.Contains(t, silence(t, call(loud)), "seen", "the trap works")
+}
+
+// logged are the fields that a log line may have, by message. Nothing else ever gets out.
+var logged = map[string][]string{
+	"prospectkit attempt":  {"time", "level", "msg", "op", "attempt", "status", "code", "evidence", "duration"},
+	"prospectkit decision": {"time", "level", "msg", "op", "attempt", "reason", "next"},
+	"prospectkit wait":     {"time", "level", "msg", "op", "attempt", "wait", "reason"},
+	"prospectkit call":     {"time", "level", "msg", "op", "attempt", "status", "code", "outcome", "duration"},
+}
+
+// logLines runs f with a logger and parses what it wrote.
+func logLines(t *testing.T, level slog.Level, f func(prospectkit.Option)) (lines []map[string]any, text string) {
+	t.Helper()
+	var out bytes.Buffer
+	f(prospectkit.WithLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: level}))))
+	text = out.String()
+	for line := range bytes.Lines([]byte(text)) {
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal(line, &fields))
+		lines = append(lines, fields)
+	}
+	return lines, text
+}
+
+func TestLogHoldsListedFieldsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines, text := logLines(t, slog.LevelDebug, func(logger prospectkit.Option) {
+			_, err := newClient(t, thirdTime(), logger).Account.Me(t.Context())
+			require.NoError(t, err)
+			refused := newClient(t, always(422, `{"error":{"code":"VALIDATION_FAILED","message":"secret-message","param":"secret-param"}}`), logger)
+			_, err = refused.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret-search"}, prospectkit.WithQuery("k", "secret-query"))
+			require.Error(t, err)
+			_, err = refused.Lists.Create(t.Context(), prospectkit.NewList{Name: "secret-name"}, prospectkit.WithHeader("X-Own", "secret-header"))
+			require.Error(t, err)
+			_, err = refused.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+			require.Error(t, err)
+		})
+		seen := make(map[string]bool)
+		for _, fields := range lines {
+			message, _ := fields["msg"].(string)
+			require.Contains(t, logged, message)
+			require.Len(t, fields, len(logged[message]), message)
+			for name := range fields {
+				require.Contains(t, logged[message], name)
+			}
+			seen[message] = true
+		}
+		require.Len(t, seen, len(logged), "every kind was seen")
+		for _, secret := range []string{"secret", listID, token, "Authorization"} {
+			require.NotContains(t, text, secret)
+		}
+	})
+}
+
+func TestLogLevels(t *testing.T) {
+	for level, want := range map[slog.Level][]string{
+		slog.LevelDebug: {
+			"DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "DEBUG call",
+			"INFO attempt", "INFO decision", "WARN call",
+		},
+		slog.LevelInfo: {
+			"INFO decision", "INFO wait", "INFO decision", "INFO wait",
+			"INFO attempt", "INFO decision", "WARN call",
+		},
+		slog.LevelWarn:  {"WARN call"},
+		slog.LevelError: nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lines, _ := logLines(t, level, func(logger prospectkit.Option) {
+				_, err := newClient(t, thirdTime(), logger).Account.Me(t.Context())
+				require.NoError(t, err)
+				cut := roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+				_, err = newClient(t, cut, logger).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+				require.Error(t, err)
+			})
+			var got []string
+			for _, fields := range lines {
+				got = append(got, fields["level"].(string)+" "+fields["msg"].(string)[len("prospectkit "):])
+			}
+			require.Equal(t, want, got, level)
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package prospectkit_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func TestCallSendsWhatTheOperationSays(t *testing.T) {
+	wire := &recorder{answer: func() (*http.Response, error) { return answer(200, `{"stopped":true,"at":{"n":3}}`), nil }}
+	client := newClient(t, wire)
+	stop := unnamedOperation(prospectkit.ClassUnsafe)
+
+	var raw prospectkit.Object
+	require.NoError(t, client.Call(t.Context(), stop, prospectkit.Fields{"why": "test"}, &raw, prospectkit.WithQuery("dry", "1")))
+	require.Equal(t, []string{"/api/v1" + stop.Path, "dry=1", `{"why":"test"}`}, []string{wire.path, wire.query, wire.body})
+	require.True(t, raw.Bool("stopped"))
+	require.Equal(t, 3, raw.Int("at.n"))
+
+	var typed struct{ Stopped bool }
+	var info prospectkit.Info
+	require.NoError(t, client.Call(t.Context(), stop, struct{ A int }{1}, &typed, prospectkit.Capture(&info)))
+	require.True(t, typed.Stopped)
+	require.JSONEq(t, `{"A":1}`, wire.body)
+	require.Equal(t, []any{"campaigns.stop", prospectkit.SurfaceCampaigns}, []any{info.Op, info.Surface})
+
+	require.NoError(t, client.Call(t.Context(), stop, nil, nil))
+	require.Empty(t, wire.body)
+	require.NotContains(t, wire.header, "Content-Type")
+	var ids []string
+	err := client.Call(t.Context(), stop, nil, &ids)
+	require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err), "it happened, though the answer has another type: %v", err)
+}
+
+func TestCallOfAnEmptyAnswer(t *testing.T) {
+	client := newClient(t, always(204, ""))
+	typed := struct{ N int }{7}
+	require.NoError(t, client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), nil, &typed))
+	require.Equal(t, 7, typed.N, "there was nothing to decode")
+}
+
+// What is repeated is decided by the class that the caller names.
+func TestCallRespectsTheClass(t *testing.T) {
+	for class, want := range map[prospectkit.Class]struct {
+		after500, after502 int // requests
+		unknown            bool
+	}{
+		prospectkit.ClassRead:           {3, 3, false},
+		prospectkit.ClassMeteredRead:    {3, 1, true},
+		prospectkit.ClassIdempotent:     {1, 1, true},
+		prospectkit.ClassGuardedByName:  {1, 1, true},
+		prospectkit.ClassGuardedByState: {1, 1, true},
+		prospectkit.ClassUnsafe:         {1, 1, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			requests := func(status int, body string) (int, error) {
+				wire := &recorder{answer: func() (*http.Response, error) { return answer(status, body), nil }}
+				err := newClient(t, wire).Call(t.Context(), unnamedOperation(class), nil, nil)
+				return wire.requests, err
+			}
+			n, err := requests(500, envelope("UNEXPECTED_ERROR"))
+			require.Equal(t, want.after500, n, class)
+			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+			n, err = requests(502, "<html>")
+			require.Equal(t, want.after502, n, class)
+			require.Equal(t, want.unknown, prospectkit.OutcomeOf(err) == prospectkit.Unknown, class)
+		})
+	}
+}
+
+func TestCallTimeouts(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 5 * time.Second: 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			o := unnamedOperation(prospectkit.ClassUnsafe)
+			o.AttemptTimeout = given
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}))
+			began := time.Now()
+			require.ErrorIs(t, client.Call(t.Context(), o, nil, nil), prospectkit.ErrOutcomeUnknown)
+			require.Equal(t, want, time.Since(began))
+		})
+	}
+}
+
+func TestCallRefuses(t *testing.T) {
+	wire := new(recorder)
+	client := newClient(t, wire)
+	type object = prospectkit.Object
+	for name, c := range map[string]struct {
+		change func(*prospectkit.Operation)
+		in     any
+		out    any
+		params []string
+	}{
+		"nothing given":     {func(o *prospectkit.Operation) { *o = prospectkit.Operation{} }, nil, nil, []string{"Operation.Name", "Operation.Method", "Operation.Path", "Operation.Surface", "Operation.Class"}},
+		"unknown class":     {func(o *prospectkit.Operation) { o.Class = "safe" }, nil, nil, []string{"Operation.Class"}},
+		"unknown method":    {func(o *prospectkit.Operation) { o.Method = "post" }, nil, nil, []string{"Operation.Method"}},
+		"unknown surface":   {func(o *prospectkit.Operation) { o.Surface = "moon" }, nil, nil, []string{"Operation.Surface"}},
+		"path with braces":  {func(o *prospectkit.Operation) { o.Path = "/lists/{id}" }, nil, nil, []string{"Operation.Path"}},
+		"path with query":   {func(o *prospectkit.Operation) { o.Path = "/lists?a=b" }, nil, nil, []string{"Operation.Path"}},
+		"path that climbs":  {func(o *prospectkit.Operation) { o.Path = "/lists/../me" }, nil, nil, []string{"Operation.Path"}},
+		"foreign address":   {func(o *prospectkit.Operation) { o.Path = "//evil.example/x" }, nil, nil, []string{"Operation.Path"}},
+		"negative timeout":  {func(o *prospectkit.Operation) { o.AttemptTimeout = -1 }, nil, nil, []string{"Operation.AttemptTimeout"}},
+		"body unmarshalled": {func(*prospectkit.Operation) {}, func() {}, nil, []string{"body"}},
+		"body of a GET":     {func(o *prospectkit.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"WithField"}},
+		"out no pointer":    {func(*prospectkit.Operation) {}, nil, object{}, []string{"out"}},
+		"out a nil pointer": {func(*prospectkit.Operation) {}, nil, (*object)(nil), []string{"out"}},
+		"out a map":         {func(*prospectkit.Operation) {}, nil, map[string]any{}, []string{"out"}},
+	} {
+		o := unnamedOperation(prospectkit.ClassUnsafe)
+		c.change(&o)
+		var refused *prospectkit.RefusedError
+		require.ErrorAs(t, client.Call(t.Context(), o, c.in, c.out), &refused, name)
+		var params []string
+		for _, v := range refused.Violations {
+			params = append(params, v.Param)
+		}
+		require.Equal(t, c.params, params, name)
+	}
+	require.Zero(t, wire.requests, "a mistake is found before anything is sent")
+}

@@ -1,0 +1,318 @@
+package prospectkit_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// recorder answers every request the same way and keeps what it saw last.
+type recorder struct {
+	path, query, body string
+	header            http.Header
+	requests          int
+	answer            func() (*http.Response, error)
+}
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.requests++
+	r.path, r.query, r.header, r.body = req.URL.EscapedPath(), req.URL.RawQuery, req.Header.Clone(), ""
+	if req.Body != nil {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.body = string(body)
+	}
+	if r.answer != nil {
+		return r.answer()
+	}
+	return answer(200, `{"list":`+oneList+`}`), nil
+}
+
+// A shared option holds for the client, and a call overrides it for itself.
+func TestSharedOptionsAtBothLevels(t *testing.T) {
+	failing := func() (*http.Response, error) { return answer(502, "<html>"), nil }
+	limited := func() (*http.Response, error) { return answer(429, envelope("RATE_LIMITED"), "Retry-After", "30"), nil }
+	hanging := func() (*http.Response, error) { return nil, errors.New("cut") }
+	retries := func(n int) prospectkit.SharedOption {
+		return prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: n})
+	}
+	for _, c := range []struct {
+		name   string
+		answer func() (*http.Response, error)
+		client []prospectkit.Option
+		call   []prospectkit.CallOption
+		want   int // requests
+	}{
+		{"three attempts by default", failing, nil, nil, 3},
+		{"client says five", failing, opts(retries(5)), nil, 5},
+		{"call says two", failing, nil, calls(retries(2)), 2},
+		{"call overrides client", hanging, opts(retries(5)), calls(retries(2)), 2},
+		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), prospectkit.WithRetry(prospectkit.NoRetry)), 1},
+		{"waits 30 s by default", limited, nil, nil, 3},
+		{"client waits 10 s at most", limited, opts(prospectkit.WithMaxWait(10 * time.Second)), nil, 1},
+		{"call waits 10 s at most", limited, nil, calls(prospectkit.WithMaxWait(10 * time.Second)), 1},
+		{"call waits longer than client", limited, opts(prospectkit.WithMaxWait(0)), calls(prospectkit.WithMaxWait(time.Minute)), 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				wire := &recorder{answer: c.answer}
+				_, err := newClient(t, wire, c.client...).Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, c.call...)
+				require.Error(t, err)
+				require.Equal(t, c.want, wire.requests)
+			})
+		})
+	}
+}
+
+func calls(o ...prospectkit.CallOption) []prospectkit.CallOption { return o }
+
+func TestAttemptTimeoutAtBothLevels(t *testing.T) {
+	for _, c := range []struct {
+		client []prospectkit.Option
+		call   []prospectkit.CallOption
+		want   time.Duration
+	}{
+		{nil, nil, 30 * time.Second},
+		{opts(prospectkit.WithAttemptTimeout(3 * time.Second)), nil, 3 * time.Second},
+		{nil, calls(prospectkit.WithAttemptTimeout(2 * time.Second)), 2 * time.Second},
+		{opts(prospectkit.WithAttemptTimeout(3 * time.Second)), calls(prospectkit.WithAttemptTimeout(5 * time.Second)), 5 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}), append(c.client, prospectkit.WithRetry(prospectkit.NoRetry))...)
+			began := time.Now()
+			_, err := client.Account.Me(t.Context(), c.call...)
+			require.ErrorContains(t, err, "no answer within the time limit")
+			require.Equal(t, c.want, time.Since(began))
+		})
+	}
+}
+
+func TestBadCallOptionsSendNothing(t *testing.T) {
+	wire := new(recorder)
+	client := newClient(t, wire)
+	for name, c := range map[string]struct {
+		option prospectkit.CallOption
+		want   []prospectkit.Violation
+	}{
+		"nil":              {nil, violation("option 1", "is nil")},
+		"query key":        {prospectkit.WithQuery("", "x"), violation("WithQuery", "needs a key")},
+		"field name":       {prospectkit.WithField("", 1), violation("WithField", "needs a name")},
+		"capture":          {prospectkit.Capture(nil), violation("Capture", "got nil")},
+		"wait":             {prospectkit.WithMaxWait(-1), violation("WithMaxWait", "is -1ns, must not be negative")},
+		"attempt timeout":  {prospectkit.WithAttemptTimeout(-time.Second), violation("WithAttemptTimeout", "is -1s, must be positive")},
+		"retry":            {prospectkit.WithRetry(prospectkit.RetryPolicy{MaxDelay: -1}), violation("RetryPolicy", "has a negative delay")},
+		"header name":      {prospectkit.WithHeader("X Y", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header no token":  {prospectkit.WithHeader("X(Y)", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header not ASCII": {prospectkit.WithHeader("X-Größe", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header empty":     {prospectkit.WithHeader("", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header value":     {prospectkit.WithHeader("X-Trace", "a\r\nAuthorization: b"), violation("WithHeader", "needs a valid name and value")},
+		"unmarshalable":    {prospectkit.WithField("f", func() {}), violation("body", `cannot be encoded: field "f": json: unsupported type: func()`)},
+	} {
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, c.option)
+		var refused *prospectkit.RefusedError
+		require.ErrorAs(t, err, &refused, name)
+		require.Equal(t, c.want, refused.Violations, name)
+		require.Equal(t, "lists.create", refused.Op)
+	}
+	require.Zero(t, wire.requests)
+}
+
+func TestAllMistakesOfACallComeAtOnce(t *testing.T) {
+	wire := new(recorder)
+	_, err := newClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""), prospectkit.WithPath("nowhere"))
+	var refused *prospectkit.RefusedError
+	require.ErrorAs(t, err, &refused)
+	var params []string
+	for _, v := range refused.Violations {
+		params = append(params, v.Param)
+	}
+	require.Equal(t, []string{"option 1", "WithQuery", "WithPath", "name", "entityType"}, params)
+	require.Zero(t, wire.requests)
+}
+
+// reservedHeaders is written a second time on purpose.
+var reservedHeaders = []string{
+	"Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",
+	"Proxy-Authorization", "Idempotency-Key", "X-Idempotency-Key",
+}
+
+func TestWithHeader(t *testing.T) {
+	wire := new(recorder)
+	client := newClient(t, wire)
+	for _, name := range reservedHeaders {
+		for _, spelled := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
+			_, err := client.Account.Me(t.Context(), prospectkit.WithHeader(spelled, "x"))
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, spelled)
+			require.ErrorContains(t, err, "WithHeader must not set "+name)
+		}
+	}
+	require.Zero(t, wire.requests)
+
+	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{},
+		prospectkit.WithHeader("x-trace_1!", "abc"), prospectkit.WithHeader("X-Twice", "1"), prospectkit.WithHeader("x-twice", "2"))
+	require.NoError(t, err)
+	require.Equal(t, "abc", wire.header.Get("X-Trace_1!"))
+	require.Equal(t, []string{"2"}, wire.header["X-Twice"])
+	_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	require.NotContains(t, wire.header, "X-Twice", "one call only")
+}
+
+func TestWithQuery(t *testing.T) {
+	wire := new(recorder)
+	client := newClient(t, wire)
+	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: prospectkit.IncludeColumns},
+		prospectkit.WithQuery("a b", "c&d=é#"), prospectkit.WithQuery("include", "columns,stats"), prospectkit.WithQuery("empty", ""))
+	require.NoError(t, err)
+	require.Equal(t, "a+b=c%26d%3D%C3%A9%23&empty=&include=columns%2Cstats", wire.query)
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithQuery("dry", "1"))
+	require.NoError(t, err)
+	require.Equal(t, "dry=1", wire.query)
+	_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	require.Empty(t, wire.query)
+}
+
+func TestWithField(t *testing.T) {
+	wire := new(recorder)
+	client := newClient(t, wire)
+	note := prospectkit.WithField("note", map[string]any{"n": 1})
+
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, note, prospectkit.WithField("big", uint64(1<<63)))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"name":"x","note":{"n":1},"big":9223372036854775808}`, wire.body)
+	require.Equal(t, "application/json", wire.header.Get("Content-Type"))
+
+	own := prospectkit.Fields{"contactIds": []string{listID}}
+	_, err = client.Lists.AddMembers(t.Context(), listID, own, note)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"contactIds":["`+listID+`"],"note":{"n":1}}`, wire.body)
+	require.Len(t, own, 1, "the caller's map is left alone")
+
+	_, err = client.Lists.AddMembers(t.Context(), listID, nil, note)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"note":{"n":1}}`, wire.body)
+
+	sent := wire.requests
+	for name, refuse := range map[string]func() error{
+		"set by a typed body": func() error {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithField("name", "y"))
+			return err
+		},
+		"known to a typed body, but not set": func() error {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithField("entityType", "companyList"))
+			return err
+		},
+		"set by raw fields": func() error {
+			_, err := client.Lists.AddMembers(t.Context(), listID, prospectkit.Fields{"note": 1}, note)
+			return err
+		},
+		"given twice": func() error {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, note, note)
+			return err
+		},
+		"on a GET request": func() error {
+			_, err := client.Account.Me(t.Context(), note)
+			return err
+		},
+		"on a body that is null": func() error {
+			return client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), map[string]any(nil), nil, note)
+		},
+		"on a body that is an array": func() error {
+			return client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), []int{1}, nil, note)
+		},
+	} {
+		require.ErrorIs(t, refuse(), prospectkit.ErrRefusedLocally, name)
+	}
+	require.Equal(t, sent, wire.requests)
+}
+
+func TestWithPath(t *testing.T) {
+	wire := new(recorder)
+	client := newClient(t, wire)
+	for template, want := range map[string]string{
+		"/business/v2/lists/{id}":     "/api/v1/business/v2/lists/" + listID,
+		"/{id}":                       "/api/v1/" + listID,
+		"/lists/{id}/with%20space":    "/api/v1/lists/" + listID + "/with%20space",
+		"/lists/%7Bx%7D/{anything}/é": "/api/v1/lists/%7Bx%7D/" + listID + "/%C3%A9",
+	} {
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithPath(template))
+		require.NoError(t, err, template)
+		require.Equal(t, want, wire.path, template)
+	}
+	sent := wire.requests
+	for _, template := range []string{
+		"", "lists/{id}", "//evil.example/{id}", "/lists//{id}", "/../{id}", "/lists/./{id}", "/lists/{id}/..", "/lists/{id}?a=b", "/lists/{id}#x",
+		"/lists\\{id}", "/lists/{id}\r\n", "/lists/ {id}", "https://evil.example/{id}", "/lists", "/{a}/{b}", "/lists/{id", "/lists/{id}/%zz",
+	} {
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithPath(template))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "%q went to %s", template, wire.path)
+	}
+	_, err := client.Lists.Get(t.Context(), "../../me", prospectkit.GetListParams{}, prospectkit.WithPath("/lists/{id}"))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.Equal(t, sent, wire.requests)
+}
+
+func TestCapture(t *testing.T) {
+	var info prospectkit.Info
+	client := newClient(t, always(200, oneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
+	_, err := client.Account.Me(t.Context(), prospectkit.Capture(&info))
+	require.NoError(t, err)
+	require.Equal(t, []any{"account.me", prospectkit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
+	require.Equal(t, []any{prospectkit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
+	require.Len(t, info.Attempts, 1)
+	require.Equal(t, prospectkit.EvidenceAnswered, info.Attempts[0].Evidence)
+	require.NoError(t, info.Attempts[0].Err)
+
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.Capture(&info))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: prospectkit.SurfaceLists}, info, "nothing is left of the call before")
+
+	_, err = newClient(t, always(404, envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.Capture(&info))
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
+	info.Header.Set("X-Mine", "1")
+
+	cut := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), prospectkit.WithRetry(prospectkit.NoRetry))
+	_, err = cut.Account.Me(t.Context(), prospectkit.Capture(&info))
+	require.Error(t, err)
+	require.Zero(t, info.Status)
+	require.Empty(t, info.Header)
+	require.Len(t, info.Attempts, 1)
+	require.ErrorIs(t, info.Attempts[0].Err, io.ErrUnexpectedEOF)
+}
+
+func TestCaptureHoldsEveryAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var info prospectkit.Info
+		sent := 0
+		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			if sent++; sent < 3 {
+				return answer(503, "<html>", "Retry-After", "4"), nil
+			}
+			return answer(200, oneUser), nil
+		}))
+		began := time.Now()
+		_, err := client.Account.Me(t.Context(), prospectkit.Capture(&info))
+		require.NoError(t, err)
+		require.Len(t, info.Attempts, 3)
+		require.Equal(t, time.Since(began), info.Duration)
+		require.Equal(t, info.Duration, info.Attempts[0].Wait+info.Attempts[1].Wait)
+		require.GreaterOrEqual(t, info.Attempts[0].Wait, 4*time.Second)
+		require.Zero(t, info.Attempts[2].Wait)
+		require.Equal(t, []int{503, 503, 200}, []int{info.Attempts[0].Status, info.Attempts[1].Status, info.Attempts[2].Status})
+	})
+}

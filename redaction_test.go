@@ -1,0 +1,138 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// faces are all the ways in which a value is printed by mistake.
+func faces(v any) map[string]string {
+	out := make(map[string]string)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X"} {
+		out[verb] = fmt.Sprintf(verb, v)
+	}
+	if text, err := json.Marshal(v); err == nil {
+		out["JSON"] = string(text)
+	}
+	var line bytes.Buffer
+	slog.New(slog.NewTextHandler(&line, nil)).Error("x", "value", v)
+	slog.New(slog.NewJSONHandler(&line, nil)).Error("x", slog.Any("value", v), slog.Group("g", slog.Any("value", v)))
+	out["slog"] = line.String()
+	if err, ok := v.(error); ok {
+		out["cause"] = fmt.Sprintf("%v %+v", errors.Unwrap(err), errors.Join(io.EOF, err))
+	}
+	return out
+}
+
+// traces are the forms in which the token can show.
+func traces() []string {
+	basic := base64.StdEncoding.EncodeToString([]byte(token + ":"))
+	forms := []string{token, basic, base64.StdEncoding.EncodeToString([]byte(token))}
+	for _, form := range forms[:2] {
+		forms = append(forms, hex.EncodeToString([]byte(form)), strings.ToUpper(hex.EncodeToString([]byte(form))))
+	}
+	return forms
+}
+
+// requireNoToken demands that no face of a value shows the token.
+func requireNoToken(t *testing.T, name string, v any) {
+	t.Helper()
+	for face, text := range faces(v) {
+		for _, trace := range traces() {
+			require.NotContains(t, text, trace, "%s as %s", name, face)
+		}
+	}
+}
+
+func TestTheScanFindsTokens(t *testing.T) {
+	for _, leak := range []any{
+		token, errors.New(token), struct{ Header http.Header }{http.Header{"Authorization": {"Basic " + traces()[1]}}},
+	} {
+		found := 0
+		for _, text := range faces(leak) {
+			for _, trace := range traces() {
+				found += strings.Count(text, trace)
+			}
+		}
+		require.GreaterOrEqual(t, found, 6)
+	}
+}
+
+func TestNothingPrintsTheToken(t *testing.T) {
+	var seen []prospectkit.Event
+	client := newClient(t, always(200, oneUser), events(&seen))
+	child, err := client.With(prospectkit.WithUserAgent("app/1"))
+	require.NoError(t, err)
+	var info prospectkit.Info
+	_, err = child.Account.Me(t.Context(), prospectkit.Capture(&info))
+	require.NoError(t, err)
+	for name, v := range map[string]any{
+		"client": client, "derived client": child, "account": client.Account, "lists": client.Lists,
+		"search by value": *client.Search, "in a struct": struct{ C *prospectkit.Client }{client}, "budget": client.Budget(),
+		"options": []any{prospectkit.WithUserAgent("x"), prospectkit.WithMaxWait(0), prospectkit.WithQuery("a", "b")},
+		"info":    info, "attempt": info.Attempts[0], "events": seen, "operation": prospectkit.Operations()[0],
+	} {
+		requireNoToken(t, name, v)
+	}
+	require.Equal(t, "prospectkit.Client(api.example.com)", fmt.Sprintf("%v", client))
+	require.Equal(t, fmt.Sprintf("%v", client), fmt.Sprintf("%#v", client))
+}
+
+func TestErrorsDoNotPrintTheToken(t *testing.T) {
+	for name, err := range family(t) {
+		requireNoToken(t, name, err)
+	}
+	for _, args := range [][2]string{
+		{token, baseURL},
+		{"https://" + token + "@api.example.com/api/v1", token},
+		{baseURL + "?t=" + token, token},
+		{baseURL, token + ":"},
+		{baseURL, token + "\x00"},
+		{"https://" + token + "\x7f/api/v1", " " + token},
+	} {
+		_, err := prospectkit.New(args[0], args[1])
+		require.Error(t, err)
+		requireNoToken(t, args[0], err)
+	}
+}
+
+// Errors of net/http hold the URL and sometimes more of the request.
+func TestErrorsOfTheTransportDoNotPrintTheRequest(t *testing.T) {
+	refusing := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}
+	var seen []prospectkit.Event
+	for name, rt := range map[string]http.RoundTripper{
+		"refused": refusing, "redirect nobody can read": always(302, "", "Location", "http://[::1"), "no answer": roundTrip(nothing),
+	} {
+		client := newClient(t, rt, events(&seen), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret search"})
+		require.Error(t, err, name)
+		requireNoToken(t, name, err)
+		require.NotContains(t, err.Error(), "secret", name)
+		require.NotContains(t, fmt.Sprintf("%+v", seen), "secret", name)
+		_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		require.NotContains(t, err.Error(), listID, name)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := newClient(t, always(200, oneUser), events(&seen)).Lists.Page(ctx, prospectkit.ListsParams{Search: "secret search"})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotContains(t, fmt.Sprint(err, seen), "secret")
+}
+
+// nothing breaks the contract of a transport.
+func nothing(*http.Request) (*http.Response, error) { return nil, nil }
