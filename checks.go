@@ -36,7 +36,7 @@ func (e *RefusedError) Error() string {
 	for i, v := range e.Violations {
 		parts[i] = v.Param + " " + v.Problem
 	}
-	return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, strings.Join(parts, "; "))
+	return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, printable(strings.Join(parts, "; ")))
 }
 
 // Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].

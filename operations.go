@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -100,6 +101,9 @@ func Operations() []Operation {
 // in becomes the JSON body, unless it is nil; out is what encoding/json decodes the answer into, an *[Object], or nil.
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := o.row()
+	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
+		bad.add("out", "must be a pointer that is not nil, or plain nil")
+	}
 	if len(bad) > 0 {
 		return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
 	}

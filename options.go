@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -184,7 +185,7 @@ func WithField(name string, value any) CallOption {
 func WithHeader(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		switch canonical := http.CanonicalHeaderKey(key); {
-		case key == "" || hasControl(key) || hasControl(value) || strings.ContainsAny(key, " :"):
+		case !isToken(key) || hasControl(value):
 			bad.add("WithHeader", "needs a valid name and value")
 		case reservedHeaders[canonical]:
 			bad.add("WithHeader", "must not set %s", canonical)
@@ -215,12 +216,24 @@ func validPath(p string) bool {
 	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ ") || hasControl(p) || strings.Contains(p, "//") {
 		return false
 	}
-	for element := range strings.SplitSeq(p, "/") {
+	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
+	if err != nil {
+		return false
+	}
+	for element := range strings.SplitSeq(plain, "/") {
 		if element == "." || element == ".." {
 			return false
 		}
 	}
 	return true
+}
+
+// isToken reports whether s can be the name of a header. One that cannot would fail below us, too late to be sure that nothing
+// was sent.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+	})
 }
 
 func hasControl(s string) bool {
