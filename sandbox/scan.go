@@ -69,9 +69,10 @@ func field(raw []byte, name string) (value []byte, found bool) {
 	return value, found
 }
 
+// sameKey compares as a decoder does: escapes are resolved, and what is not UTF-8 is replaced.
 func sameKey(quoted []byte, name string) bool {
 	inner := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner) == name
 	}
 	key, ok := asString(quoted)

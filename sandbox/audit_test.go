@@ -1,0 +1,74 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// witness is a test that is told what is wrong.
+type witness struct{ errors []string }
+
+func (w *witness) Helper()        {}
+func (w *witness) Cleanup(func()) {}
+func (w *witness) Errorf(format string, args ...any) {
+	w.errors = append(w.errors, fmt.Sprintf(format, args...))
+}
+
+// TestBrokenRulesAreNoticed replaces a rule by wrong ones: the audit has to see each of them.
+func TestBrokenRulesAreNoticed(t *testing.T) {
+	refusal := refuse("LIST_NOT_FOUND", "no")
+	for name, tc := range map[string]struct {
+		rule   handler
+		status int
+		want   string
+	}{
+		"refused, but billed": {func(c *call) (answer, error) {
+			c.spend(1, "x")
+			return answer{}, refusal
+		}, 404, "a refused request cost credits"},
+		"refused, but done": {func(c *call) (answer, error) {
+			c.effect(func() {}, "x")
+			return answer{}, refusal
+		}, 404, "a refused request changed the state"},
+		"overdrawn": {func(c *call) (answer, error) {
+			c.spend(1_000_000, "x")
+			return reply(200, object{})
+		}, 200, "the balance is -990000"},
+		"behind the ledger's back": {func(c *call) (answer, error) {
+			c.ws.balance--
+			return reply(200, object{})
+		}, 200, "the balance is 9999, the ledger says 10000"},
+		"on another's account": {func(c *call) (answer, error) {
+			c.ws.book(LedgerEntry{RequestID: "other", Amount: -1})
+			return reply(200, object{})
+		}, 200, "the ledger does not add up"},
+		"panic": {func(*call) (answer, error) { panic("oops") }, 500, "the rules panicked: oops"},
+		"unencodable": {func(*call) (answer, error) {
+			return reply(200, func() {})
+		}, 500, "unsupported type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &witness{}
+			sb := New(w)
+			sb.mux = http.NewServeMux()
+			sb.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+				w.(*target).op, w.(*target).handle, w.(*target).req = op.ListsList, tc.rule, r
+			})
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/lists", nil)
+			require.NoError(t, err)
+			req.SetBasicAuth(sb.Token(), "")
+			resp, err := sb.Client().Do(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Equal(t, tc.status, resp.StatusCode)
+			require.NotEmpty(t, sb.Problems())
+			require.Contains(t, strings.Join(w.errors, "\n"), tc.want)
+		})
+	}
+}
