@@ -83,16 +83,18 @@ func (l *ledger) chaos(c net.Conn) {
 func TestClaimsAreTrue(t *testing.T) {
 	servers := map[string]func(t *testing.T, l *ledger) (url string, rt http.RoundTripper, stop func()){
 		"HTTP/1": func(t *testing.T, l *ledger) (string, http.RoundTripper, func()) {
+			t.Helper()
 			address, stop := acceptAll(t, l.chaos)
 			return "http://" + address, new(http.Transport), stop
 		},
 		"TLS": func(t *testing.T, l *ledger) (string, http.RoundTripper, func()) {
+			t.Helper()
 			s := httptest.NewTLSServer(nil) // for its certificate
 			t.Cleanup(s.Close)
 			address, stop := acceptAll(t, func(c net.Conn) { l.chaos(tls.Server(c, s.TLS)) })
 			return "https://" + address, s.Client().Transport, stop
 		},
-		"HTTP/2": func(t *testing.T, l *ledger) (string, http.RoundTripper, func()) {
+		"HTTP/2": func(_ *testing.T, l *ledger) (string, http.RoundTripper, func()) {
 			s := httptest.NewUnstartedServer(http.HandlerFunc(l.chaosHTTP2))
 			s.Config.ErrorLog, s.EnableHTTP2 = quiet, true
 			s.StartTLS()

@@ -27,13 +27,17 @@ var failures = []struct {
 		name:     "GET 500 is retried within the budget",
 		serve:    func(w http.ResponseWriter, _ int32) { write(w, 500, envelope("UNEXPECTED_ERROR")) },
 		requests: 3, took: [2]time.Duration{750 * time.Millisecond, 2 * time.Second},
-		check: func(t *testing.T, err error) { require.ErrorIs(t, err, prospectkit.CodeUnexpectedError) },
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		},
 	},
 	{
 		name: "POST 500 is sent once and unknown", write: true,
 		serve:    func(w http.ResponseWriter, _ int32) { write(w, 500, envelope("UNEXPECTED_ERROR")) },
 		requests: 1,
 		check: func(t *testing.T, err error) {
+			t.Helper()
 			requireUnknown(t, err)
 			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError, "the answer is kept")
 		},
@@ -49,6 +53,7 @@ var failures = []struct {
 		serve:    func(w http.ResponseWriter, _ int32) { write(w, 429, envelope("RATE_LIMITED"), "Retry-After", "3600") },
 		requests: 1, took: [2]time.Duration{0, 10 * time.Millisecond},
 		check: func(t *testing.T, err error) {
+			t.Helper()
 			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 			require.Equal(t, time.Hour, asError(t, err).RetryAfter)
 		},
@@ -63,7 +68,7 @@ var failures = []struct {
 			write(w, 200, oneUser)
 		},
 		requests: 2, took: [2]time.Duration{3 * time.Second, 3300 * time.Millisecond},
-		check: func(t *testing.T, err error) { require.NoError(t, err) },
+		check: requireSuccess,
 	},
 	{
 		name: "HTML 502 is typed, with status, content type and body",
@@ -72,6 +77,7 @@ var failures = []struct {
 		},
 		requests: 3, took: [2]time.Duration{750 * time.Millisecond, 2 * time.Second},
 		check: func(t *testing.T, err error) {
+			t.Helper()
 			e := asError(t, err)
 			require.Equal(t, 502, e.Status)
 			require.Equal(t, "text/html", e.ContentType)
@@ -87,7 +93,7 @@ var failures = []struct {
 			write(w, 200, oneUser)
 		},
 		requests: 3, took: [2]time.Duration{750 * time.Millisecond, 2 * time.Second},
-		check: func(t *testing.T, err error) { require.NoError(t, err) },
+		check: requireSuccess,
 	},
 	{
 		name: "302 to another host shows it nothing",
@@ -96,6 +102,7 @@ var failures = []struct {
 		},
 		requests: 1,
 		check: func(t *testing.T, err error) {
+			t.Helper()
 			require.Equal(t, 302, asError(t, err).Status)
 			require.ErrorContains(t, err, "it points to host elsewhere.example")
 		},
@@ -116,6 +123,7 @@ func TestEightFailures(t *testing.T) {
 				f.serve(w, seen)
 			}
 			inMemory(t, serve, func(t *testing.T, m *memoryServer) {
+				t.Helper()
 				ctx := t.Context()
 				if f.timeout > 0 {
 					var cancel context.CancelFunc
@@ -151,6 +159,11 @@ func asError(t *testing.T, err error) *prospectkit.Error {
 	var e *prospectkit.Error
 	require.ErrorAs(t, err, &e)
 	return e
+}
+
+func requireSuccess(t *testing.T, err error) {
+	t.Helper()
+	require.NoError(t, err)
 }
 
 // requireUnknown demands the error for a call that may have happened.

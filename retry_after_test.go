@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"testing"
@@ -88,9 +89,7 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Op
 	rt := roundTrip(func(*http.Request) (*http.Response, error) {
 		arrivals = append(arrivals, time.Now())
 		resp := answer(status, "")
-		for key, lines := range header {
-			resp.Header[key] = lines
-		}
+		maps.Copy(resp.Header, header)
 		return resp, nil
 	})
 	opts = append([]prospectkit.Option{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})}, opts...)

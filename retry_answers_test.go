@@ -143,6 +143,7 @@ func TestAttemptsPerAnswer(t *testing.T) {
 			}
 			t.Run(a.name+"/"+kind.name, func(t *testing.T) {
 				inMemory(t, drained(a.serve), func(t *testing.T, m *memoryServer) {
+					t.Helper()
 					var info prospectkit.Info
 					err := kind.call(t.Context(), m.client(t), prospectkit.Capture(&info))
 					require.Error(t, err)
@@ -184,6 +185,7 @@ func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
 	for _, body := range []string{"null", "{}", "[]", `"text"`, `{"list":null,"user":null}`, `{"list":[],"user":"ada"}`, `{"other":{}}`, "", " "} {
 		t.Run(body, func(t *testing.T) {
 			inMemory(t, serves(200, body), func(t *testing.T, m *memoryServer) {
+				t.Helper()
 				_, err := m.client(t).Account.Me(t.Context())
 				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 				require.EqualValues(t, 3, m.requests.Load())

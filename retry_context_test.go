@@ -119,6 +119,7 @@ func TestContextEndsDuringAnAttempt(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			inMemory(t, drained(test.serve), func(t *testing.T, m *memoryServer) {
+				t.Helper()
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(time.Second, func() { cancel(errApplication) })
 				began := time.Now()
@@ -167,6 +168,7 @@ func TestAttemptTimeoutWhileDialling(t *testing.T) {
 func TestTimeoutOfTheHTTPClient(t *testing.T) {
 	t.Run("without an answer", func(t *testing.T) {
 		inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
+			t.Helper()
 			h := &http.Client{Transport: m.transport, Timeout: time.Second}
 			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
 				m.requests.Store(0)

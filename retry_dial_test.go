@@ -19,13 +19,15 @@ import (
 	"example.com/prospectkit"
 )
 
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // dialer makes a transport whose connections come from f, and counts them.
 type dialer struct {
 	*http.Transport
 	dials atomic.Int32
 }
 
-func dialing(f func(ctx context.Context, network, address string) (net.Conn, error)) *dialer {
+func dialing(f dialFunc) *dialer {
 	d := &dialer{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}}
 	d.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d.dials.Add(1)
@@ -34,13 +36,13 @@ func dialing(f func(ctx context.Context, network, address string) (net.Conn, err
 	return d
 }
 
-func dialTo(address string) func(context.Context, string, string) (net.Conn, error) {
+func dialTo(address string) dialFunc {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
 }
 
-func dialError(err error) func(context.Context, string, string) (net.Conn, error) {
+func dialError(err error) dialFunc {
 	return func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
@@ -75,49 +77,52 @@ func closedPort(t *testing.T) string {
 // quiet is where test servers put what net/http has to say about broken handshakes.
 var quiet = log.New(io.Discard, "", 0)
 
-func startServer(t *testing.T, configure func(*httptest.Server)) string {
-	t.Helper()
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a request got through") }))
-	s.Config.ErrorLog = quiet
-	configure(s)
-	t.Cleanup(s.Close)
-	return s.Listener.Addr().String()
-}
-
 // unsent lists the failures before a request can have been processed. None of them is in doubt, and those that a repetition
 // may cure are repeated, whatever the call.
 var unsent = []struct {
 	name     string
-	dial     func(t *testing.T) func(context.Context, string, string) (net.Conn, error)
+	dial     func(t *testing.T) dialFunc
 	attempts int32
 }{
-	{"refused", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialTo(closedPort(t))
-	}, 3},
-	{"name server out of order", func(*testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialError(&net.DNSError{Err: "server misbehaving", Name: "api.example.com", IsTemporary: true})
-	}, 3},
-	{"no such name", func(*testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialError(&net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true})
-	}, 1},
-	{"unknown authority", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialTo(startServer(t, (*httptest.Server).StartTLS))
-	}, 1},
-	{"plain HTTP behind https", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialTo(startServer(t, (*httptest.Server).Start))
-	}, 1},
-	{"another TLS version", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialTo(startServer(t, func(s *httptest.Server) {
-			s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
-			s.StartTLS()
-		}))
-	}, 1},
-	{"a protocol that is not TLS", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialTo(listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.example.com ESMTP\r\n") }))
-	}, 1},
-	{"closed in the handshake", func(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
-		return dialTo(listen(t, func(c net.Conn) { _ = c.Close() }))
-	}, 3},
+	{"refused", toClosedPort, 3},
+	{"name server out of order", failing(&net.DNSError{Err: "server misbehaving", Name: "api.example.com", IsTemporary: true}), 3},
+	{"no such name", failing(&net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}), 1},
+	{"unknown authority", toServer((*httptest.Server).StartTLS), 1},
+	{"plain HTTP behind https", toServer((*httptest.Server).Start), 1},
+	{"another TLS version", toServer(func(s *httptest.Server) {
+		s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+		s.StartTLS()
+	}), 1},
+	{"a protocol that is not TLS", toListener(func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.example.com ESMTP\r\n") }), 1},
+	{"closed in the handshake", toListener(func(c net.Conn) { _ = c.Close() }), 3},
+}
+
+func toClosedPort(t *testing.T) dialFunc {
+	t.Helper()
+	return dialTo(closedPort(t))
+}
+
+func failing(err error) func(*testing.T) dialFunc {
+	return func(*testing.T) dialFunc { return dialError(err) }
+}
+
+func toListener(f func(net.Conn)) func(*testing.T) dialFunc {
+	return func(t *testing.T) dialFunc {
+		t.Helper()
+		return dialTo(listen(t, f))
+	}
+}
+
+// toServer dials a server that must never see a request.
+func toServer(start func(*httptest.Server)) func(*testing.T) dialFunc {
+	return func(t *testing.T) dialFunc {
+		t.Helper()
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a request got through") }))
+		s.Config.ErrorLog = quiet
+		start(s)
+		t.Cleanup(s.Close)
+		return dialTo(s.Listener.Addr().String())
+	}
 }
 
 func TestAttemptsBeforeARequestIsSent(t *testing.T) {

@@ -10,44 +10,40 @@ import (
 	"example.com/prospectkit"
 )
 
-// inTurn gives one answer after another, and fails the test if more are asked for.
-func inTurn(t *testing.T, steps ...func() (*http.Response, error)) (rt roundTrip, asked *int) {
+// inTurn answers with one transport after another, and fails the test if more is asked for.
+func inTurn(t *testing.T, steps ...roundTrip) (rt roundTrip, asked *int) {
 	t.Helper()
 	asked = new(int)
-	return func(*http.Request) (*http.Response, error) {
+	return func(r *http.Request) (*http.Response, error) {
 		*asked++
 		require.LessOrEqual(t, *asked, len(steps), "one request too many")
-		return steps[*asked-1]()
+		return steps[*asked-1](r)
 	}, asked
 }
 
-func gives(status int, body string, header ...string) func() (*http.Response, error) {
-	return func() (*http.Response, error) { return answer(status, body, header...), nil }
-}
-
-func breaks() (*http.Response, error) { return nil, errBroken }
+var breaks roundTrip = func(*http.Request) (*http.Response, error) { return nil, errBroken }
 
 // Once an attempt of a call may have been delivered, the call ends as applied or as unknown. A clear refusal that comes later
 // proves nothing: it may be the first attempt that took the name.
 func TestDoubtIsNeverCleared(t *testing.T) {
-	made := gives(201, `{"list":`+oneList+`}`)
-	failed := gives(500, envelope("UNEXPECTED_ERROR"))
-	limited := gives(429, envelope("RATE_LIMITED"), "Retry-After", "1")
+	made := always(201, `{"list":`+oneList+`}`)
+	failed := always(500, envelope("UNEXPECTED_ERROR"))
+	limited := always(429, envelope("RATE_LIMITED"), "Retry-After", "1")
 	tests := []struct {
 		name  string
-		steps []func() (*http.Response, error)
+		steps []roundTrip
 		want  prospectkit.Outcome
 		cause error // of the doubt: that of the first attempt in doubt
 	}{
-		{"then success", []func() (*http.Response, error){breaks, made}, prospectkit.Applied, nil},
-		{"then a name that is taken", []func() (*http.Response, error){breaks, gives(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
-		{"then no credits", []func() (*http.Response, error){failed, gives(402, envelope("INSUFFICIENT_CREDITS"))}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
-		{"then a redirect", []func() (*http.Response, error){breaks, gives(302, "")}, prospectkit.Unknown, errBroken},
-		{"then refusals to the end", []func() (*http.Response, error){breaks, limited, limited}, prospectkit.Unknown, errBroken},
-		{"then more doubt", []func() (*http.Response, error){failed, breaks, breaks}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
-		{"after a refusal", []func() (*http.Response, error){limited, breaks, gives(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
-		{"then an answer that is lost", []func() (*http.Response, error){breaks, gives(201, "{}")}, prospectkit.Applied, nil},
-		{"no doubt at all", []func() (*http.Response, error){limited, gives(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.NotApplied, nil},
+		{"then success", []roundTrip{breaks, made}, prospectkit.Applied, nil},
+		{"then a name that is taken", []roundTrip{breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
+		{"then no credits", []roundTrip{failed, always(402, envelope("INSUFFICIENT_CREDITS"))}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
+		{"then a redirect", []roundTrip{breaks, always(302, "")}, prospectkit.Unknown, errBroken},
+		{"then refusals to the end", []roundTrip{breaks, limited, limited}, prospectkit.Unknown, errBroken},
+		{"then more doubt", []roundTrip{failed, breaks, breaks}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
+		{"after a refusal", []roundTrip{limited, breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
+		{"then an answer that is lost", []roundTrip{breaks, always(201, "{}")}, prospectkit.Applied, nil},
+		{"no doubt at all", []roundTrip{limited, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.NotApplied, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

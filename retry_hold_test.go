@@ -159,7 +159,7 @@ func TestHoldsNeitherShrinkNorLastForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := []string{"100", "1", "99999999999999999999"}
 		gate := make(chan struct{})
-		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+		rt := roundTrip(func(*http.Request) (*http.Response, error) {
 			asked := waits[0]
 			waits = waits[1:]
 			if asked == "1" {

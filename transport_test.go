@@ -2,7 +2,6 @@ package prospectkit_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -149,7 +148,7 @@ func TestTransportsThatBreakTheirContract(t *testing.T) {
 		"neither answer nor error": {func(*http.Request) (*http.Response, error) { return nil, nil }, "neither"}, //nolint:nilnil // the case
 		"an answer and an error":   {func(*http.Request) (*http.Response, error) { return answer(201, `{"list":`+oneList+`}`), errBroken }, "on purpose"},
 		"no body": {func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 503, Header: http.Header{}}, nil
+			return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}}, nil
 		}, "503"},
 	}
 	for name, test := range tests {
@@ -159,8 +158,7 @@ func TestTransportsThatBreakTheirContract(t *testing.T) {
 			require.ErrorContains(t, err, test.cause)
 			_, err = call(t.Context(), newClient(t, test.rt, prospectkit.WithRetry(prospectkit.NoRetry)), false)
 			require.ErrorContains(t, err, test.cause)
-			var e *prospectkit.Error
-			require.True(t, errors.As(err, &e))
+			require.Equal(t, prospectkit.NotApplied, asError(t, err).Outcome())
 		})
 	}
 }

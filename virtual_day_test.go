@@ -124,8 +124,7 @@ func sleepUntilTomorrow(t *testing.T, err error) {
 	t.Helper()
 	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 	var at time.Time
-	var wait *prospectkit.WaitError
-	if errors.As(err, &wait) {
+	if wait, ok := errors.AsType[*prospectkit.WaitError](err); ok {
 		require.Equal(t, prospectkit.WindowDay, wait.Window)
 		at = wait.FitsAt
 	} else {
