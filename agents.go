@@ -1,4 +1,425 @@
 package prospectkit
 
-// AgentsService keeps agents: they search on a schedule and deliver people or companies into a list of their own.
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"reflect"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// AgentsService keeps agents: they search on a schedule and deliver people or companies into a list of their own. What an agent is
+// made of is in agentspecs.go, starting one safely in agentstart.go.
 type AgentsService struct{ client *Client }
+
+// AgentType is the kind of an agent.
+type AgentType string
+
+// The kinds of agents. A legacy kind reads as empty.
+const (
+	AgentTypePersonDiscovery AgentType = "person-discovery-via-filters"
+	AgentTypePeopleWatcher   AgentType = "people-watcher"
+	AgentTypeWebMonitor      AgentType = "web-monitor"
+)
+
+// Known reports whether the document lists the kind.
+func (t AgentType) Known() bool {
+	return t == AgentTypePersonDiscovery || t == AgentTypePeopleWatcher || t == AgentTypeWebMonitor
+}
+
+// AgentStatus is the state of an agent. The document does not say that its list is complete, nor which of them a start leads to.
+type AgentStatus string
+
+// The states that the document refers to.
+const (
+	AgentStatusInitializing AgentStatus = "initializing" // a draft: it never moves by itself
+	AgentStatusProcessing   AgentStatus = "processing"   // a run is in progress
+	AgentStatusActive       AgentStatus = "active"
+	AgentStatusPaused       AgentStatus = "paused"
+	AgentStatusExpired      AgentStatus = "expired"
+	AgentStatusFailed       AgentStatus = "failed"
+)
+
+// Known reports whether the document refers to the state.
+func (s AgentStatus) Known() bool {
+	return s == AgentStatusInitializing || s == AgentStatusProcessing || s.Settled()
+}
+
+// Settled reports whether the agent has left the draft state and no run is in progress, as far as the document tells.
+func (s AgentStatus) Settled() bool {
+	switch s {
+	case AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Agent is an agent. Of a record that was read, and not just created, only status, listId and contactsFound are shown by the
+// service's document; that the others stand there too, under the names of a created agent, is assumed.
+type Agent struct {
+	ID            string      `json:"id"`
+	Type          AgentType   `json:"type"` // empty for a legacy kind
+	Name          string      `json:"name"` // that of its results list, too
+	Status        AgentStatus `json:"status"`
+	Started       bool        `json:"started"`          // false for a draft; whether a record that is read tells it is not shown
+	ListID        string      `json:"listId,omitempty"` // its results list
+	ContactsFound int         `json:"contactsFound"`
+
+	raw Object
+}
+
+// Raw returns the agent as the service sent it, with fields that the document does not show.
+func (a *Agent) Raw() Object { return a.raw }
+
+// Draft reports whether the agent waits to be activated. It never moves by itself until then.
+func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
+
+// Create makes an agent: a draft, which is free, or one that starts at once, if the spec says Start. An agent that starts creates
+// its results list and spends credits, now and on every run; so it needs MaxCreditSpend or an explicit Unlimited.
+// [AgentsService.CreateAndStart] is the way to start one that no lost answer can make expensive.
+//
+// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for an agent of that name.
+//
+// Codes worth branching on: [CodeListNameTaken], also when a list holds the name; [CodeInsufficientCredits], with nothing
+// created or spent; [CodeAgentLimitReached]; [CodeListNotFound] and [CodeAgentSourceListEmpty] for a [PeopleWatcher];
+// [CodeAgentSignalRejected] for a [WebMonitor]; [CodeValidationFailed].
+//
+// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
+func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
+	spec, err := specOf(in)
+	if err != nil {
+		return nil, err
+	}
+	check := func(bad *checks) { spec.check(bad, spec.start) }
+	row := *spec.op
+	row.Shape = op.Typed // of the answer: what the document does not show is in the request
+	return do(ctx, s.client, &row, request{
+		body: spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+	}, readNewAgent, spec.options(opts))
+}
+
+// specOf refuses a spec that is not there.
+func specOf(in AgentSpec) (agentSpec, error) {
+	if v := reflect.ValueOf(in); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return agentSpec{}, &RefusedError{Op: "agents.create", Method: http.MethodPost, Violations: []Violation{{"spec", "must not be nil"}}}
+	}
+	return in.spec(), nil
+}
+
+// All iterates over the agents, in an order that the service does not promise. The shape of the listing is not shown by the service's
+// document: {"agents": [...]}, {"data": [...], "pagination": {...}} and a bare array are understood. That further pages are asked for
+// by pageNum, as those of lists are, is assumed.
+//
+// GET /business/agents, scope agents.
+func (s *AgentsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Agent, error] {
+	// The size of a page is not shown: 1 makes the walk go back far enough when records vanish.
+	return pager[Agent]{
+		client: s.client, op: op.AgentsList, limit: 1,
+		id: func(a *Agent) string { return a.ID },
+		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[Agent], error) {
+			return s.page(ctx, number, opts)
+		},
+	}.items(ctx, opts)
+}
+
+// List reads the agents in one answer, which is the first page if the service pages them: see [AgentsService.All].
+//
+// GET /business/agents, scope agents.
+func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
+	return s.page(ctx, 1, opts)
+}
+
+func (s *AgentsService) page(ctx context.Context, number int, opts []CallOption) (*Page[Agent], error) {
+	var query struct {
+		PageNum int `url:"pageNum,omitempty"`
+	}
+	if number > 1 {
+		query.PageNum = number
+	}
+	return do(ctx, s.client, op.AgentsList, request{query: query}, readAgents, opts)
+}
+
+// Get reads one agent.
+//
+// Codes worth branching on: [CodeAgentNotFound], which also answers for an agent of another workspace.
+//
+// GET /business/agents/{agentId}, scope agents.
+func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
+	return do(ctx, s.client, op.AgentsGet, request{ids: []string{agentID}}, readAgent, opts)
+}
+
+// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and neither the fields nor the answer
+// are shown by the service's document: you supply the fields. The same call again leaves the same state, but it is sent once all
+// the same, because a teammate may edit the draft in between.
+//
+// Codes worth branching on: [CodeAgentNotADraft], [CodeAgentNotFound]. After [CodeAgentProcessing] there is nothing to wait for: an
+// agent that runs never becomes a draft again.
+//
+// PATCH /business/agents/{agentId}, scope agents.
+func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
+	check := func(bad *checks) {
+		for _, value := range in {
+			if expires, ok := value.(Expiration); ok {
+				expires.check(bad)
+			}
+		}
+	}
+	return do(ctx, s.client, op.AgentsAdjust, request{ids: []string{agentID}, body: in, check: check}, readObject, opts)
+}
+
+// Activate starts a draft. It spends credits, up to the MaxCreditSpend that the draft was created with on each run, and without
+// limit if it has none. A second activation is refused, so no repetition pays twice. That it takes no body is assumed, and so is that
+// the answer holds the agent: if it does not, only the ID of the result is set.
+//
+// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+//
+// Codes worth branching on: [CodeInsufficientCredits], with nothing billed; [CodeAgentNotADraft], also after it was activated before;
+// [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for agents of old.
+//
+// POST /business/agents/{agentId}/activate, scope agents.
+func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
+	agent, err := do(ctx, s.client, op.AgentsActivate, request{
+		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
+	}, readActivated, opts)
+	if err == nil && agent.ID == "" {
+		agent.ID = agentID
+	}
+	return agent, err
+}
+
+// PauseVia is the operation that pauses an agent. The service's document speaks of one, but shows neither its method nor its path, and a
+// wrong guess could do harm: you supply both, for example from the service's own reference.
+type PauseVia struct {
+	Method string // POST, PUT, PATCH or DELETE
+	Path   string // below the base URL, with one parameter in braces for the agent's id
+}
+
+func (v PauseVia) check(bad *checks) {
+	if v.Method == "" {
+		bad.add("method", "is not shown by the service's document: set PauseVia.Method")
+	}
+	oneOf(bad, "method", v.Method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+	if v.Path != "" && !validPath(v.Path) {
+		bad.add("path", "must start with / and hold no query, fragment, dot segment or control character")
+	}
+}
+
+// Pause stops the runs of an agent, and so what it spends. You supply method and path; a body, if it needs one, goes in by
+// [WithField]. The answer is not shown by the service's document.
+//
+// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+//
+// Codes worth branching on: [CodeAgentNotRunning], when there is nothing to pause; [CodeAgentNotFound].
+//
+// (path not shown), scope agents.
+func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
+	row := *op.AgentsPause
+	row.Method, row.Path = via.Method, via.Path
+	return do(ctx, s.client, &row, request{
+		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
+		check: via.check,
+	}, readObject, opts)
+}
+
+// Rows iterates over what an agent has delivered: the rows of its results list. Each range reads the agent first, for the id of that
+// list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: the error is a
+// [NotStartedError].
+//
+// GET /business/agents/{agentId}, scope agents.
+func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		agent, err := s.Get(ctx, agentID, sharedIterOptions(opts)...)
+		if err == nil && agent.ListID == "" {
+			err = listless(agent)
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		s.client.Lists.Rows(ctx, agent.ListID, p, opts...)(yield)
+	}
+}
+
+// sharedIterOptions keeps the options of an iterator that hold for any call.
+func sharedIterOptions(opts []IterOption) []CallOption {
+	var calls []CallOption
+	for _, o := range opts {
+		if shared, ok := o.(sharedOption); ok {
+			calls = append(calls, shared)
+		}
+	}
+	return calls
+}
+
+func listless(a *Agent) error {
+	if a.Draft() {
+		return &NotStartedError{Agent: a}
+	}
+	return &Error{
+		Op: op.AgentsGet.Name, Method: op.AgentsGet.Method, Route: op.AgentsGet.Path, Status: http.StatusOK, outcome: NotApplied,
+		cause: errors.New("the agent's record tells no listId"),
+	}
+}
+
+// WaitSettled waits until no run of an agent is in progress: until its status is active, paused, expired or failed. Bound the wait
+// with the context. It slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
+//
+// A draft never moves by itself, so for one it returns at once, with a [NotStartedError]. A status that the document does not list
+// is neither success nor failure: observers are told, and the wait goes on. A poll that fails is repeated later, unless it says that no
+// repetition helps. When the context ends, or five polls in a row have failed, the error is an [UnsettledError], and the agent as it
+// was seen last is returned beside it.
+//
+// GET /business/agents/{agentId}, scope agents.
+func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
+	read := func(ctx context.Context) (*Agent, error) { return s.Get(ctx, agentID, opts...) }
+	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) sighting {
+		seen := sighting{settled: a.Status.Settled(), state: string(a.Status), strange: !a.Status.Known()}
+		if a.Draft() {
+			seen.err = &NotStartedError{Agent: a}
+		}
+		return seen
+	})
+}
+
+// AutocompleteField names a vocabulary of [PersonDiscovery] filters.
+type AutocompleteField string
+
+// The vocabularies.
+const (
+	AutocompleteRegion   AutocompleteField = "region"   // a person's location
+	AutocompleteIndustry AutocompleteField = "industry" // free wording is mapped to the closest
+	AutocompleteTitle    AutocompleteField = "title"    // current and past job titles
+)
+
+// Known reports whether the document lists the vocabulary.
+func (f AutocompleteField) Known() bool {
+	return f == AutocompleteRegion || f == AutocompleteIndustry || f == AutocompleteTitle
+}
+
+// Autocomplete looks up values of a filter. What the query parameter with the text to complete is called is not shown by the
+// service's document, so you supply it, and anything else, in more, which may be nil. The answer is not shown either.
+//
+// GET /business/agents/autocomplete, scope agents.
+func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, more url.Values, opts ...CallOption) (*Object, error) {
+	query := struct {
+		Field AutocompleteField `url:"field"`
+		More  freeQuery         `url:"more"`
+	}{field, freeQuery(more)}
+	check := func(bad *checks) {
+		if field == "" {
+			bad.add("field", "is required")
+		}
+		if more.Has("field") {
+			bad.add("field", "is set by the call itself")
+		}
+	}
+	return do(ctx, s.client, op.AgentsAutocomplete, request{query: query, check: check}, readObject, opts)
+}
+
+// freeQuery is query parameters whose names the caller supplies.
+type freeQuery url.Values
+
+// EncodeValues adds them under their own names.
+func (q freeQuery) EncodeValues(_ string, v *url.Values) error {
+	for key, values := range q {
+		for _, value := range values {
+			v.Add(key, value)
+		}
+	}
+	return nil
+}
+
+// readAgent reads an agent as far as its record goes: what is not shown for it may be missing.
+func readAgent(c *jsonscan.Cursor, a *Agent) error {
+	if !c.Is('{') {
+		return errors.New("an agent is no object")
+	}
+	a.raw.raw = json.RawMessage(c.Value())
+	if c.Err() != nil {
+		return c.Err()
+	}
+	fields := jsonscan.New(a.raw.raw)
+	fields.Object()
+	for key, ok := fields.Member(); ok; key, ok = fields.Member() {
+		switch string(key) {
+		case "id":
+			a.ID = fields.String()
+		case "type":
+			a.Type = AgentType(fields.String())
+		case "name":
+			a.Name = fields.String()
+		case "status":
+			a.Status = AgentStatus(fields.String())
+		case "started":
+			a.Started = fields.Bool()
+		case "listId":
+			a.ListID = fields.String()
+		case "contactsFound":
+			a.ContactsFound = fields.Int()
+		default:
+			fields.Skip()
+		}
+	}
+	return fields.Err()
+}
+
+// readNewAgent reads the answer of a creation, whose fields are shown.
+func readNewAgent(c *jsonscan.Cursor, a *Agent) error {
+	if err := readAgent(c, a); err != nil {
+		return err
+	}
+	if a.ID == "" {
+		return errors.New("an agent has no id")
+	}
+	return nil
+}
+
+// readActivated reads an answer that may hold the agent.
+func readActivated(c *jsonscan.Cursor, a *Agent) error {
+	if c.Is('{') {
+		return readAgent(c, a)
+	}
+	return readObject(c, &a.raw)
+}
+
+// readAgents reads a listing in any of the three wrappers that are plausible.
+func readAgents(c *jsonscan.Cursor, p *Page[Agent]) error {
+	items, paged := c, false
+	if c.Is('{') {
+		wrapped := make(map[string][]byte)
+		c.Object()
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if name := string(key); name == "pagination" && c.Is('{') {
+				paged = true
+				p.readTotals(c)
+			} else {
+				wrapped[name] = c.Value()
+			}
+		}
+		if c.Err() != nil {
+			return c.Err()
+		}
+		inner := jsonscan.New(wrapped["agents"])
+		if !inner.Is('[') {
+			inner = jsonscan.New(wrapped["data"])
+		}
+		items = &inner
+	}
+	if !items.Is('[') {
+		return errors.New("the answer shows no agents")
+	}
+	err := readElements(items, &p.Items, readAgent)
+	switch {
+	case !paged:
+		p.Number, p.TotalPages, p.TotalRecords, p.TotalsKnown = 1, 1, len(p.Items), true
+	case p.Number == 0 && p.TotalPages == 0 && !p.TotalsKnown:
+		p.TotalPages = 1 // nothing says that there are more, or how to ask for them
+	}
+	return err
+}

@@ -1,0 +1,394 @@
+package prospectkit_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+const (
+	agentID   = "65f0c0ffee65f0c0ffee6a01"
+	resultsID = "65f0c0ffee65f0c0ffee65ff"
+)
+
+// agentJSON is an agent's record in a given state, in its wrapper.
+func agentJSON(status string) string {
+	return `{"agent":{"id":"` + agentID + `","type":"web-monitor","name":"Funding","status":"` + status + `","listId":"` + resultsID + `"}}`
+}
+
+// sees answers with an agent in a given state.
+func sees(status string) roundTrip { return always(200, agentJSON(status)) }
+
+func TestCreateAgents(t *testing.T) {
+	fields := func(f prospectkit.Fields) prospectkit.Fields { return f }
+	for name, spec := range map[string]prospectkit.AgentSpec{
+		"agents.create-person-discovery/draft": prospectkit.PersonDiscovery{
+			ListName: "Heads of Sales",
+			Filters: prospectkit.Fields{
+				"locationField": []string{"Germany", "Berlin"},
+				"sizeField":     []prospectkit.EmployerSize{prospectkit.EmployerSize501To1000, prospectkit.EmployerSizeOver10000},
+			},
+			Extra: fields(prospectkit.Fields{"resultsField": 100}),
+		},
+		"agents.create-person-discovery/started": prospectkit.PersonDiscovery{
+			ListName: "Heads of Sales", Start: true, Expires: prospectkit.ExpiresOn(2999, time.March, 1), MaxCreditSpend: 5000,
+			Filters: prospectkit.Fields{"titleField": []string{"Head of Sales"}},
+		},
+		"agents.create-people-watcher/several-lists": prospectkit.PeopleWatcher{
+			ListName: "Movers", EventType: prospectkit.ProfileUpdates, ListIDs: []string{listID, "65F0C0FFEE65F0C0FFEE65F2"}, Frequency: 7,
+			Expires: prospectkit.NeverExpires(), MaxCreditSpend: 1000, Extra: prospectkit.Fields{"phoneField": true},
+		},
+		"agents.create-web-monitor/minimal": prospectkit.WebMonitor{
+			ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a seed round in 2027",
+		},
+		"agents.create-web-monitor/everything": prospectkit.WebMonitor{
+			ListName: "Founders", EntityType: prospectkit.MonitorPeople, Prompt: "founded a company in 2027", SearchPeriod: prospectkit.PeriodWeek,
+			NumResults: 100, Start: true, Expires: prospectkit.ExpiresOn(2999, time.December, 31), MaxCreditSpend: 200_000,
+			Extra: prospectkit.Fields{"resultCapField": 40},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, err := json.Marshal(spec)
+			require.NoError(t, err)
+			agent, err := exchange(t, name).Agents.Create(t.Context(), spec)
+			require.NoError(t, err)
+			kind, _, _ := strings.Cut(strings.TrimPrefix(name, "agents.create-"), "/")
+			require.True(t, strings.HasPrefix(string(agent.Type), kind))
+			require.Equal(t, agentID, agent.ID)
+			require.True(t, agent.Type.Known())
+			require.Equal(t, agent.Started, !agent.Draft())
+			require.Equal(t, agent.Name, agent.Raw().Text("name"))
+			after, err := json.Marshal(spec)
+			require.NoError(t, err)
+			require.Equal(t, string(before), string(after), "the caller's values are left alone")
+		})
+	}
+}
+
+func TestCreateRefusedByTheService(t *testing.T) {
+	_, err := exchange(t, "agents.create-people-watcher/one-list").Agents.Create(t.Context(), prospectkit.PeopleWatcher{
+		ListName: "Posts", EventType: prospectkit.PostUpdates, ListID: listID,
+	})
+	require.ErrorIs(t, err, prospectkit.CodeAgentSourceListEmpty)
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	require.Equal(t, "listId", asError(t, err).Param)
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+}
+
+func TestCreatedAgentNeedsAnID(t *testing.T) {
+	for _, body := range []string{`{"agent":{"name":"Funding"}}`, `{"agent":[]}`, `{}`, `null`, ``} {
+		_, err := newClient(t, always(201, body)).Agents.Create(t.Context(), monitor())
+		var lost *prospectkit.AnswerLostError
+		require.ErrorAs(t, err, &lost, body)
+	}
+}
+
+func TestAgentListings(t *testing.T) {
+	for _, wrapper := range []string{"agents", "data", "bare"} {
+		t.Run(wrapper, func(t *testing.T) {
+			page, err := exchange(t, "agents.list/"+wrapper).Agents.List(t.Context())
+			require.NoError(t, err)
+			require.Len(t, page.Items, 3)
+			require.Equal(t, 1, page.Number)
+			require.Equal(t, 1, page.TotalPages)
+			require.Equal(t, 3, page.TotalRecords)
+			require.True(t, page.TotalsKnown)
+			active, legacy, odd := page.Items[0], page.Items[1], page.Items[2]
+			require.Equal(t, prospectkit.AgentTypePeopleWatcher, active.Type)
+			require.Equal(t, prospectkit.AgentStatusActive, active.Status)
+			require.Equal(t, resultsID, active.ListID)
+			require.Equal(t, 12, active.ContactsFound)
+			require.True(t, active.Started)
+			require.Empty(t, legacy.Type, "a legacy kind reads null")
+			require.Equal(t, "Old", legacy.Name)
+			require.Empty(t, legacy.ListID)
+			require.Equal(t, prospectkit.AgentStatus("hibernating"), odd.Status)
+			require.False(t, odd.Status.Known())
+			require.False(t, odd.Status.Settled())
+			require.Zero(t, odd.ContactsFound, "retyped fields read zero")
+			require.Contains(t, string(odd.Raw().Raw()), `"contactsFound": "many"`)
+
+			all, err := prospectkit.Collect(exchange(t, "agents.list/"+wrapper).Agents.All(t.Context()), 10)
+			require.NoError(t, err)
+			require.Equal(t, page.Items, all)
+		})
+	}
+}
+
+func TestAgentListingsThatShowNoAgents(t *testing.T) {
+	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
+		client := newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := client.Agents.List(t.Context())
+		require.Error(t, err, body)
+		require.Equal(t, 200, asError(t, err).Status, body)
+	}
+	for _, body := range []string{`{"agents":[]}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
+		page, err := newClient(t, always(200, body)).Agents.List(t.Context())
+		require.NoError(t, err, body)
+		require.Empty(t, page.Items, body)
+	}
+}
+
+func TestAllAgentsOverPages(t *testing.T) {
+	page := func(items, pagination string) roundTrip {
+		return always(200, `{"data":[`+items+`],"pagination":{`+pagination+`}}`)
+	}
+	one, two := `{"id":"65f0c0ffee65f0c0ffee6a01","name":"A"}`, `{"id":"65f0c0ffee65f0c0ffee6a02","name":"B"}`
+	for name, steps := range map[string][]roundTrip{
+		"totals": {
+			page(one, `"pageNum":1,"totalPages":2,"totalRecords":2`), page(two, `"pageNum":2,"totalPages":2,"totalRecords":2`),
+		},
+		"no totals": {page(one, `"pageNum":1`), page(two, `"pageNum":2`), page("", `"pageNum":3`)},
+	} {
+		s := stage(t, steps...)
+		var names []string
+		for agent, err := range newClient(t, s).Agents.All(t.Context()) {
+			require.NoError(t, err)
+			names = append(names, agent.Name)
+		}
+		require.Equal(t, []string{"A", "B"}, names, name)
+		require.Equal(t, []string{"GET /agents", "GET /agents?pageNum=2"}, s.sent[:2], name)
+		s.done()
+	}
+	all, err := prospectkit.Collect(newClient(t, page(one, `"next":"elsewhere"`)).Agents.All(t.Context()), 10)
+	require.NoError(t, err)
+	require.Len(t, all, 1, "with no page numbers there is nothing to go on with")
+
+	_, err = prospectkit.Collect(newClient(t, page(one, `"pageNum":1`)).Agents.All(t.Context()), 10)
+	require.ErrorContains(t, err, "asked for page 2, got page 1", "the assumed parameter is ignored: an error, not an endless walk")
+}
+
+func TestGetAgent(t *testing.T) {
+	agent, err := exchange(t, "agents.get/wrapped").Agents.Get(t.Context(), agentID)
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
+	require.Equal(t, 7, agent.Raw().Int("notInTheDocument.deep"))
+	require.False(t, agent.Draft())
+
+	agent, err = exchange(t, "agents.get/bare").Agents.Get(t.Context(), agentID)
+	require.NoError(t, err)
+	require.True(t, agent.Draft())
+	require.Empty(t, agent.Type)
+
+	_, err = exchange(t, "agents.get/missing").Agents.Get(t.Context(), agentID)
+	require.ErrorIs(t, err, prospectkit.CodeAgentNotFound)
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+}
+
+func TestAdjustAgent(t *testing.T) {
+	adjusted, err := exchange(t, "agents.adjust/draft").Agents.Adjust(t.Context(), agentID, prospectkit.Fields{
+		"maxCreditSpend": 2000, "expirationDate": prospectkit.NeverExpires(),
+	})
+	require.NoError(t, err)
+	require.True(t, adjusted.Bool("whatever.came"))
+
+	_, err = exchange(t, "agents.adjust/processing").Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"maxCreditSpend": 2000})
+	require.ErrorIs(t, err, prospectkit.CodeAgentProcessing)
+
+	_, err = newClient(t, untouched(t)).Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"x": prospectkit.ExpiresOn(2027, time.February, 30)})
+	require.Equal(t, []string{"expirationDate is 2027-02-30, which is no date"}, refusals(t, err))
+}
+
+func TestActivateAgent(t *testing.T) {
+	agent, err := exchange(t, "agents.activate/agent").Agents.Activate(t.Context(), agentID)
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
+	require.Equal(t, resultsID, agent.ListID)
+
+	agent, err = exchange(t, "agents.activate/nothing").Agents.Activate(t.Context(), agentID)
+	require.NoError(t, err)
+	require.Equal(t, &prospectkit.Agent{ID: agentID}, agent, "all that is known")
+
+	agent, err = exchange(t, "agents.activate/something-else").Agents.Activate(t.Context(), agentID)
+	require.NoError(t, err)
+	require.Equal(t, agentID, agent.ID)
+	require.JSONEq(t, `["queued"]`, string(agent.Raw().Raw()))
+
+	_, err = exchange(t, "agents.activate/short-of-credits").Agents.Activate(t.Context(), agentID)
+	require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
+	require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
+}
+
+func TestPauseAgent(t *testing.T) {
+	path := "/business/agents/{agentId}/yours"
+	paused, err := exchange(t, "agents.pause/your-path").Agents.Pause(t.Context(), agentID,
+		prospectkit.PauseVia{Method: http.MethodPut, Path: path}, prospectkit.WithField("yourField", true))
+	require.NoError(t, err)
+	require.True(t, paused.Bool("ok"))
+
+	_, err = exchange(t, "agents.pause/draft").Agents.Pause(t.Context(), agentID, prospectkit.PauseVia{Method: http.MethodPost}, prospectkit.WithPath(path))
+	require.ErrorIs(t, err, prospectkit.CodeAgentNotRunning)
+
+	agents := newClient(t, untouched(t)).Agents
+	for want, via := range map[string]prospectkit.PauseVia{
+		"method is not shown by the service's document: set PauseVia.Method|path is not shown by the service's document: set it with WithPath": {},
+		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`:                                                                      {Method: http.MethodGet, Path: path},
+		"path has 0 parameters, the call has 1 ids":                                                                                            {Method: http.MethodPost, Path: "/business/agents/pause"},
+		"path must start with / and hold no query, fragment, dot segment or control character":                                                 {Method: http.MethodPost, Path: "/business/{agentId}/../x"},
+	} {
+		_, err := agents.Pause(t.Context(), agentID, via)
+		require.Equal(t, strings.Split(want, "|"), refusals(t, err))
+	}
+	for _, via := range []prospectkit.PauseVia{{Method: http.MethodPost}, {Method: http.MethodPost, Path: path}} {
+		_, err := agents.Pause(t.Context(), "short", via, prospectkit.WithPath(path))
+		require.Equal(t, []string{"agentId must be 24 hexadecimal digits"}, refusals(t, err))
+	}
+}
+
+func TestAutocomplete(t *testing.T) {
+	found, err := exchange(t, "agents.autocomplete/region").Agents.Autocomplete(t.Context(), prospectkit.AutocompleteRegion,
+		url.Values{"yourText": {"Ber lin", "B&n"}})
+	require.NoError(t, err)
+	require.Contains(t, string(found.Raw()), "Berlin, Germany")
+
+	s := stage(t, times(4, always(200, `[]`))...)
+	client := newClient(t, s)
+	fields := []prospectkit.AutocompleteField{prospectkit.AutocompleteRegion, prospectkit.AutocompleteIndustry, prospectkit.AutocompleteTitle, "later"}
+	for i, field := range fields {
+		_, err := client.Agents.Autocomplete(t.Context(), field, nil)
+		require.NoError(t, err)
+		require.Equal(t, "GET /agents/autocomplete?field="+string(field), s.sent[i])
+		require.Equal(t, i < 3, field.Known())
+	}
+	_, err = newClient(t, untouched(t)).Agents.Autocomplete(t.Context(), "", url.Values{"field": {"x"}})
+	require.Equal(t, []string{"field is required", "field is set by the call itself"}, refusals(t, err))
+}
+
+func TestAgentIDsAreChecked(t *testing.T) {
+	agents := newClient(t, untouched(t)).Agents
+	for _, id := range []string{"", "65f0", "../../../../business/me", strings.Repeat("g", 24), listID + "0"} {
+		_, get := agents.Get(t.Context(), id)
+		_, adjust := agents.Adjust(t.Context(), id, prospectkit.Fields{})
+		_, activate := agents.Activate(t.Context(), id)
+		_, settled := agents.WaitSettled(t.Context(), id)
+		_, rows := prospectkit.Collect(agents.Rows(t.Context(), id, prospectkit.RowsParams{}), 1)
+		for _, err := range []error{get, adjust, activate, settled, rows} {
+			require.Contains(t, refusals(t, err), "agentId must be 24 hexadecimal digits", id)
+		}
+	}
+}
+
+// Every write of agents is sent once when its answer is lost; every read again.
+func TestRetryClassesOfAgents(t *testing.T) {
+	writes := map[string]func(*prospectkit.Client) error{
+		"agents.create-web-monitor": func(c *prospectkit.Client) error { _, err := c.Agents.Create(t.Context(), monitor()); return err },
+		"agents.create-people-watcher": func(c *prospectkit.Client) error {
+			_, err := c.Agents.Create(t.Context(), prospectkit.PeopleWatcher{ListName: "x", EventType: prospectkit.PostUpdates, ListID: listID})
+			return err
+		},
+		"agents.create-person-discovery": func(c *prospectkit.Client) error {
+			_, err := c.Agents.Create(t.Context(), prospectkit.PersonDiscovery{ListName: "x", Filters: prospectkit.Fields{"y": []string{"z"}}})
+			return err
+		},
+		"agents.adjust":   func(c *prospectkit.Client) error { _, err := c.Agents.Adjust(t.Context(), agentID, nil); return err },
+		"agents.activate": func(c *prospectkit.Client) error { _, err := c.Agents.Activate(t.Context(), agentID); return err },
+		"agents.pause": func(c *prospectkit.Client) error {
+			_, err := c.Agents.Pause(t.Context(), agentID, prospectkit.PauseVia{Method: http.MethodPost, Path: "/x/{agentId}"})
+			return err
+		},
+	}
+	for name, write := range writes {
+		for _, failure := range []roundTrip{cutOff, always(500, envelope("UNEXPECTED_ERROR")), always(504, "<html>")} {
+			s := stage(t, failure)
+			err := write(newClient(t, s))
+			requireUnknown(t, err)
+			require.ErrorContains(t, err, name)
+			s.done()
+		}
+	}
+	reads := map[string]func(context.Context, *prospectkit.AgentsService) error{
+		"get": func(ctx context.Context, a *prospectkit.AgentsService) error {
+			_, err := a.Get(ctx, agentID)
+			return err
+		},
+		"list": func(ctx context.Context, a *prospectkit.AgentsService) error { _, err := a.List(ctx); return err },
+		"autocomplete": func(ctx context.Context, a *prospectkit.AgentsService) error {
+			_, err := a.Autocomplete(ctx, "title", nil)
+			return err
+		},
+	}
+	for name, read := range reads {
+		synctest.Test(t, func(t *testing.T) {
+			s := stage(t, cutOff, always(500, envelope("UNEXPECTED_ERROR")), always(200, `{"agents":[]}`))
+			require.NoError(t, read(t.Context(), newClient(t, s).Agents), name)
+			s.done()
+		})
+	}
+}
+
+func TestSafetyModesOfAgents(t *testing.T) {
+	started := monitor()
+	started.Start, started.Unlimited = true, true
+	noSpend := newClient(t, always(201, agentJSON("initializing")), prospectkit.NoSpend())
+	_, err := noSpend.Agents.Create(t.Context(), monitor())
+	require.NoError(t, err, "a draft is free")
+
+	refused := newClient(t, untouched(t), prospectkit.NoSpend())
+	_, start := refused.Agents.Create(t.Context(), started)
+	_, activate := refused.Agents.Activate(t.Context(), agentID)
+	_, both := refused.Agents.CreateAndStart(t.Context(), started)
+	for _, err := range []error{start, activate, both} {
+		var rule *prospectkit.RefusedError
+		require.ErrorAs(t, err, &rule)
+		require.Equal(t, prospectkit.RuleNoSpend, rule.Rule)
+	}
+	_, err = newClient(t, untouched(t), prospectkit.ReadOnly()).Agents.Create(t.Context(), monitor())
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+
+	_, err = newClient(t, untouched(t)).Agents.Create(t.Context(), started, prospectkit.RepeatAfterDoubt())
+	require.ErrorContains(t, err, string(prospectkit.RuleRepeat), "what spends is never repeated")
+	_, err = newClient(t, always(201, agentJSON("initializing"))).Agents.Create(t.Context(), monitor(), prospectkit.RepeatAfterDoubt())
+	require.NoError(t, err)
+}
+
+func TestRowsOfAnAgent(t *testing.T) {
+	rows := `{"entityType":"contactList","data":[{"id":"65f0c0ffee65f0c0ffee7001","firstName":"Ada"}],"pagination":{"pageNum":1,"totalPages":1}}`
+	s := stage(t, sees("active"), always(200, rows), sees("active"), always(200, rows))
+	seq := newClient(t, s).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.NoRetry))
+	require.Empty(t, s.sent, "nothing before the first range")
+	for range 2 {
+		for row, err := range seq {
+			require.NoError(t, err)
+			require.Equal(t, "Ada", row.Text("firstName"))
+			break
+		}
+	}
+	require.Equal(t, []string{"GET /agents/" + agentID, "GET /lists/" + resultsID + "/rows?limit=10&pageNum=1"}, s.sent[:2])
+	s.done()
+
+	draft := always(200, `{"agent":{"id":"`+agentID+`","status":"initializing","listId":null}}`)
+	_, err := prospectkit.Collect(newClient(t, draft).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
+	var never *prospectkit.NotStartedError
+	require.ErrorAs(t, err, &never)
+	require.Equal(t, agentID, never.Agent.ID)
+	require.ErrorIs(t, err, prospectkit.ErrConflict)
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.ActionAfterState, never.Advice().Action)
+
+	listless := always(200, `{"agent":{"status":"active"}}`)
+	_, err = prospectkit.Collect(newClient(t, listless).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
+	require.ErrorContains(t, err, "tells no listId")
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+}
+
+func TestKnownAgentWords(t *testing.T) {
+	for _, status := range []prospectkit.AgentStatus{"initializing", "processing", "active", "paused", "expired", "failed"} {
+		require.True(t, status.Known(), status)
+		require.Equal(t, status != "initializing" && status != "processing", status.Settled(), status)
+	}
+	for _, kind := range []prospectkit.AgentType{"person-discovery-via-filters", "people-watcher", "web-monitor"} {
+		require.True(t, kind.Known(), kind)
+	}
+	require.False(t, prospectkit.AgentStatus("").Known())
+	require.False(t, prospectkit.AgentType("").Known())
+}

@@ -1,0 +1,71 @@
+package prospectkit_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func TestCheckValues(t *testing.T) {
+	offers := `{"field":"region","Paris":1,"found":[{"text":"Berlin"},["Hamburg",{"deep":{"er":"berlin "}}],7,null,true]}`
+	want := []prospectkit.CheckedValue{
+		{Value: "Berlin", Known: true, Near: []string{"berlin "}},
+		{Value: "HAMBURG", Near: []string{"Hamburg"}},
+		{Value: "Paris"}, // a key is no value
+		{Value: "7"},     // nor is a number
+		{Value: "Berlin", Known: true, Near: []string{"berlin "}},
+	}
+	values := []string{"Berlin", "HAMBURG", "Paris", "7", "Berlin"}
+
+	s := stage(t, always(200, offers))
+	got, err := newClient(t, s).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{Field: prospectkit.AutocompleteRegion, Values: values})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, []string{"GET /agents/autocomplete?field=region"}, s.sent, "one request for all")
+
+	s = stage(t, times(4, always(200, offers))...)
+	got, err = newClient(t, s).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{
+		Field: prospectkit.AutocompleteRegion, Values: values, TextParam: "yours",
+	})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, []string{
+		"GET /agents/autocomplete?field=region&yours=Berlin", "GET /agents/autocomplete?field=region&yours=HAMBURG",
+		"GET /agents/autocomplete?field=region&yours=Paris", "GET /agents/autocomplete?field=region&yours=7",
+	}, s.sent, "one request for each value, repeats left out")
+	s.done()
+}
+
+func TestCheckValuesWhenAnAnswerFails(t *testing.T) {
+	s := stage(t, always(200, `["A"]`), always(403, envelope("INSUFFICIENT_SCOPE")))
+	got, err := newClient(t, s).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{
+		Field: prospectkit.AutocompleteTitle, Values: []string{"A", "B", "C"}, TextParam: "yours",
+	})
+	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
+	require.Equal(t, []prospectkit.CheckedValue{{Value: "A", Known: true}}, got, "what came before the error")
+	s.done()
+	for _, body := range []string{``, `{}`, `7`, `null`} {
+		got, err := newClient(t, always(200, body)).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{Field: "title", Values: []string{"A"}})
+		require.NoError(t, err, body)
+		require.Equal(t, []prospectkit.CheckedValue{{Value: "A"}}, got, body)
+	}
+}
+
+func TestCheckValuesRefusesWhatCannotBeChecked(t *testing.T) {
+	agents := newClient(t, untouched(t)).Agents
+	for _, test := range []struct {
+		in   prospectkit.ValueCheck
+		want []string
+	}{
+		{prospectkit.ValueCheck{Field: "title"}, []string{"values must be given, and none may be blank"}},
+		{prospectkit.ValueCheck{Field: "title", Values: []string{"A", " "}}, []string{"values must be given, and none may be blank"}},
+		{prospectkit.ValueCheck{Values: []string{"A"}}, []string{"field is required"}},
+		{prospectkit.ValueCheck{Field: "title", Values: []string{"A"}, TextParam: "field"}, []string{"TextParam must not be field"}},
+		{prospectkit.ValueCheck{}, []string{"field is required", "values must be given, and none may be blank"}},
+	} {
+		_, err := agents.CheckValues(t.Context(), test.in)
+		require.Equal(t, test.want, refusals(t, err))
+	}
+}

@@ -1,0 +1,241 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// rateTold is an answer with an agent and the headers of a rate window.
+func rateTold(status string, limit, remaining, reset int) roundTrip {
+	return always(200, agentJSON(status), "RateLimit-Limit", strconv.Itoa(limit), "RateLimit-Remaining", strconv.Itoa(remaining),
+		"RateLimit-Reset", strconv.Itoa(reset))
+}
+
+// waited runs WaitSettled over a script, in a bubble, and checks how long it took.
+func waited(t *testing.T, steps []roundTrip, atLeast, atMost time.Duration, check func(*testing.T, *prospectkit.Agent, error), opts ...prospectkit.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := stage(t, steps...)
+		began := time.Now()
+		agent, err := newClient(t, s, opts...).Agents.WaitSettled(t.Context(), agentID)
+		check(t, agent, err)
+		s.done()
+		require.GreaterOrEqual(t, time.Since(began), atLeast)
+		require.LessOrEqual(t, time.Since(began), atMost)
+	})
+}
+
+func settledAs(status prospectkit.AgentStatus) func(*testing.T, *prospectkit.Agent, error) {
+	return func(t *testing.T, agent *prospectkit.Agent, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		require.Equal(t, status, agent.Status)
+	}
+}
+
+func TestWaitSettled(t *testing.T) {
+	for _, status := range []string{"active", "paused", "expired", "failed"} {
+		waited(t, []roundTrip{sees(status)}, 0, 0, settledAs(prospectkit.AgentStatus(status)))
+	}
+	// 2 s, 3 s, 4.5 s: each at most a tenth longer.
+	waited(t, append(times(3, sees("processing")), sees("active")), 9500*time.Millisecond, 10450*time.Millisecond, settledAs("active"))
+	// Neither a state that the document does not list nor none at all is an end.
+	waited(t, []roundTrip{sees("hibernating"), sees(""), always(200, `{"agent":{}}`), sees("paused")}, 9500*time.Millisecond, 10450*time.Millisecond, settledAs("paused"))
+}
+
+func TestWaitSlowsDownToAPollAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var polls []time.Time
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			polls = append(polls, time.Now())
+			return sees("processing")(r)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		_, err := client.Agents.WaitSettled(ctx, agentID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Less(t, len(polls), 1450, "a day of 2,000 requests is not used up")
+		require.Greater(t, len(polls), 1300)
+		for i := 1; i < len(polls); i++ {
+			pause := polls[i].Sub(polls[i-1])
+			require.GreaterOrEqual(t, pause, 2*time.Second)
+			require.LessOrEqual(t, pause, 66*time.Second)
+		}
+	})
+}
+
+func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
+	// 6 requests left for 60 s: three of them are the waiter's.
+	waited(t, []roundTrip{rateTold("processing", 30, 6, 60), sees("active")}, 20*time.Second, 22*time.Second, settledAs("active"))
+	// One left, or none: not before the reset.
+	waited(t, []roundTrip{rateTold("processing", 30, 1, 40), sees("active")}, 40*time.Second, 44*time.Second, settledAs("active"))
+	waited(t, []roundTrip{rateTold("processing", 30, 0, 40), sees("active")}, 40*time.Second, 44*time.Second, settledAs("active"))
+	// Plenty left: no slower than usual.
+	waited(t, []roundTrip{rateTold("processing", 30, 29, 10), sees("active")}, 2*time.Second, 2200*time.Millisecond, settledAs("active"))
+	// A day that is nearly used up: once in an hour at most, and at least.
+	waited(t, []roundTrip{rateTold("processing", 2000, 4, 36_000), sees("active")}, time.Hour, 66*time.Minute, settledAs("active"))
+	// The window of another surface does not matter.
+	lists := always(200, `{"list":`+oneList+`}`, "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "50")
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, stage(t, lists, sees("processing"), sees("active")))
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		require.NoError(t, err)
+		began := time.Now()
+		_, err = client.Agents.WaitSettled(t.Context(), agentID)
+		require.NoError(t, err)
+		require.Less(t, time.Since(began), 3*time.Second)
+	})
+}
+
+func TestWaitForADraftEndsAtOnce(t *testing.T) {
+	waited(t, []roundTrip{sees("processing"), sees("initializing")}, 2*time.Second, 3*time.Second, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		var never *prospectkit.NotStartedError
+		require.ErrorAs(t, err, &never)
+		require.Same(t, agent, never.Agent)
+		require.Equal(t, prospectkit.AgentStatusInitializing, agent.Status)
+		require.ErrorContains(t, err, "never started")
+		require.Equal(t, slog.KindGroup, never.LogValue().Kind())
+	})
+	started := always(200, `{"agent":{"status":"initializing","started":true}}`)
+	waited(t, []roundTrip{started, sees("active")}, 2*time.Second, 3*time.Second, settledAs("active"))
+}
+
+// Each failing poll is one call, with retries of its own: single failures are survived, five in a row are not.
+func TestWaitSurvivesFailures(t *testing.T) {
+	failing := always(500, envelope("UNEXPECTED_ERROR"))
+	noRetry := prospectkit.WithRetry(prospectkit.NoRetry)
+	four := append(times(4, failing), sees("processing"))
+	waited(t, append(append(four, four...), sees("active")), time.Minute, 10*time.Minute, settledAs("active"), noRetry)
+	waited(t, []roundTrip{cutOff, always(502, "<html>"), always(200, "<html>"), sees("active")}, 9*time.Second, 11*time.Second, settledAs("active"), noRetry)
+	waited(t, append(times(3, failing), sees("active")), 2750*time.Millisecond, 4*time.Second, settledAs("active"))
+
+	waited(t, append([]roundTrip{sees("processing")}, times(5, failing)...), 0, 10*time.Minute, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status, "the value seen last")
+		var unsettled *prospectkit.UnsettledError
+		require.ErrorAs(t, err, &unsettled)
+		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 6, unsettled.Polls)
+	}, noRetry)
+}
+
+func TestWaitEndsWhereRepeatingIsOfNoUse(t *testing.T) {
+	for status, code := range map[int]prospectkit.Code{
+		404: prospectkit.CodeAgentNotFound, 403: prospectkit.CodeInsufficientScope, 401: prospectkit.CodeUnauthorized,
+		422: prospectkit.CodeValidationFailed,
+	} {
+		waited(t, []roundTrip{sees("processing"), always(status, envelope(string(code)))}, 2*time.Second, 3*time.Second,
+			func(t *testing.T, agent *prospectkit.Agent, err error) {
+				require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
+				require.Equal(t, code, prospectkit.CodeOf(err))
+				require.Equal(t, status, asError(t, err).Status)
+			})
+	}
+	waited(t, []roundTrip{always(404, envelope("AGENT_NOT_FOUND"))}, 0, 0, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		require.Nil(t, agent)
+		require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	})
+}
+
+func TestWaitObeysTheRateLimit(t *testing.T) {
+	limited := always(429, envelope("RATE_LIMITED"), "Retry-After", "600")
+	waited(t, []roundTrip{sees("processing"), limited, sees("active")}, 602*time.Second, 670*time.Second, settledAs("active"))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		s := stage(t, sees("processing"), limited)
+		agent, err := newClient(t, s).Agents.WaitSettled(ctx, agentID)
+		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.Equal(t, 429, asError(t, err).Status)
+		require.Less(t, time.Since(began), 3*time.Second, "a wait beyond the deadline is refused at once")
+		s.done()
+	})
+}
+
+func TestWaitEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		began := time.Now()
+		agent, err := newClient(t, sees("hibernating")).Agents.WaitSettled(ctx, agentID)
+		require.Equal(t, 4*time.Second, time.Since(began))
+		require.Equal(t, prospectkit.AgentStatus("hibernating"), agent.Status)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var unsettled *prospectkit.UnsettledError
+		require.ErrorAs(t, err, &unsettled)
+		require.Equal(t, "hibernating", unsettled.State)
+		require.Equal(t, "agents.get", unsettled.Op)
+		require.Equal(t, 2, unsettled.Polls)
+		require.Equal(t, 4*time.Second, unsettled.Waited)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.ActionMayPass, unsettled.Advice().Action)
+		require.Equal(t, slog.KindGroup, unsettled.LogValue().Kind())
+		require.EqualError(t, err, "prospectkit: agents.get: not settled after 4s and 2 polls, last seen as hibernating: context deadline exceeded")
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		cancel(errors.New("the user has left"))
+		return nil, context.Canceled
+	}))
+	agent, err := client.Agents.WaitSettled(ctx, agentID)
+	require.Nil(t, agent)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "1 polls, no state was seen")
+}
+
+func TestWaitTellsObservers(t *testing.T) {
+	var told []string
+	observer := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == prospectkit.EventWait {
+			require.Equal(t, "agents.get", e.Op)
+			require.Equal(t, prospectkit.SurfaceAgents, e.Surface)
+			require.Equal(t, len(told)+2, e.Attempt)
+			require.GreaterOrEqual(t, e.Wait, 2*time.Second)
+			told = append(told, e.Reason)
+		}
+	})
+	steps := []roundTrip{sees("processing"), sees("hibernating"), cutOff, sees("active")}
+	waited(t, steps, 0, time.Minute, settledAs("active"), observer, prospectkit.WithRetry(prospectkit.NoRetry))
+	require.Equal(t, []string{
+		"polling: not settled yet", "polling: the state is not in the service's document", "polling: the last poll failed",
+	}, told)
+}
+
+func TestWaitForAList(t *testing.T) {
+	list := func(state string) roundTrip {
+		return always(200, `{"list":{"id":"`+listID+`","name":"Berlin","completionStatus":`+jsonText(state)+`}}`)
+	}
+	done := func(l *prospectkit.List) bool { return l.Raw().Text("completionStatus") == "yours" }
+	synctest.Test(t, func(t *testing.T) {
+		s := stage(t, list("x"), list("y"), list("yours"))
+		began := time.Now()
+		got, err := newClient(t, s).Lists.WaitFor(t.Context(), listID, done)
+		require.NoError(t, err)
+		require.Equal(t, "Berlin", got.Name)
+		require.GreaterOrEqual(t, time.Since(began), 5*time.Second)
+		s.done()
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		got, err = newClient(t, list("x")).Lists.WaitFor(ctx, listID, done)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, "Berlin", got.Name, "the list as it was seen last")
+	})
+	_, err := newClient(t, untouched(t)).Lists.WaitFor(t.Context(), listID, nil)
+	require.Equal(t, []string{"test must not be nil"}, refusals(t, err))
+	_, err = newClient(t, untouched(t)).Lists.WaitFor(t.Context(), "x", done)
+	require.Equal(t, []string{"listId must be 24 hexadecimal digits"}, refusals(t, err))
+}
