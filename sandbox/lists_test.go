@@ -231,6 +231,13 @@ func TestListsGet(t *testing.T) {
 	})
 }
 
+func TestIdsMayBeInUpperCase(t *testing.T) {
+	sb := sandbox.New(t, someLists())
+	c := inPlace(t, sb)
+	require.Equal(t, "Berlin 100%", at(c.get(lists+"/"+strings.ToUpper(id(11))).ok(200), "list", "name"))
+	require.Len(t, c.get(rowsOf(strings.ToUpper(id(11)))).ok(200)["data"], 2)
+}
+
 func TestListsMove(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 		list := lists + "/" + id(14)

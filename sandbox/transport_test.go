@@ -103,6 +103,7 @@ func TestTransportReachesNoOtherHost(t *testing.T) {
 		var escape *sandbox.EscapeError
 		require.ErrorAs(t, err, &escape)
 		require.Contains(t, target, escape.Host)
+		require.ErrorContains(t, err, escape.Host)
 		require.Equal(t, 1, body.closed)
 		require.Empty(t, *hooks)
 	}
@@ -140,6 +141,19 @@ func TestTransportHonoursACancelledContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 1, body.closed)
 	require.Empty(t, sb.Journal())
+}
+
+func TestACancelledRequestEndsItsBody(t *testing.T) {
+	sb := sandbox.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	resp, err := sb.Transport().RoundTrip(inPlace(t, sb).request("GET", lists, nil).WithContext(ctx))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	_, err = resp.Body.Read(make([]byte, 1))
+	require.NoError(t, err)
+	cancel()
+	_, err = io.ReadAll(resp.Body)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestEverythingAtOnce(t *testing.T) {

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestALaterSleeperWaitsForAnEarlierOne holds an earlier sleeper back, which a test from outside cannot.
+func TestALaterSleeperWaitsForAnEarlierOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		clock := NewManualClock(begin)
+		early := begin.Add(time.Minute)
+		clock.sleepers = []time.Time{early}
+		var woke time.Time
+		go func() {
+			if err := clock.Sleep(t.Context(), time.Hour); err != nil {
+				t.Error(err)
+			}
+			woke = clock.Now()
+		}()
+		synctest.Wait()
+		require.Zero(t, woke)
+		require.Equal(t, begin, clock.Now())
+
+		clock.mu.Lock()
+		clock.sleepers = clock.sleepers[1:]
+		clock.forward(early)
+		clock.woken.Broadcast()
+		clock.mu.Unlock()
+		synctest.Wait()
+		require.Equal(t, begin.Add(time.Hour), woke, "its own instant, not an hour after the earlier one's")
+	})
+}
+
+func TestEventsOfOneInstantHappenInTheOrderOfTheirScheduling(t *testing.T) {
+	var a agenda
+	var order []string
+	begin := time.Now()
+	for _, name := range []string{"b", "d", "a", "c", "e"} {
+		a.add(begin, "test", name, func() bool {
+			order = append(order, name)
+			return name != "d"
+		})
+	}
+	happened := a.due(begin)
+	require.Equal(t, []string{"b", "d", "a", "c", "e"}, order)
+	require.Len(t, happened, 4, "one turned out to be void")
+	require.Empty(t, a.due(begin.Add(time.Hour)))
+}
+
+func TestTheJournalIsBounded(t *testing.T) {
+	j := journal{entries: make([]Entry, longestJournal)}
+	j.entries[0].RequestID = "oldest"
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+invalidHost, nil)
+	require.NoError(t, err)
+	j.add(&call{req: req}, &delivery{})
+	require.Len(t, j.entries, longestJournal-longestJournal/4+1)
+	require.NotEqual(t, "oldest", j.entries[0].RequestID)
+}
