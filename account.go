@@ -51,5 +51,8 @@ func readUser(c *jsonscan.Cursor, u *User) error {
 			c.Skip()
 		}
 	}
+	if c.Err() == nil && u.ID == "" {
+		return errors.New("the user has no id")
+	}
 	return c.Err()
 }

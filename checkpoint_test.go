@@ -141,6 +141,19 @@ func TestResumeWithoutIDs(t *testing.T) {
 	require.True(t, p.Report().Rewound)
 }
 
+// What the page of the checkpoint holds before the place is known to have been delivered, though the checkpoint does not name it.
+func TestResumeKnowsTheWholePage(t *testing.T) {
+	t.Parallel()
+	s := new(shelf)
+	s.stock(60)
+	client := newClient(t, s)
+	first, p := take(t, client, 30, 28, "")
+	s.asked, s.edits = nil, []func(*shelf){nil, func(s *shelf) { s.stock(25) }} // once the second run has begun
+	second, q := take(t, client, 30, -1, p.Checkpoint())
+	require.Len(t, append(first, second...), 60)
+	require.Equal(t, 25, q.Report().Repeats)
+}
+
 // By whole pages, a checkpoint inside the loop counts the page as delivered.
 func TestResumePages(t *testing.T) {
 	t.Parallel()
@@ -206,7 +219,8 @@ func TestCheckpointOfSomethingElse(t *testing.T) {
 	lists := newClient(t, shelfOf("abcdef")).Lists
 	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending(prospectkit.ByCity)}
 	var q prospectkit.Progress
-	for range lists.Rows(t.Context(), listID, sorted, prospectkit.Track(&q)) {
+	for _, err := range lists.Rows(t.Context(), listID, sorted, prospectkit.Track(&q)) {
+		require.NoError(t, err)
 		break
 	}
 	for id, params := range map[string]prospectkit.RowsParams{
@@ -245,7 +259,8 @@ func TestCheckpointGarbage(t *testing.T) {
 func TestCheckpointHoldsNoQuery(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
-	for range newClient(t, shelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.Track(&p)) {
+	for _, err := range newClient(t, shelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.Track(&p)) {
+		require.NoError(t, err)
 		break
 	}
 	text, err := base64.RawURLEncoding.DecodeString(p.Checkpoint())

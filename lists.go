@@ -189,15 +189,15 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 // CRMPush says what to push where.
 type CRMPush struct {
 	CRM        string   `json:"crm"`                  // one of five kinds, whose names the document masks
-	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; empty: the whole list
+	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil, but not empty: the whole list
 }
 
 func (p CRMPush) check(bad *checks) {
 	if strings.TrimSpace(p.CRM) == "" {
 		bad.add("crm", "must not be blank")
 	}
-	if len(p.ContactIDs) > maxCRMContacts {
-		bad.add("contactIds", "has %d ids, must have 1 to %d", len(p.ContactIDs), maxCRMContacts)
+	if n := len(p.ContactIDs); p.ContactIDs != nil && (n < 1 || n > maxCRMContacts) {
+		bad.add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
 	}
 	for _, id := range p.ContactIDs {
 		if !isID(id) {
@@ -364,7 +364,7 @@ func readFolders(c *jsonscan.Cursor, folders *[]Folder) error {
 
 func readFolder(c *jsonscan.Cursor, f *Folder) error {
 	if !c.Object() {
-		return c.Err()
+		return errors.New("a folder is no object")
 	}
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
@@ -377,6 +377,9 @@ func readFolder(c *jsonscan.Cursor, f *Folder) error {
 		default:
 			c.Skip()
 		}
+	}
+	if c.Err() == nil && f.ID == "" {
+		return errors.New("a folder has no id")
 	}
 	return c.Err()
 }

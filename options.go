@@ -205,8 +205,8 @@ var reservedHeaders = map[string]bool{
 // /business/agents/{agentId}/pause, are filled with the call's ids in order.
 func WithPath(template string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
-		if !validPath(template) {
-			bad.add("WithPath", "must start with / and hold no query, fragment, dot segment or control character")
+		if !validPath(template) || strings.Count(template, "{") != strings.Count(template, "}") {
+			bad.add("WithPath", "must start with / and hold no query, fragment, dot segment, control character or open brace")
 		}
 		c.path = template
 	})

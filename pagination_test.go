@@ -12,10 +12,10 @@ import (
 	"example.com/prospectkit"
 )
 
-// window is what all pagers have in common.
-type window struct{ limit, pageNum int }
+// extent is what all pagers have in common.
+type extent struct{ limit, pageNum int }
 
-type pagerFunc func(context.Context, *prospectkit.Client, window, ...prospectkit.IterOption) iter.Seq2[any, error]
+type pagerFunc func(context.Context, *prospectkit.Client, extent, ...prospectkit.IterOption) iter.Seq2[any, error]
 
 // erased hides the element type; a nil pointer becomes nil.
 func erased[T any](seq iter.Seq2[*T, error]) iter.Seq2[any, error] {
@@ -32,29 +32,29 @@ func erased[T any](seq iter.Seq2[*T, error]) iter.Seq2[any, error] {
 	}
 }
 
-func (w window) lists() prospectkit.ListsParams {
-	return prospectkit.ListsParams{Limit: w.limit, PageNum: w.pageNum}
+func (e extent) lists() prospectkit.ListsParams {
+	return prospectkit.ListsParams{Limit: e.limit, PageNum: e.pageNum}
 }
 
-func (w window) rows() prospectkit.RowsParams {
-	return prospectkit.RowsParams{Limit: w.limit, PageNum: w.pageNum}
+func (e extent) rows() prospectkit.RowsParams {
+	return prospectkit.RowsParams{Limit: e.limit, PageNum: e.pageNum}
 }
 
 // pagers are all page-number iterators of the package. Every test of the contract runs over every one of them.
 var pagers = map[string]pagerFunc{
-	"All": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"All": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
 		return erased(c.Lists.All(ctx, w.lists(), opts...))
 	},
-	"Pages": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"Pages": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
 		return erased(c.Lists.Pages(ctx, w.lists(), opts...))
 	},
-	"Rows": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"Rows": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
 		return erased(c.Lists.Rows(ctx, listID, w.rows(), opts...))
 	},
-	"RowsPages": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"RowsPages": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
 		return erased(c.Lists.RowsPages(ctx, listID, w.rows(), opts...))
 	},
-	"RowsOf": func(ctx context.Context, c *prospectkit.Client, w window, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"RowsOf": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
 		return erased(prospectkit.RowsOf[struct{ ID string }](ctx, c.Lists, listID, w.rows(), opts...))
 	},
 }
@@ -85,7 +85,7 @@ func TestPagerIsLazyAndStartsAfresh(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := shelfOf("abcde")
-		seq := pager(t.Context(), newClient(t, s), window{limit: 2})
+		seq := pager(t.Context(), newClient(t, s), extent{limit: 2})
 		require.Empty(t, s.asked, "asked before the first range")
 		elements := 5
 		if byPage {
@@ -106,7 +106,7 @@ func TestPagerStartsAtPageNum(t *testing.T) {
 		if byPage {
 			elements = 2
 		}
-		require.Equal(t, elements, count(t, pager(t.Context(), newClient(t, s), window{limit: 2, pageNum: 2})))
+		require.Equal(t, elements, count(t, pager(t.Context(), newClient(t, s), extent{limit: 2, pageNum: 2})))
 		require.Equal(t, []int{2, 3}, s.asked)
 	})
 }
@@ -121,8 +121,8 @@ func TestPagerPageSize(t *testing.T) {
 			asked = append(asked, r.URL.Query().Get("limit"))
 			return s.RoundTrip(r)
 		}))
-		count(t, pager(t.Context(), client, window{}))
-		count(t, pager(t.Context(), client, window{limit: 7}))
+		count(t, pager(t.Context(), client, extent{}))
+		count(t, pager(t.Context(), client, extent{limit: 7}))
 		require.Equal(t, []string{"1000", "7"}, asked)
 	})
 }
@@ -139,7 +139,7 @@ func TestPagerErrorComesOnceAndLast(t *testing.T) {
 		}))
 		var errs []error
 		elements := 0
-		for element, err := range pager(t.Context(), client, window{limit: 2}) {
+		for element, err := range pager(t.Context(), client, extent{limit: 2}) {
 			require.Empty(t, errs, "something came after the error")
 			if err != nil {
 				require.Nil(t, element)
@@ -162,7 +162,8 @@ func TestPagerBreak(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := shelfOf("abcdef")
-		for range pager(t.Context(), newClient(t, s), window{limit: 2}) {
+		for _, err := range pager(t.Context(), newClient(t, s), extent{limit: 2}) {
+			require.NoError(t, err)
 			break
 		}
 		require.Equal(t, []int{1}, s.asked)
@@ -176,7 +177,7 @@ func TestPagerCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var last error
-		for _, err := range pager(ctx, newClient(t, s), window{limit: 2}) {
+		for _, err := range pager(ctx, newClient(t, s), extent{limit: 2}) {
 			last = err
 			cancel()
 		}
@@ -189,22 +190,22 @@ func TestPagerRefusesBeforeTheNetwork(t *testing.T) {
 	t.Parallel()
 	var track *prospectkit.Progress
 	for want, w := range map[string]struct {
-		window
+		extent
 		opts []prospectkit.IterOption
 	}{
-		"limit is -1":        {window{limit: -1}, nil},
-		"limit is 1001":      {window{limit: 1001}, nil},
-		"pageNum is -1":      {window{pageNum: -1}, nil},
-		"option 2 is nil":    {window{}, []prospectkit.IterOption{prospectkit.WithMaxWait(0), nil}},
-		"Track got nil":      {window{}, []prospectkit.IterOption{prospectkit.Track(track)}},
-		"ResumeFrom got an ": {window{}, []prospectkit.IterOption{prospectkit.ResumeFrom("")}},
+		"limit is -1":        {extent{limit: -1}, nil},
+		"limit is 1001":      {extent{limit: 1001}, nil},
+		"pageNum is -1":      {extent{pageNum: -1}, nil},
+		"option 2 is nil":    {extent{}, []prospectkit.IterOption{prospectkit.WithMaxWait(0), nil}},
+		"Track got nil":      {extent{}, []prospectkit.IterOption{prospectkit.Track(track)}},
+		"ResumeFrom got an ": {extent{}, []prospectkit.IterOption{prospectkit.ResumeFrom("")}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 				s := shelfOf("ab")
 				var got error
-				for element, err := range pager(t.Context(), newClient(t, s), w.window, w.opts...) {
+				for element, err := range pager(t.Context(), newClient(t, s), w.extent, w.opts...) {
 					require.Nil(t, element)
 					got = err
 				}
@@ -226,7 +227,7 @@ func TestPagerCapturesTheLastPage(t *testing.T) {
 			return resp, err
 		}))
 		var info prospectkit.Info
-		count(t, pager(t.Context(), client, window{limit: 2}, prospectkit.Capture(&info)))
+		count(t, pager(t.Context(), client, extent{limit: 2}, prospectkit.Capture(&info)))
 		require.Equal(t, "3", info.Header.Get("X-Page"))
 		require.Equal(t, http.StatusOK, info.Status)
 	})
@@ -263,7 +264,7 @@ func TestPagerEnd(t *testing.T) {
 					}
 					return answer(http.StatusOK, `{"data":[`+data+`],"pagination":`+tc.pagination+`}`), nil
 				}))
-				require.Equal(t, 2, count(t, pager(t.Context(), client, window{limit: 1})))
+				require.Equal(t, 2, count(t, pager(t.Context(), client, extent{limit: 1})))
 				require.Equal(t, tc.requests, requests)
 			})
 		})
@@ -274,7 +275,7 @@ func TestPagerPastTheEnd(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := shelfOf("abc")
-		elements := count(t, pager(t.Context(), newClient(t, s), window{limit: 2, pageNum: 9}))
+		elements := count(t, pager(t.Context(), newClient(t, s), extent{limit: 2, pageNum: 9}))
 		if byPage {
 			require.Equal(t, 1, elements, "the empty page tells the totals")
 		} else {
@@ -290,7 +291,7 @@ func TestPagerWrongPage(t *testing.T) {
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		client := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":3,"totalRecords":3}}`))
 		var got []error
-		for _, err := range pager(t.Context(), client, window{limit: 1}) {
+		for _, err := range pager(t.Context(), client, extent{limit: 1}) {
 			got = append(got, err)
 		}
 		require.Len(t, got, 2)
@@ -316,7 +317,8 @@ func TestPagerLeavesParamsAlone(t *testing.T) {
 		}
 	}
 	p, client := params(), newClient(t, shelfOf("abc"))
-	for range client.Lists.Rows(t.Context(), listID, p) {
+	for _, err := range client.Lists.Rows(t.Context(), listID, p) {
+		require.NoError(t, err)
 	}
 	require.Equal(t, params(), p)
 }

@@ -52,7 +52,7 @@ func (p RowsParams) check(bad *checks) {
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
 	if p.Filter != nil {
-		if text, err := json.Marshal(p.Filter); err == nil && string(text) != "{}" {
+		if text, err := json.Marshal(p.Filter); err == nil && string(text) != "{}" && string(text) != "null" {
 			q.Filters = string(text)
 		}
 	}

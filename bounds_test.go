@@ -1,0 +1,192 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// accepted makes a client that answers everything and counts.
+func accepted(t *testing.T, sent *int) *prospectkit.Client {
+	t.Helper()
+	return newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		*sent++
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/folders"):
+			return answer(http.StatusOK, `{"folders":[]}`), nil
+		case r.Method == http.MethodPost:
+			return answer(http.StatusCreated, `{"list":`+oneList+`}`), nil
+		}
+		return answer(http.StatusOK, `{"data":[]}`), nil
+	}))
+}
+
+type boundCall func(context.Context, *prospectkit.Client) error
+
+func listsPage(p prospectkit.ListsParams) boundCall {
+	return func(ctx context.Context, c *prospectkit.Client) error { _, err := c.Lists.Page(ctx, p); return err }
+}
+
+func rowsPage(p prospectkit.RowsParams) boundCall {
+	return func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.RowsPage(ctx, listID, p)
+		return err
+	}
+}
+
+func createList(name string, kind prospectkit.ListKind) boundCall {
+	return func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: name, Kind: kind})
+		return err
+	}
+}
+
+func push(crm string, ids []string) boundCall {
+	return func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids})
+		return err
+	}
+}
+
+func moveTo(list, folder string) boundCall {
+	return func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Move(ctx, list, folder)
+		return err
+	}
+}
+
+func folders(kind prospectkit.FolderKind) boundCall {
+	return func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Folders(ctx, kind)
+		return err
+	}
+}
+
+func contactIDs(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = columnID
+	}
+	return ids
+}
+
+// filterOf makes a filter whose JSON has exactly n characters.
+func filterOf(n int) prospectkit.RowFilter {
+	return prospectkit.ContactFilter{Keywords: strings.Repeat("é", n-len(`{"keywords":""}`))}
+}
+
+func sortedBy(length int) prospectkit.RowsParams {
+	return prospectkit.RowsParams{Sort: prospectkit.Ascending(prospectkit.RawSortKey(strings.Repeat("é", length)))}
+}
+
+// Each bound of the document: at it, just inside, just outside. An empty complaint means that the call goes out.
+var boundCases = []struct {
+	name      string
+	call      boundCall
+	complaint string
+}{
+	{"lists limit 1", listsPage(prospectkit.ListsParams{Limit: 1}), ""},
+	{"lists limit 1000", listsPage(prospectkit.ListsParams{Limit: 1000}), ""},
+	{"lists limit 1001", listsPage(prospectkit.ListsParams{Limit: 1001}), "limit is 1001, must be 1 to 1000"},
+	{"lists limit -1", listsPage(prospectkit.ListsParams{Limit: -1}), "limit is -1, must be 1 to 1000"},
+	{"lists page 1", listsPage(prospectkit.ListsParams{PageNum: 1}), ""},
+	{"lists page -1", listsPage(prospectkit.ListsParams{PageNum: -1}), "pageNum is -1, must be at least 1"},
+	{"lists of a kind", listsPage(prospectkit.ListsParams{Kind: prospectkit.ContactList}), ""},
+	{"lists of no kind", listsPage(prospectkit.ListsParams{Kind: "contactlist"}), `entityType is "contactlist", must be one of ["contactList" "companyList"]`},
+	{"folder id", listsPage(prospectkit.ListsParams{FolderID: strings.ToUpper(folderID)}), ""},
+	{"folder id of 23", listsPage(prospectkit.ListsParams{FolderID: folderID[1:]}), "folderId must be 24 hexadecimal digits"},
+	{"folder id of 25", listsPage(prospectkit.ListsParams{FolderID: folderID + "0"}), "folderId must be 24 hexadecimal digits"},
+	{"folder id with a g", listsPage(prospectkit.ListsParams{FolderID: folderID[1:] + "g"}), "folderId must be 24 hexadecimal digits"},
+	{"search of 1", listsPage(prospectkit.ListsParams{Search: "x"}), ""},
+	{"search of 200 wide", listsPage(prospectkit.ListsParams{Search: strings.Repeat("界", 200)}), ""},
+	{"search of 201", listsPage(prospectkit.ListsParams{Search: strings.Repeat("x", 201)}), "search has 201 characters, must have 1 to 200"},
+
+	{"name of 1", createList("x", ""), ""},
+	{"name of 255 wide, with space around", createList(" \t"+strings.Repeat("界", 255)+"\n ", ""), ""},
+	{"name of 256", createList(strings.Repeat("x", 256), ""), "name has 256 characters, must have 1 to 255"},
+	{"no name", createList("", ""), "name has 0 characters, must have 1 to 255"},
+	{"blank name", createList(" \t\n\u00a0", ""), "name has 0 characters, must have 1 to 255"},
+	{"kind of a new list", createList("x", prospectkit.CompanyList), ""},
+	{"no kind of a list", createList("x", "lists"), `entityType is "lists", must be one of ["contactList" "companyList"]`},
+
+	{"move", moveTo(listID, folderID), ""},
+	{"move a wrong id", moveTo("x/../y", folderID), "listId must be 24 hexadecimal digits"},
+	{"move to nowhere", moveTo(listID, ""), "folderId must be 24 hexadecimal digits"},
+
+	{"push all", push("crm", nil), ""},
+	{"push none", push("crm", []string{}), "contactIds has 0 ids, must have 1 to 500; nil means the whole list"},
+	{"push 1", push("crm", contactIDs(1)), ""},
+	{"push 500", push("crm", contactIDs(500)), ""},
+	{"push 501", push("crm", contactIDs(501)), "contactIds has 501 ids, must have 1 to 500; nil means the whole list"},
+	{"push a wrong id", push("crm", append(contactIDs(1), "x")), "contactIds must all be 24 hexadecimal digits"},
+	{"push to nobody", push(" ", nil), "crm must not be blank"},
+
+	{"folders of contact lists", folders(prospectkit.ContactListFolder), ""},
+	{"folders of company lists", folders(prospectkit.CompanyListFolder), ""},
+	{"folders of campaigns", folders(prospectkit.CampaignFolder), ""},
+	{"folders of agents", folders(prospectkit.AgentFolder), ""},
+	{"folders of nothing", folders(""), "type is required"},
+	{"folders of something else", folders("list"), `type is "list", must be one of ["contactList" "companyList" "campaign" "agent"]`},
+
+	{"rows limit 1", rowsPage(prospectkit.RowsParams{Limit: 1}), ""},
+	{"rows limit 1000", rowsPage(prospectkit.RowsParams{Limit: 1000}), ""},
+	{"rows limit 1001", rowsPage(prospectkit.RowsParams{Limit: 1001}), "limit is 1001, must be 1 to 1000"},
+	{"rows limit -1", rowsPage(prospectkit.RowsParams{Limit: -1}), "limit is -1, must be 1 to 1000"},
+	{"rows page 1", rowsPage(prospectkit.RowsParams{PageNum: 1}), ""},
+	{"rows page -1", rowsPage(prospectkit.RowsParams{PageNum: -1}), "pageNum is -1, must be at least 1"},
+	{"sort key of 1", rowsPage(sortedBy(1)), ""},
+	{"sort key of 100 wide", rowsPage(sortedBy(100)), ""},
+	{"sort key of 101", rowsPage(sortedBy(101)), "sortBy has 101 characters, must have 1 to 100"},
+	{"sort key of 0", rowsPage(sortedBy(0)), "sortBy has 0 characters, must have 1 to 100"},
+	{"no sort key", rowsPage(prospectkit.RowsParams{Sort: prospectkit.Descending(nil)}), "sortBy has 0 characters, must have 1 to 100"},
+	{"filter of 7999 wide", rowsPage(prospectkit.RowsParams{Filter: filterOf(7999)}), ""},
+	{"filter of 8000 wide", rowsPage(prospectkit.RowsParams{Filter: filterOf(8000)}), ""},
+	{"filter of 8001", rowsPage(prospectkit.RowsParams{Filter: filterOf(8001)}), "filters has 8001 characters, must have at most 8000"},
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range boundCases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			sent := 0
+			err := tc.call(t.Context(), accepted(t, &sent))
+			if tc.complaint == "" {
+				require.NoError(t, err)
+				require.Equal(t, 1, sent)
+				return
+			}
+			require.Equal(t, []string{tc.complaint}, refusals(t, err))
+			require.Zero(t, sent)
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		})
+	}
+}
+
+// All violations of a call come back at once.
+func TestBoundsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	client := newClient(t, untouched(t))
+	_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{
+		Limit: 1001, PageNum: -1, Kind: "x", FolderID: "x", Search: strings.Repeat("x", 201),
+	}, prospectkit.WithMaxWait(-1), nil)
+	require.Len(t, refusals(t, err), 7)
+
+	_, err = client.Lists.RowsPage(t.Context(), "x", prospectkit.RowsParams{
+		Limit: 1001, PageNum: -1,
+		Sort: prospectkit.Ascending(prospectkit.CompanySortKey(strings.Repeat("x", 101))),
+		Filter: prospectkit.ContactFilter{
+			Employees: prospectkit.AnyHeadcount("many"), ICPMatch: "maybe", Keywords: strings.Repeat("x", 8000),
+			CustomColumns: prospectkit.ColumnFilters{"x": {}},
+		},
+	})
+	require.Len(t, refusals(t, err), 10)
+
+	_, err = client.Lists.PushToCRM(t.Context(), "", prospectkit.CRMPush{ContactIDs: append(contactIDs(500), "x")})
+	require.Len(t, refusals(t, err), 4)
+}

@@ -1,0 +1,313 @@
+package prospectkit_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"example.com/prospectkit"
+)
+
+const (
+	folderID = "65f0c0ffee65f0c0ffee6a01"
+	columnID = "65f0c0ffee65f0c0ffee6b01"
+)
+
+// berlin is the list of the exchanges, without its raw text.
+var berlin = prospectkit.List{
+	ID: listID, Name: "Berlin", Kind: prospectkit.ContactList, ContactsCount: 12, CompaniesCount: 3,
+	CreatedAt: time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), FolderID: folderID,
+}
+
+// sameList compares what encoding/json can see.
+func sameList(t *testing.T, want prospectkit.List, got *prospectkit.List) {
+	t.Helper()
+	require.NotNil(t, got)
+	w, err := json.Marshal(want)
+	require.NoError(t, err)
+	g, err := json.Marshal(got)
+	require.NoError(t, err)
+	require.JSONEq(t, string(w), string(g))
+}
+
+func TestListsPage(t *testing.T) {
+	t.Parallel()
+	page, err := exchange(t, "lists.list/plain").Lists.Page(t.Context(), prospectkit.ListsParams{})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 2)
+	sameList(t, berlin, &page.Items[0])
+	require.Equal(t, prospectkit.CompanyList, page.Items[1].Kind)
+	require.Empty(t, page.Items[1].FolderID)
+	require.Equal(t, [3]int{1, 1, 2}, [3]int{page.Number, page.TotalPages, page.TotalRecords})
+	require.True(t, page.TotalsKnown)
+
+	page, err = exchange(t, "lists.list/every-parameter").Lists.Page(t.Context(), prospectkit.ListsParams{
+		Limit: 2, PageNum: 3, Kind: prospectkit.CompanyList, FolderID: folderID, Search: "50% & more",
+	})
+	require.NoError(t, err)
+	require.Empty(t, page.Items)
+	require.Equal(t, 3, page.Number)
+
+	_, err = exchange(t, "lists.list/refused").Lists.Page(t.Context(), prospectkit.ListsParams{})
+	var e *prospectkit.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "limit", e.Param)
+	require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally)
+}
+
+func TestListsCreate(t *testing.T) {
+	t.Parallel()
+	root := berlin
+	root.FolderID = ""
+	list, err := exchange(t, "lists.create/named").Lists.Create(t.Context(), prospectkit.NewList{Name: " Berlin\t"})
+	require.NoError(t, err)
+	sameList(t, root, list)
+
+	firms := prospectkit.NewList{Name: "Firms", Kind: prospectkit.CompanyList}
+	list, err = exchange(t, "lists.create/companies").Lists.Create(t.Context(), firms)
+	require.NoError(t, err)
+	require.True(t, list.CreatedAt.IsZero(), "the document makes it optional here")
+
+	_, err = exchange(t, "lists.create/taken").Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
+	require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+	require.ErrorIs(t, err, prospectkit.ErrConflict)
+}
+
+// A list that was made, but whose answer makes no sense, is an answer lost and no failure.
+func TestListsCreateAnswerLost(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"bare": `the answer has no "list"`, "without-id": "a list has no id"} {
+		_, err := exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
+		var lost *prospectkit.AnswerLostError
+		require.ErrorAs(t, err, &lost, name)
+		require.ErrorContains(t, err, want)
+		require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+	}
+}
+
+func TestListsGet(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []string{"wrapped", "bare"} {
+		list, err := exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		require.NoError(t, err)
+		sameList(t, berlin, list)
+	}
+	include := prospectkit.GetListParams{Include: prospectkit.IncludeColumns}
+	list, err := exchange(t, "lists.get/columns").Lists.Get(t.Context(), listID, include)
+	require.NoError(t, err)
+	require.Equal(t, []prospectkit.Column{{ID: columnID, Name: "Score", Type: "number"}, {ID: folderID}}, list.Columns)
+	require.Equal(t, "settled", list.Raw().Text("completionStatus"))
+
+	list, err = exchange(t, "lists.get/retyped").Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	sameList(t, prospectkit.List{ID: listID}, list)
+
+	_, err = exchange(t, "lists.get/missing").Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+}
+
+func TestListsMove(t *testing.T) {
+	t.Parallel()
+	moved, err := exchange(t, "lists.move/folder").Lists.Move(t.Context(), listID, folderID)
+	require.NoError(t, err)
+	require.Equal(t, listID, moved.Text("list.id"))
+	moved, err = exchange(t, "lists.move/root").Lists.MoveToRoot(t.Context(), listID)
+	require.NoError(t, err)
+	require.True(t, moved.IsZero())
+}
+
+func TestListsPushToCRM(t *testing.T) {
+	t.Parallel()
+	whole := prospectkit.CRMPush{CRM: "some-crm"}
+	pushed, err := exchange(t, "lists.crm-push/whole-list").Lists.PushToCRM(t.Context(), listID, whole)
+	require.NoError(t, err)
+	require.Equal(t, &prospectkit.CRMPushed{CRM: "some-crm", ListIDs: []string{listID}}, pushed)
+
+	some := prospectkit.CRMPush{CRM: "some-crm", ContactIDs: []string{columnID}}
+	pushed, err = exchange(t, "lists.crm-push/some").Lists.PushToCRM(t.Context(), listID, some)
+	require.NoError(t, err)
+	require.Equal(t, &prospectkit.CRMPushed{}, pushed)
+
+	_, err = exchange(t, "lists.crm-push/not-connected").Lists.PushToCRM(t.Context(), listID, whole)
+	require.ErrorIs(t, err, prospectkit.CodeCRMNotConnected)
+}
+
+func TestListsFill(t *testing.T) {
+	t.Parallel()
+	added, err := exchange(t, "lists.add-members/fields").Lists.AddMembers(t.Context(), listID, prospectkit.Fields{"contacts": []string{columnID}})
+	require.NoError(t, err)
+	require.Equal(t, 1, added.Int("added"))
+
+	rows := prospectkit.Fields{"rows": []prospectkit.Fields{{"firstName": "Ada"}}}
+	added, err = exchange(t, "lists.add-contacts/fields").Lists.AddContacts(t.Context(), listID, rows)
+	require.NoError(t, err)
+	require.Equal(t, 1, added.Int("rows.added"))
+
+	saved, err := exchange(t, "lists.save-to-list/fields").Lists.SaveToList(t.Context(), prospectkit.Fields{"listName": "Berlin"})
+	require.NoError(t, err)
+	require.True(t, saved.IsZero())
+	_, err = exchange(t, "lists.save-to-list/ambiguous").Lists.SaveToList(t.Context(), prospectkit.Fields{"listName": "Berlin"})
+	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
+}
+
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	folders, err := exchange(t, "folders.list/contact-lists").Lists.Folders(t.Context(), prospectkit.ContactListFolder)
+	require.NoError(t, err)
+	require.Equal(t, []prospectkit.Folder{
+		{ID: folderID, Name: "Q1", Kind: prospectkit.ContactListFolder}, {ID: columnID, Kind: "newKind"},
+	}, folders)
+	require.True(t, folders[0].Kind.Known())
+	require.False(t, folders[1].Kind.Known())
+	folders, err = exchange(t, "folders.list/none").Lists.Folders(t.Context(), prospectkit.AgentFolder)
+	require.NoError(t, err)
+	require.Empty(t, folders)
+	_, err = exchange(t, "folders.list/relayed").Lists.Folders(t.Context(), prospectkit.CampaignFolder)
+	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
+	once := prospectkit.WithRetry(prospectkit.NoRetry)
+	_, err = exchange(t, "folders.list/without-id", once).Lists.Folders(t.Context(), prospectkit.AgentFolder)
+	require.ErrorContains(t, err, "a folder has no id")
+}
+
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	user, err := exchange(t, "account.me/user").Account.Me(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, &prospectkit.User{ID: "65f0c0ffee65f0c0ffee65f1", Email: "ada@example.com", Name: "Ada"}, user)
+	_, err = exchange(t, "account.me/expired").Account.Me(t.Context())
+	require.ErrorIs(t, err, prospectkit.ErrUnauthorized)
+	credits, err := exchange(t, "account.credits/balance").Account.Credits(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 250, credits.Int("credits.balance"))
+	require.Equal(t, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), credits.Time("credits.resets"))
+	options, err := exchange(t, "search.filter-options/options").Search.FilterOptions(t.Context())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"job_title_levels": ["director"]}`, string(options.Raw()))
+}
+
+// What the document promises has to be there; the message names what is not.
+func TestEntityRules(t *testing.T) {
+	t.Parallel()
+	me := func(c *prospectkit.Client) error { _, err := c.Account.Me(t.Context()); return err }
+	get := func(c *prospectkit.Client) error {
+		_, err := c.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		return err
+	}
+	folders := func(c *prospectkit.Client) error {
+		_, err := c.Lists.Folders(t.Context(), prospectkit.AgentFolder)
+		return err
+	}
+	page := func(c *prospectkit.Client) error {
+		_, err := c.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		return err
+	}
+	for _, tc := range []struct {
+		call       func(*prospectkit.Client) error
+		body, want string
+	}{
+		{me, `{"id":"x"}`, `no "user"`},
+		{me, `{"user":null}`, `no "user"`},
+		{me, `{"user":{"id":5}}`, "the user has no id"},
+		{me, `{"user":[]}`, "the user is no object"},
+		{me, ``, "the answer is empty"},
+		{me, `{"user":{"id":"x"}} trailing`, "invalid JSON"},
+		{get, `{"list":null}`, "a list has no id"},
+		{get, `{}`, "a list has no id"},
+		{get, `[]`, "a list is no object"},
+		{folders, `{"folders":{}}`, "the folders are no array"},
+		{folders, `{"folders":[7]}`, "a folder is no object"},
+		{folders, `{}`, `no "folders"`},
+		{page, `{"pagination":{}}`, "the page has no data"},
+		{page, `{"data":null}`, "the page has no data"},
+		{page, `{"data":[null]}`, "a list is no object"},
+		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
+		{page, `[]`, "the page is no object"},
+	} {
+		err := tc.call(newClient(t, always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.NoRetry)))
+		require.ErrorContains(t, err, tc.want, "body %q", tc.body)
+		var e *prospectkit.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, prospectkit.NotApplied, e.Outcome())
+	}
+}
+
+// Fields that come, go or change their type never fail a page, as long as the id is there.
+func TestListsSurviveOddFields(t *testing.T) {
+	t.Parallel()
+	odd := rapid.SampledFrom([]string{`null`, `7`, `-0.5e3`, `"x"`, `true`, `[]`, `[{"id":1}]`, `{}`, `{"a":{"b":[null]}}`, `"2026-13-99"`})
+	names := rapid.SampledFrom([]string{"name", "entityType", "contactsCount", "companiesCount", "createdAt", "folderId", "columns", "new", ""})
+	rapid.Check(t, func(t *rapid.T) {
+		fields := rapid.MapOf(names, odd).Draw(t, "fields")
+		var b strings.Builder
+		for name, value := range fields {
+			b.WriteString(`"` + name + `":` + value + `,`)
+		}
+		body := `{"data":[{` + b.String() + `"id":"x"}],"pagination":` + odd.Draw(t, "pagination") + `,"new":` + odd.Draw(t, "new") + `}`
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(always(http.StatusOK, body)))
+		require.NoError(t, err)
+		page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, err)
+		require.Equal(t, "x", page.Items[0].ID)
+		rows, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+		require.NoError(t, err)
+		require.Equal(t, "x", rows.Items[0].ID())
+	})
+}
+
+// Of duplicate keys the last one counts, as in encoding/json.
+func TestListsDuplicateKeys(t *testing.T) {
+	t.Parallel()
+	client := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}],"data":[{"id":"x","id":"c"}]}`))
+	page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+	require.Equal(t, "c", page.Items[0].ID)
+}
+
+func TestListJSON(t *testing.T) {
+	t.Parallel()
+	want := berlin
+	want.Columns = []prospectkit.Column{{ID: columnID, Name: "Score", Type: "number"}}
+	for _, v := range []any{&want, &prospectkit.List{}, &prospectkit.Folder{ID: folderID, Kind: prospectkit.AgentFolder}, &prospectkit.User{ID: "x"}} {
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		switch v := v.(type) {
+		case *prospectkit.List:
+			var got prospectkit.List
+			require.NoError(t, json.Unmarshal(text, &got))
+			require.Equal(t, *v, got)
+		case *prospectkit.Folder:
+			var got prospectkit.Folder
+			require.NoError(t, json.Unmarshal(text, &got))
+			require.Equal(t, *v, got)
+		case *prospectkit.User:
+			var got prospectkit.User
+			require.NoError(t, json.Unmarshal(text, &got))
+			require.Equal(t, *v, got)
+		}
+	}
+}
+
+// An unreadable answer to a read is asked for again; it may have been cut by somebody in between.
+func TestListsUnreadableIsReadAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			if n++; n == 1 {
+				return answer(http.StatusOK, `{"list":{"id":"x"`), nil
+			}
+			return answer(http.StatusOK, `{"list":`+oneList+`}`), nil
+		}))
+		list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		require.NoError(t, err)
+		require.Equal(t, listID, list.ID)
+		require.Equal(t, 2, n)
+	})
+}

@@ -1,0 +1,90 @@
+package prospectkit
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// located asks where a call with one id would go.
+func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
+	tb.Helper()
+	client, err := New("https://api.example.com/base/api/v1", "tok")
+	require.NoError(tb, err)
+	var opts []CallOption
+	if template != "" {
+		opts = append(opts, WithPath(template))
+	}
+	c, err := client.prepare(tb.Context(), o, request{ids: []string{id}}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return c.url, nil
+}
+
+// stays demands that a request line keeps to the base path, also after somebody in between has resolved dots and escapes.
+func stays(t *testing.T, u *url.URL, elements int) {
+	t.Helper()
+	require.Equal(t, "https://api.example.com", u.Scheme+"://"+u.Host)
+	escaped := u.EscapedPath()
+	require.True(t, strings.HasPrefix(escaped, "/base/api/v1/"), escaped)
+	require.Len(t, strings.Split(strings.TrimPrefix(escaped, "/base/api/v1/"), "/"), elements, escaped)
+	again, err := url.Parse(u.String())
+	require.NoError(t, err)
+	require.Equal(t, escaped, again.EscapedPath())
+	require.True(t, strings.HasPrefix(again.JoinPath().Path, "/base/api/v1/"), escaped)
+	for element := range strings.SplitSeq(again.Path, "/") {
+		require.NotContains(t, []string{".", ".."}, element)
+	}
+}
+
+// Whatever an id holds, it stays one element of the path or is refused before the network.
+func FuzzPath(f *testing.F) {
+	for _, id := range []string{"65f0c0ffee65f0c0ffee65f0", "..", ".", "", "a/b", "%2e%2e", "%2F..", "a?b#c", "é\x00", "..;x", "\\..\\", "{x}"} {
+		f.Add(id, "/business/things/{thingId}/state")
+		f.Add("65f0c0ffee65f0c0ffee65f0", "/business/"+id)
+	}
+	f.Add("65f0c0ffee65f0c0ffee65f0", "/business/%2e%2E/%2e./secret/{id}")
+	f.Add("65f0c0ffee65f0c0ffee65f0", "/0{")
+	f.Add("65f0c0ffee65f0c0ffee65f0", "/}0{")
+	f.Fuzz(func(t *testing.T, id, template string) {
+		u, err := located(t, &op.Op{Name: "x", Method: http.MethodGet, Class: op.Read, Surface: op.Agents}, id, template)
+		if err != nil {
+			var refused *RefusedError
+			require.ErrorAs(t, err, &refused)
+			return
+		}
+		stays(t, u, strings.Count(template, "/"))
+		require.True(t, isID(id))
+
+		u, err = located(t, op.ListsGet, id, "")
+		require.NoError(t, err)
+		require.Equal(t, "/base/api/v1/business/lists/"+id, u.EscapedPath())
+	})
+}
+
+// The document's ids are 24 hexadecimal digits, wherever the path comes from.
+func TestPathRefusesOtherIDs(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"..", ".", "", "a/b", "%2e%2e", "x", "65f0c0ffee65f0c0ffee65f0 "} {
+		for _, template := range []string{"", "/business/other/{listId}"} {
+			_, err := located(t, op.ListsGet, id, template)
+			require.ErrorContains(t, err, "listId must be 24 hexadecimal digits", "id %q", id)
+		}
+		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, id, "/business/agents/{agentId}/pause")
+		require.ErrorContains(t, err, "agentId must be 24 hexadecimal digits", "id %q", id)
+	}
+}
+
+func TestWithPathRefusesDots(t *testing.T) {
+	t.Parallel()
+	for _, template := range []string{"/a/../b", "/a/%2e%2e/b", "/a/.%2E/b", "/%2e/b", "/a/x%2F..%2Fb", "/..", "/a/%zz", "a", "/a//b", "/a?b", "/a#b", "/a b", "/a/{id"} {
+		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, "65f0c0ffee65f0c0ffee65f0", template)
+		require.ErrorContains(t, err, "WithPath must start with /", "template %q", template)
+	}
+}

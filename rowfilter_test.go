@@ -1,0 +1,310 @@
+package prospectkit_test
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// sentFilter runs a filter over the wire and returns what the service gets; empty if the parameter is not there.
+func sentFilter(t *testing.T, f prospectkit.RowFilter) (text string, err error) {
+	t.Helper()
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		text = r.URL.Query().Get("filters")
+		return answer(http.StatusOK, `{"data":[]}`), nil
+	}))
+	_, err = client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: f})
+	return text, err
+}
+
+// matchKeys are the documented keys of contact lists that take values to include and to exclude, with the field they belong to.
+var matchKeys = map[string]string{
+	"name": "Name", "title": "Title", "dept": "Department", "level": "Level", "industryName": "Industry", "country": "Country",
+	"state": "State", "personalLocation": "PersonalLocation", "companyName": "CompanyName", "companyIndustry": "CompanyIndustry",
+	"companyHeadQuartersCountry": "CompanyHeadquartersCountry", "companyLocation": "CompanyLocation", "website": "Website",
+	"campaignEngagement": "CampaignEngagement", "otherLists": "OtherLists",
+}
+
+var companyMatchKeys = map[string]string{
+	"companyName": "Name", "companyIndustry": "Industry", "companyHeadQuartersCountry": "HeadquartersCountry", "website": "Website",
+	"campaignEngagement": "CampaignEngagement",
+}
+
+// filterWith returns a filter in which one field is set.
+func filterWith[F prospectkit.RowFilter](field string, value any) prospectkit.RowFilter {
+	var f F
+	reflect.ValueOf(&f).Elem().FieldByName(field).Set(reflect.ValueOf(value))
+	return f
+}
+
+func TestFilterMatchKeys(t *testing.T) {
+	t.Parallel()
+	forms := []struct {
+		match prospectkit.Match
+		want  string
+	}{
+		{prospectkit.AnyOf("a", "b, \"c\" & é"), `["a","b, \"c\" & é"]`},
+		{prospectkit.NoneOf("x"), `{"exclude":["x"]}`},
+		{prospectkit.AnyOf("a").Except("x", "y"), `{"include":["a"],"exclude":["x","y"]}`},
+	}
+	for _, form := range forms {
+		for key, field := range matchKeys {
+			got, err := sentFilter(t, filterWith[prospectkit.ContactFilter](field, form.match))
+			require.NoError(t, err)
+			require.JSONEq(t, `{"`+key+`":`+form.want+`}`, got)
+		}
+		for key, field := range companyMatchKeys {
+			got, err := sentFilter(t, filterWith[prospectkit.CompanyFilter](field, form.match))
+			require.NoError(t, err)
+			require.JSONEq(t, `{"`+key+`":`+form.want+`}`, got)
+		}
+	}
+}
+
+var filterCases = []struct {
+	name   string
+	filter prospectkit.RowFilter
+	want   string
+}{
+	{
+		"headcounts are strings",
+		prospectkit.ContactFilter{Employees: prospectkit.AnyHeadcount(
+			prospectkit.HeadcountBetween(1, 10), prospectkit.HeadcountFrom(10001), prospectkit.HeadcountExactly(7), "0",
+		)},
+		`{"numberOfEmployees":["1-10","10001+","7","0"]}`,
+	},
+	{
+		"headcounts with exclusions",
+		prospectkit.CompanyFilter{Employees: prospectkit.Headcounts{Include: []prospectkit.Headcount{"5"}, Exclude: []prospectkit.Headcount{"1-4"}}},
+		`{"numberOfEmployees":{"include":["5"],"exclude":["1-4"]}}`,
+	},
+	{"revenue", prospectkit.ContactFilter{Revenue: prospectkit.Num(1.5e6)}, `{"revenue":1500000}`},
+	{"no revenue at all", prospectkit.ContactFilter{Revenue: prospectkit.Num(0)}, `{"revenue":0}`},
+	{"keywords", prospectkit.ContactFilter{Keywords: "head*"}, `{"keywords":"head*"}`},
+	{"social url", prospectkit.ContactFilter{SocialURL: "https://social.example/in/ada?x=1&y=2"}, `{"socialUrl":"https://social.example/in/ada?x=1&y=2"}`},
+	{
+		"statuses",
+		prospectkit.ContactFilter{
+			EnrichedEmail: prospectkit.Statuses{"a"}, EnrichedPhone: prospectkit.Statuses{"b", "c"}, EmailValidity: prospectkit.Statuses{"d"},
+		},
+		`{"enrichedEmail":{"include":["a"]},"enrichedPhone":{"include":["b","c"]},"emailValidity":{"include":["d"]}}`,
+	},
+	{"fits the profile", prospectkit.ContactFilter{ICPMatch: prospectkit.ICPYes}, `{"icpMatch":["yes"]}`},
+	{"does not", prospectkit.ContactFilter{ICPMatch: prospectkit.ICPNo}, `{"icpMatch":["no"]}`},
+	{
+		"custom columns",
+		prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{
+			columnID: prospectkit.ColumnText("x", "y"), folderID: prospectkit.ColumnBool(false), listID: prospectkit.ColumnNumber(0, 0),
+		}},
+		`{"customColumns":{"` + columnID + `":{"dataType":"string","include":["x","y"]},"` + folderID +
+			`":{"dataType":"boolean","value":false},"` + listID + `":{"dataType":"number","rangeMin":0,"rangeMax":0}}}`,
+	},
+	{
+		"a column from a number on",
+		prospectkit.ContactFilter{CustomColumns: prospectkit.ColumnFilters{columnID: {DataType: "number", RangeMin: prospectkit.Num(-1)}}},
+		`{"customColumns":{"` + columnID + `":{"dataType":"number","rangeMin":-1}}}`,
+	},
+	{"raw", prospectkit.RawFilter{"brandNew": []int{1}}, `{"brandNew":[1]}`},
+}
+
+func TestFilterJSON(t *testing.T) {
+	t.Parallel()
+	for _, tc := range filterCases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := sentFilter(t, tc.filter)
+			require.NoError(t, err)
+			require.JSONEq(t, tc.want, got)
+		})
+	}
+}
+
+func TestFilterRefusals(t *testing.T) {
+	t.Parallel()
+	columns := func(id string, c prospectkit.ColumnFilter) prospectkit.RowFilter {
+		return prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{id: c}}
+	}
+	for _, h := range []prospectkit.Headcount{
+		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", prospectkit.HeadcountBetween(-1, 5),
+	} {
+		_, err := sentFilter(t, prospectkit.ContactFilter{Employees: prospectkit.AnyHeadcount(h)})
+		require.Len(t, refusals(t, err), 1, "headcount %q", h)
+		_, err = sentFilter(t, prospectkit.CompanyFilter{Employees: prospectkit.Headcounts{Exclude: []prospectkit.Headcount{h}}})
+		require.Len(t, refusals(t, err), 1, "headcount %q", h)
+	}
+	for _, tc := range []struct {
+		filter prospectkit.RowFilter
+		want   string
+	}{
+		{prospectkit.ContactFilter{ICPMatch: "maybe"}, `filters.icpMatch is "maybe", must be one of ["yes" "no"]`},
+		{columns("x", prospectkit.ColumnBool(true)), "filters.customColumns.x must be 24 hexadecimal digits"},
+		{columns(columnID, prospectkit.ColumnFilter{}), "filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"},
+		{columns(columnID, prospectkit.ColumnNumber(2, 1)), "filters.customColumns." + columnID + " has its ends the wrong way round"},
+	} {
+		_, err := sentFilter(t, tc.filter)
+		require.Equal(t, []string{tc.want}, refusals(t, err))
+	}
+	for _, f := range []prospectkit.RowFilter{
+		prospectkit.ContactFilter{Revenue: prospectkit.Num(math.NaN())},
+		columns(columnID, prospectkit.ColumnNumber(0, math.Inf(1))),
+		prospectkit.RawFilter{"x": make(chan int)},
+	} {
+		_, err := sentFilter(t, f)
+		require.Contains(t, refusals(t, err)[0], "filters cannot be encoded")
+	}
+}
+
+// Except leaves the match it is called on alone, also when there is room behind its values.
+func TestMatchExcept(t *testing.T) {
+	t.Parallel()
+	base := prospectkit.Match{Exclude: make([]string, 0, 4)}
+	a, b := base.Except("a"), base.Except("b")
+	require.Equal(t, []string{"a"}, a.Exclude)
+	require.Equal(t, []string{"b"}, b.Exclude)
+	require.True(t, base.IsZero())
+	require.False(t, a.IsZero())
+}
+
+// keysOf lists the JSON names of a filter's fields.
+func keysOf(f any) []string {
+	var keys []string
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(f)) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		keys = append(keys, name)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// The document names 24 keys for contact lists and says that company lists honour seven.
+func TestFilterKeysAreTheDocumentedOnes(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"campaignEngagement", "companyHeadQuartersCountry", "companyIndustry", "companyName", "customColumns", "numberOfEmployees", "website",
+	}, keysOf(prospectkit.CompanyFilter{}))
+	contact := slices.Sorted(maps.Keys(matchKeys))
+	contact = append(contact, "numberOfEmployees", "revenue", "keywords", "socialUrl", "enrichedEmail", "enrichedPhone", "emailValidity",
+		"icpMatch", "customColumns")
+	slices.Sort(contact)
+	require.Equal(t, contact, keysOf(prospectkit.ContactFilter{}))
+}
+
+var contactSortKeys = map[prospectkit.ContactSortKey]string{
+	prospectkit.ByFirstName: "firstName", prospectkit.ByLastName: "lastName", prospectkit.ByJobTitle: "jobTitle",
+	prospectkit.ByCreatedAt: "createdAt", prospectkit.ByCity: "address.city", prospectkit.ByCountry: "address.country",
+	prospectkit.ByUpdatedAt: "updatedAt", prospectkit.ByContactCompanyName: "company.name",
+	prospectkit.ByContactCompanyDomain: "company.domain", prospectkit.ByContactCompanyIndustry: "company.industry",
+	prospectkit.ByContactCompanyCountry: "company.country", prospectkit.ByContactCompanyType: "company.type",
+	prospectkit.ByContactCompanyRevenue: "company.revenue", prospectkit.ByContactCompanyHeadcount: "company.socialHeadCount",
+	prospectkit.ByContactCompanyCity: "company.address.city", prospectkit.ByContactCompanyState: "company.address.state",
+	prospectkit.ByContactCompanyHQCountry: "company.address.country",
+}
+
+var companySortKeys = map[prospectkit.CompanySortKey]string{
+	prospectkit.ByCompanyName: "name", prospectkit.ByCompanyDomain: "domain", prospectkit.ByCompanyIndustry: "industry",
+	prospectkit.ByCompanyRevenue: "revenue", prospectkit.ByCompanyHeadcount: "socialHeadCount",
+}
+
+// Key and order go out together or not at all: the service ignores one without the other.
+func TestSort(t *testing.T) {
+	t.Parallel()
+	want := map[prospectkit.SortKey]string{
+		prospectkit.SortByColumn(columnID): "customColumns_" + columnID, prospectkit.RawSortKey("new.key"): "new.key",
+	}
+	for key, name := range contactSortKeys {
+		want[key] = name
+	}
+	for key, name := range companySortKeys {
+		want[key] = name
+	}
+	require.Len(t, want, 17+5+2)
+	query := func(s prospectkit.RowSort) (key, order string) {
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			key, order = r.URL.Query().Get("sortBy"), r.URL.Query().Get("sortOrder")
+			return answer(http.StatusOK, `{"data":[]}`), nil
+		}))
+		_, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Sort: s})
+		require.NoError(t, err)
+		return key, order
+	}
+	for key, name := range want {
+		gotKey, gotOrder := query(prospectkit.Ascending(key))
+		require.Equal(t, name+" asc", gotKey+" "+gotOrder)
+		gotKey, gotOrder = query(prospectkit.Descending(key))
+		require.Equal(t, name+" desc", gotKey+" "+gotOrder)
+	}
+	key, order := query(prospectkit.RowSort{})
+	require.Empty(t, key+order)
+}
+
+// A filter and a sort key for different kinds of lists cannot both fit.
+func TestSortOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	call := func(f prospectkit.RowFilter, k prospectkit.SortKey) error {
+		_, err := newClient(t, always(http.StatusOK, `{"data":[]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{
+			Filter: f, Sort: prospectkit.Ascending(k),
+		})
+		return err
+	}
+	require.Equal(t, []string{"sortBy is a key of a companyList, the filter is for a contactList"},
+		refusals(t, call(prospectkit.ContactFilter{}, prospectkit.ByCompanyName)))
+	require.Equal(t, []string{"sortBy is a key of a contactList, the filter is for a companyList"},
+		refusals(t, call(prospectkit.CompanyFilter{}, prospectkit.ByCity)))
+	for _, k := range []prospectkit.SortKey{prospectkit.SortByColumn(columnID), prospectkit.RawSortKey("name")} {
+		require.NoError(t, call(prospectkit.CompanyFilter{}, k))
+		require.NoError(t, call(prospectkit.ContactFilter{}, k))
+	}
+	require.NoError(t, call(prospectkit.RawFilter{"x": 1}, prospectkit.ByCity))
+}
+
+// What goes in comes out on the other side, for whatever text it holds; invalid UTF-8 reads as U+FFFD on both sides.
+func FuzzFilter(f *testing.F) {
+	f.Add("a", "b", "c*", 3, 9, 0.0, true)
+	f.Add("\"\\\u2028<&>", "", "\x00\x7f", -1, 5, -1e300, false)
+	f.Add("\xff", "é", "界", 0, 0, math.Inf(1), false)
+	f.Fuzz(func(t *testing.T, include, exclude, keywords string, low, high int, number float64, yes bool) {
+		filter := prospectkit.ContactFilter{
+			Title: prospectkit.AnyOf(include).Except(exclude), Country: prospectkit.AnyOf(include), Keywords: keywords,
+			Employees: prospectkit.AnyHeadcount(prospectkit.HeadcountBetween(low, high)), Revenue: prospectkit.Num(number),
+			CustomColumns: prospectkit.ColumnFilters{columnID: prospectkit.ColumnBool(yes), folderID: prospectkit.ColumnText(exclude)},
+		}
+		text, err := sentFilter(t, filter)
+		if low < 0 || low > high || math.IsNaN(number) || math.IsInf(number, 0) {
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			return
+		}
+		if err != nil {
+			require.Contains(t, refusals(t, err)[0], "must have at most 8000")
+			return
+		}
+		var got struct {
+			Title         struct{ Include, Exclude []string }
+			Country       []string
+			Keywords      string
+			Employees     []string `json:"numberOfEmployees"`
+			Revenue       *float64
+			CustomColumns map[string]struct {
+				Include []string
+				Value   *bool
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &got))
+		require.Equal(t, []rune(include), []rune(got.Title.Include[0]))
+		require.Equal(t, []rune(exclude), []rune(got.Title.Exclude[0]))
+		require.Equal(t, got.Title.Include, got.Country)
+		require.Equal(t, []rune(keywords), []rune(got.Keywords))
+		require.Len(t, strings.Split(got.Employees[0], "-"), 2)
+		require.InDelta(t, number, *got.Revenue, 0)
+		require.Equal(t, yes, *got.CustomColumns[columnID].Value)
+		require.Equal(t, []rune(exclude), []rune(got.CustomColumns[folderID].Include[0]))
+	})
+}
