@@ -14,7 +14,8 @@ import (
 )
 
 func TestCredentials(t *testing.T) {
-	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+	onEachRoad(t, nil, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
 		basic := func(s string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(s)) }
 		for name, tc := range map[string]struct {
 			header string
@@ -81,6 +82,7 @@ func TestKeysExpireInABubble(t *testing.T) {
 func TestScopes(t *testing.T) {
 	scopes := []string{"lists", "campaigns", "search", "contacts", "agents", "companies"}
 	onEachRoad(t, []sandbox.Option{sandbox.NoLimits()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		for _, o := range op.All() {
 			if o.Path == "" {
 				continue
@@ -117,6 +119,7 @@ func TestKeysAreWidened(t *testing.T) {
 
 func TestUnknownPathsAndMethods(t *testing.T) {
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		scoped := c.as(sb.Key("search"))
 		for _, tc := range []struct{ method, path string }{
 			{"DELETE", lists},
@@ -182,6 +185,7 @@ func TestOperationsWithoutRulesSaySo(t *testing.T) {
 
 func TestWorkspacesDoNotSeeEachOther(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		b := sb.Workspace("b")
 		require.Equal(t, b.Token(), sb.Workspace("b").Token(), "found again")
 		foreign := c.as(b.Token())

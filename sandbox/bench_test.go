@@ -26,6 +26,7 @@ func manyRows(n int) sandbox.List {
 
 // drain reads an answer without looking at it.
 func drain(tb testing.TB, c caller, req *http.Request) int64 {
+	tb.Helper()
 	resp, err := c.client.Do(req)
 	require.NoError(tb, err)
 	n, err := io.Copy(io.Discard, resp.Body)

@@ -74,7 +74,7 @@ func (c *call) effect(change func(), format string, args ...any) {
 
 // list finds the list that the path names.
 func (c *call) list() (*list, error) {
-	id, err := c.pathID("listId")
+	id, err := c.listID()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,9 @@ func (c *call) listByID(id string) (*list, error) {
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
 }
 
-func (c *call) pathID(name string) (string, error) {
+// listID reads the id in the path, which is checked before anything else.
+func (c *call) listID() (string, error) {
+	const name = "listId"
 	id := c.req.PathValue(name)
 	if !isID(id) {
 		c.uses(rulePathID)
@@ -172,8 +174,8 @@ func (v *checks) err() error {
 	return &refusal{code: "VALIDATION_FAILED", message: strings.Join(v.messages, "; ") + ".", param: v.param}
 }
 
-// number reads an integer from the query. A largest of zero is no bound.
-func (v *checks) number(q url.Values, name string, smallest, largest, fallback int) int {
+// number reads an integer of at least 1 from the query. A largest of zero is no bound.
+func (v *checks) number(q url.Values, name string, largest, fallback int) int {
 	if !q.Has(name) {
 		return fallback
 	}
@@ -181,8 +183,8 @@ func (v *checks) number(q url.Values, name string, smallest, largest, fallback i
 	switch {
 	case err != nil:
 		v.fail(name, "has to be an integer")
-	case n < smallest:
-		v.fail(name, "has to be at least %d", smallest)
+	case n < 1:
+		v.fail(name, "has to be at least 1")
 	case largest > 0 && n > largest:
 		v.fail(name, "has to be at most %d", largest)
 	}

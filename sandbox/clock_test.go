@@ -69,9 +69,9 @@ func TestRealClockIsTheBubblesTime(t *testing.T) {
 func TestScaledClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := sandbox.NewScaledClock(60)
-		before, real := clock.Now(), time.Now()
+		before, begin := clock.Now(), time.Now()
 		require.NoError(t, clock.Sleep(t.Context(), time.Hour))
-		require.Equal(t, time.Minute, time.Since(real))
+		require.Equal(t, time.Minute, time.Since(begin))
 		require.Equal(t, time.Hour, clock.Now().Sub(before))
 	})
 	require.Panics(t, func() { sandbox.NewScaledClock(0) })

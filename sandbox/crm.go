@@ -66,7 +66,7 @@ func (w *Tenant) Outbox() []Outgoing {
 }
 
 func (c *call) pushToCRM() (answer, error) {
-	id, err := c.pathID("listId")
+	id, err := c.listID()
 	if err != nil {
 		return answer{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -12,7 +13,6 @@ import (
 
 // delivery is an answer on its way back, and what a fault does to it there.
 type delivery struct {
-	ctx    context.Context
 	answer answer
 	fault  *Fault
 }
@@ -37,8 +37,8 @@ func (d *delivery) length() int64 {
 }
 
 // body delivers the answer the way the fault wants it.
-func (d *delivery) body(clock Clock) *body {
-	b := &body{ctx: d.ctx, clock: clock, rest: d.answer.body, end: io.EOF}
+func (d *delivery) body(ctx context.Context, clock Clock) *body {
+	b := &body{ctx: ctx, clock: clock, rest: d.answer.body, end: io.EOF}
 	if f := d.fault; f != nil {
 		b.padding = d.length() - int64(len(b.rest))
 		b.stall, b.slow = f.stall, f.slow
@@ -51,7 +51,7 @@ func (d *delivery) body(clock Clock) *body {
 
 // body is an answer that may be slow, endless or cut short.
 type body struct {
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // Read takes none
 	clock   Clock
 	rest    []byte
 	padding int64 // spaces behind the rest
@@ -126,27 +126,25 @@ func (d *delivery) write(w http.ResponseWriter, r *http.Request, clock Clock) {
 		cut(w, d.fault.reset || d.fault.drop == dropRefuse)
 		return
 	}
-	for name, values := range d.answer.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), d.answer.header)
 	if !bodyAllowed(d.answer.status) || r.Method == http.MethodHead {
 		w.WriteHeader(d.answer.status)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(d.length(), 10))
 	w.WriteHeader(d.answer.status)
-	d.writeBody(w, clock)
+	d.writeBody(r.Context(), w, clock)
 }
 
 // writeBody sends each piece when it is due.
-func (d *delivery) writeBody(w http.ResponseWriter, clock Clock) {
+func (d *delivery) writeBody(ctx context.Context, w http.ResponseWriter, clock Clock) {
 	out := io.Writer(w)
 	if d.fault != nil {
 		flusher := flushing{w, http.NewResponseController(w)}
 		flusher.flush()
 		out = flusher
 	}
-	if _, err := io.Copy(out, d.body(clock)); err != nil {
+	if _, err := io.Copy(out, d.body(ctx, clock)); err != nil {
 		panic(http.ErrAbortHandler) // cut short, on purpose or because the client went away
 	}
 }

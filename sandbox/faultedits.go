@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -43,7 +44,7 @@ func EnumValue(path, value string) FaultOption { return setField(path, value, st
 
 func setField(path string, value any, words string) FaultOption {
 	if path == "" {
-		return func(*Fault) error { return fmt.Errorf("a field needs a path") }
+		return func(*Fault) error { return errors.New("a field needs a path") }
 	}
 	return edit(path+" = "+words, func(a *answer) {
 		editJSON(a, func(v any) any { return assign(v, strings.Split(path, "."), value) })

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,7 +140,7 @@ func (f *Fault) String() string {
 // fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.
 func (sb *Sandbox) fits(o *op.Op, r *http.Request, body []byte) []*Fault {
 	sb.mu.Lock()
-	candidates := sb.faults[:len(sb.faults):len(sb.faults)]
+	candidates := slices.Clip(sb.faults)
 	sb.mu.Unlock()
 	var fitting []*Fault
 	for _, f := range candidates {
@@ -217,7 +219,7 @@ func (f *Fault) transform(a *answer) {
 	if f == nil {
 		return
 	}
-	a.header.Set("X-Sandbox-Fault", fmt.Sprint(f.number))
+	a.header.Set("X-Sandbox-Fault", strconv.Itoa(f.number))
 	if f.retryAfter != nil {
 		a.header.Set("Retry-After", *f.retryAfter)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,10 +34,11 @@ func TestWhenFaultsFire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				f := sb.Fail("lists.list", tc.opt, sandbox.Status(500, "UNEXPECTED_ERROR"))
 				got := ""
 				for i := range 6 {
-					r := c.get(lists, "pageNum", fmt.Sprint(i+1))
+					r := c.get(lists, "pageNum", strconv.Itoa(i+1))
 					c.get("/business/me").ok(200)
 					got += map[int]string{200: ".", 500: "x"}[r.status]
 					require.Equal(t, r.status == 500, r.header.Get("X-Sandbox-Fault") == "1")
@@ -50,6 +52,7 @@ func TestWhenFaultsFire(t *testing.T) {
 
 func TestFaultsForAKeyAndByBody(t *testing.T) {
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		other := c.as(sb.Key())
 		sb.Fail("*", sandbox.ForKey(other.token), sandbox.HTML(502))
 		sb.Fail("lists.create", sandbox.When(func(r *http.Request) bool {
@@ -69,50 +72,51 @@ func TestFaultsForAKeyAndByBody(t *testing.T) {
 func TestInjectedAnswersApplyNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opts  []sandbox.FaultOption
-		check func(t *testing.T, r result)
+		check func(r result)
 	}{
-		"code": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(90)}, func(t *testing.T, r result) {
+		"code": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(90)}, func(r result) {
 			r.fails(429, "RATE_LIMITED")
-			require.Equal(t, "90", r.header.Get("Retry-After"))
+			require.Equal(r.t, "90", r.header.Get("Retry-After"))
 		}},
-		"absurd wait": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw("Sun, 06 Nov 1994 08:49:37 GMT")}, func(t *testing.T, r result) {
-			require.Equal(t, "Sun, 06 Nov 1994 08:49:37 GMT", r.header.Get("Retry-After"))
+		"absurd wait": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw("Sun, 06 Nov 1994 08:49:37 GMT")}, func(r result) {
+			require.Equal(r.t, "Sun, 06 Nov 1994 08:49:37 GMT", r.header.Get("Retry-After"))
 		}},
-		"no wait": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}, func(t *testing.T, r result) {
-			require.NotContains(t, r.header, "Retry-After")
+		"no wait": {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}, func(r result) {
+			require.NotContains(r.t, r.header, "Retry-After")
 		}},
-		"future code": {[]sandbox.FaultOption{sandbox.FutureCode(409, "LIST_ON_FIRE")}, func(t *testing.T, r result) {
+		"future code": {[]sandbox.FaultOption{sandbox.FutureCode(409, "LIST_ON_FIRE")}, func(r result) {
 			r.fails(409, "LIST_ON_FIRE")
 		}},
-		"page": {[]sandbox.FaultOption{sandbox.HTML(502)}, func(t *testing.T, r result) {
-			require.Equal(t, 502, r.status)
-			require.Equal(t, "text/html; charset=utf-8", r.header.Get("Content-Type"))
-			require.Contains(t, string(r.raw), "<h1>502 Bad Gateway</h1>")
+		"page": {[]sandbox.FaultOption{sandbox.HTML(502)}, func(r result) {
+			require.Equal(r.t, 502, r.status)
+			require.Equal(r.t, "text/html; charset=utf-8", r.header.Get("Content-Type"))
+			require.Contains(r.t, string(r.raw), "<h1>502 Bad Gateway</h1>")
 		}},
-		"redirect": {[]sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.example/")}, func(t *testing.T, r result) {
-			require.Equal(t, 307, r.status)
-			require.Equal(t, "https://elsewhere.example/", r.header.Get("Location"))
+		"redirect": {[]sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.example/")}, func(r result) {
+			require.Equal(r.t, 307, r.status)
+			require.Equal(r.t, "https://elsewhere.example/", r.header.Get("Location"))
 		}},
-		"raw": {[]sandbox.FaultOption{sandbox.RawBody(201, `{"list":`)}, func(t *testing.T, r result) {
-			require.Equal(t, 201, r.status)
-			require.Equal(t, `{"list":`, string(r.raw))
+		"raw": {[]sandbox.FaultOption{sandbox.RawBody(201, `{"list":`)}, func(r result) {
+			require.Equal(r.t, 201, r.status)
+			require.Equal(r.t, `{"list":`, string(r.raw))
 		}},
-		"no content": {[]sandbox.FaultOption{sandbox.RawBody(204, "")}, func(t *testing.T, r result) {
-			require.Equal(t, 204, r.status)
-			require.Empty(t, r.raw)
+		"no content": {[]sandbox.FaultOption{sandbox.RawBody(204, "")}, func(r result) {
+			require.Equal(r.t, 204, r.status)
+			require.Empty(r.t, r.raw)
 		}},
-		"another type": {[]sandbox.FaultOption{sandbox.Status(500, ""), sandbox.ContentType("text/plain")}, func(t *testing.T, r result) {
-			require.Equal(t, 500, r.status)
-			require.Equal(t, "text/plain", r.header.Get("Content-Type"))
+		"another type": {[]sandbox.FaultOption{sandbox.Status(500, ""), sandbox.ContentType("text/plain")}, func(r result) {
+			require.Equal(r.t, 500, r.status)
+			require.Equal(r.t, "text/plain", r.header.Get("Content-Type"))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 				sb.Fail("lists.create", tc.opts...)
 				r := c.do("POST", lists, create("x"))
 				require.Equal(t, "1", r.header.Get("X-Sandbox-Fault"))
-				tc.check(t, r)
+				tc.check(r)
 				require.Empty(t, sb.Lists())
 				require.Equal(t, 120, sb.Windows("lists")[0].Remaining)
 				require.Empty(t, sb.Journal()[0].Effects)
@@ -125,26 +129,27 @@ func TestInjectedAnswersApplyNothing(t *testing.T) {
 func TestAlteredAnswersAreApplied(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opt   sandbox.FaultOption
-		check func(t *testing.T, r result)
+		check func(r result)
 	}{
-		"empty":     {sandbox.EmptyBody(), func(t *testing.T, r result) { require.Empty(t, r.raw) }},
-		"oversized": {sandbox.Oversized(100_000), func(t *testing.T, r result) { require.Len(t, r.raw, 100_000); r.json() }},
-		"extra": {sandbox.ExtraFields(), func(t *testing.T, r result) {
-			require.Contains(t, r.json(), "sandboxExtra")
-			require.Contains(t, at(r.json(), "list"), "sandboxExtra")
+		"empty":     {sandbox.EmptyBody(), func(r result) { require.Empty(r.t, r.raw) }},
+		"oversized": {sandbox.Oversized(100_000), func(r result) { require.Len(r.t, r.raw, 100_000); r.json() }},
+		"extra": {sandbox.ExtraFields(), func(r result) {
+			require.Contains(r.t, r.json(), "sandboxExtra")
+			require.Contains(r.t, at(r.json(), "list"), "sandboxExtra")
 		}},
-		"null":         {sandbox.NullField("list.name"), func(t *testing.T, r result) { require.Nil(t, at(r.json(), "list").(object)["name"]) }},
-		"null object":  {sandbox.NullField("list"), func(t *testing.T, r result) { require.Nil(t, r.json()["list"]) }},
-		"enum":         {sandbox.EnumValue("list.entityType", "robotList"), func(t *testing.T, r result) { require.Equal(t, "robotList", at(r.json(), "list", "entityType")) }},
-		"other type":   {sandbox.ContentType("text/html"), func(t *testing.T, r result) { require.Equal(t, "text/html", r.header.Get("Content-Type")) }},
-		"stray header": {sandbox.RetryAfter(5), func(t *testing.T, r result) { require.Equal(t, "5", r.header.Get("Retry-After")) }},
+		"null":         {sandbox.NullField("list.name"), func(r result) { require.Nil(r.t, at(r.json(), "list").(object)["name"]) }},
+		"null object":  {sandbox.NullField("list"), func(r result) { require.Nil(r.t, r.json()["list"]) }},
+		"enum":         {sandbox.EnumValue("list.entityType", "robotList"), func(r result) { require.Equal(r.t, "robotList", at(r.json(), "list", "entityType")) }},
+		"other type":   {sandbox.ContentType("text/html"), func(r result) { require.Equal(r.t, "text/html", r.header.Get("Content-Type")) }},
+		"stray header": {sandbox.RetryAfter(5), func(r result) { require.Equal(r.t, "5", r.header.Get("Retry-After")) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				sb.Fail("lists.create", tc.opt)
 				r := c.do("POST", lists, create("x"))
 				require.Equal(t, 201, r.status)
-				tc.check(t, r)
+				tc.check(r)
 				require.Len(t, sb.Lists(), 1)
 			})
 		})
@@ -175,6 +180,7 @@ func TestCutConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				sb.Fail("lists.create", append(tc.opts, sandbox.Nth(1))...)
 				_, err := c.send(c.request("POST", lists, create("x")))
 				require.ErrorIs(t, err, tc.err)
@@ -197,6 +203,7 @@ func TestCutConnections(t *testing.T) {
 
 func TestRefusedConnections(t *testing.T) {
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		sb.Fail("lists.create", sandbox.Refuse(), sandbox.First(1))
 		_, err := c.send(c.request("POST", lists, create("x")))
 		require.Error(t, err)
@@ -212,6 +219,7 @@ func TestRefusedConnections(t *testing.T) {
 func TestTruncatedBodies(t *testing.T) {
 	for _, n := range []int{0, 1, 20} {
 		onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			t.Helper()
 			sb.Fail("lists.create", sandbox.Truncate(n))
 			r, err := c.send(c.request("POST", lists, create("x")))
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
@@ -221,10 +229,12 @@ func TestTruncatedBodies(t *testing.T) {
 		})
 	}
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		sb.Fail("lists.list", sandbox.Truncate(1<<20))
 		c.get(lists).ok(200)
 	})
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		sb.Fail("lists.list", sandbox.Oversized(5000), sandbox.Truncate(4000))
 		r, err := c.send(c.request("GET", lists, nil))
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
@@ -377,7 +387,7 @@ func TestChaosIsTheSameForTheSameSeed(t *testing.T) {
 		sb.Chaos(seed, 0.3)
 		c := inPlace(t, sb)
 		for i := range 300 {
-			r, err := c.send(c.request("POST", lists, create(fmt.Sprint(i))))
+			r, err := c.send(c.request("POST", lists, create(strconv.Itoa(i))))
 			var cause error
 			for e := err; e != nil; e = errors.Unwrap(e) {
 				cause = e
@@ -403,6 +413,7 @@ func TestChaosIsTheSameForTheSameSeed(t *testing.T) {
 // A gateway gives up before the service does: the answer says failure, and the work is done.
 func TestAppliedAnswersInPlaceOfTheService(t *testing.T) {
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.HTML(504), sandbox.Applied())
 		r := c.do("POST", lists, create("Q1"))
 		require.Equal(t, http.StatusGatewayTimeout, r.status)

@@ -26,7 +26,7 @@ var (
 
 func (c *call) addMembers() (answer, error) {
 	c.uses(ruleMembers)
-	id, err := c.pathID("listId")
+	id, err := c.listID()
 	if err != nil {
 		return answer{}, err
 	}
@@ -99,7 +99,7 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 
 func (c *call) addContacts() (answer, error) {
 	c.uses(ruleContacts)
-	id, err := c.pathID("listId")
+	id, err := c.listID()
 	if err != nil {
 		return answer{}, err
 	}

@@ -50,16 +50,18 @@ func onEachRoad(t *testing.T, opts []sandbox.Option, test func(t *testing.T, sb 
 	})
 }
 
-func inPlace(t testing.TB, sb *sandbox.Sandbox) caller {
-	return caller{t, sb.Client(), sb.BaseURL(), sb.Token()}
+func inPlace(tb testing.TB, sb *sandbox.Sandbox) caller {
+	tb.Helper()
+	return caller{tb, sb.Client(), sb.BaseURL(), sb.Token()}
 }
 
-func bySocket(t testing.TB, sb *sandbox.Sandbox) caller {
+func bySocket(tb testing.TB, sb *sandbox.Sandbox) caller {
+	tb.Helper()
 	srv := httptest.NewServer(sb.Handler())
-	t.Cleanup(srv.Close)
+	tb.Cleanup(srv.Close)
 	client := srv.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return caller{t, client, srv.URL + "/api/v1", sb.Token()}
+	return caller{tb, client, srv.URL + "/api/v1", sb.Token()}
 }
 
 func (c caller) as(token string) caller {

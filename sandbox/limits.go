@@ -231,7 +231,8 @@ func (m *teammate) drawOn(q *quota, now time.Time) {
 	for !m.next.After(now) {
 		q.roll(m.next)
 		if at, full := q.fullUntil(); full {
-			m.next = m.next.Add((at.Sub(m.next) + pace - 1) / pace * pace)
+			missed := int64((at.Sub(m.next) + pace - 1) / pace)
+			m.next = m.next.Add(time.Duration(missed * int64(pace)))
 			continue
 		}
 		q.take(m.next)

@@ -47,6 +47,7 @@ func TestWindowsAreTheDocumentedOnes(t *testing.T) {
 func TestMinuteWindow(t *testing.T) {
 	clock := sandbox.NewManualClock(start)
 	onEachRoad(t, []sandbox.Option{sandbox.WithClock(clock)}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		c.get(lists).requireRate(120, 119, 60)
 		sb.Advance(time.Second / 2)
 		c.get(lists).requireRate(120, 118, 60)

@@ -95,8 +95,8 @@ func page(n, limit, pageNum int) (from, to int, pages wirePages) {
 
 func (c *call) listLists() (answer, error) {
 	var v checks
-	limit := v.number(c.query, "limit", 1, 1000, 50)
-	pageNum := v.number(c.query, "pageNum", 1, 0, 1)
+	limit := v.number(c.query, "limit", 1000, 50)
+	pageNum := v.number(c.query, "pageNum", 0, 1)
 	kind := v.choice(c.query, "entityType", ContactList, CompanyList)
 	folder := c.query.Get("folderId")
 	if c.query.Has("folderId") && !isID(folder) {
@@ -210,7 +210,7 @@ func (c *call) getList() (answer, error) {
 
 func (c *call) moveList() (answer, error) {
 	c.uses(ruleMove)
-	id, err := c.pathID("listId")
+	id, err := c.listID()
 	if err != nil {
 		return answer{}, err
 	}

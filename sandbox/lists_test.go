@@ -55,6 +55,7 @@ func TestListsListing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+				t.Helper()
 				require.Equal(t, tc.want, names(c.get(lists, tc.query...).ok(200), "name"))
 			})
 		})
@@ -71,7 +72,7 @@ func TestListsListingRow(t *testing.T) {
 	}, at(body, "data", 1))
 	body = inPlace(t, sb).get(lists, "pageNum", "2", "limit", "2").ok(200)
 	require.Equal(t, id(1), at(body, "data", 0, "folderId"))
-	require.Equal(t, 2.0, at(body, "data", 0, "contactsCount"))
+	require.EqualValues(t, 2, at(body, "data", 0, "contactsCount"))
 }
 
 func TestListsListingBounds(t *testing.T) {
@@ -104,6 +105,7 @@ func TestListsListingBounds(t *testing.T) {
 	} {
 		t.Run(tc.param+"="+tc.value, func(t *testing.T) {
 			onEachRoad(t, nil, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+				t.Helper()
 				r := c.get(lists, tc.param, tc.value)
 				if tc.valid {
 					r.ok(200)
@@ -136,6 +138,7 @@ func TestListsListingDefaultsAndAllOffenders(t *testing.T) {
 
 func TestListsCreate(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists(), sandbox.WithClock(sandbox.NewManualClock(start))}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		body := c.do("POST", lists, object{"name": "  Q1 \n"}).ok(201)
 		list := body["list"].(object)
 		require.Regexp(t, "^[0-9a-f]{24}$", list["id"])
@@ -182,6 +185,7 @@ func TestListsCreateRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				before := len(sb.Lists())
 				r := c.do("POST", lists, tc.body)
 				if tc.status == 201 {
@@ -216,6 +220,7 @@ func TestBodiesHaveToBeDeclared(t *testing.T) {
 
 func TestListsGet(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
 		body := c.get(lists + "/" + id(14)).ok(200)
 		require.Equal(t, "berlin_2", at(body, "list", "name"))
 		require.NotContains(t, body["list"], "columns")
@@ -240,6 +245,7 @@ func TestIdsMayBeInUpperCase(t *testing.T) {
 
 func TestListsMove(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
 		list := lists + "/" + id(14)
 		require.Equal(t, id(1), at(c.do("PATCH", list, object{"folderId": id(1)}).ok(200), "list", "folderId"))
 		require.Equal(t, []string{"berlin_2", "Berlin 100%"}, names(c.get(lists, "folderId", id(1)).ok(200), "name"))
@@ -256,6 +262,7 @@ func TestListsMove(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
 		require.Equal(t, object{"folders": []any{object{"id": id(1), "name": "people", "type": "contactList"}}}, c.get("/business/folders", "type", "contactList").ok(200))
 		require.Len(t, c.get("/business/folders", "type", "campaign").ok(200)["folders"], 1)
 		require.Empty(t, c.get("/business/folders", "type", "agent").ok(200)["folders"])

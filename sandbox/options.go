@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -29,7 +30,7 @@ func Seed(state State) Option {
 func WithClock(c Clock) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		if c == nil {
-			return fmt.Errorf("WithClock: no clock")
+			return errors.New("WithClock: no clock")
 		}
 		sb.clock = c
 		return nil

@@ -50,7 +50,14 @@ func rule(p Provenance, ambient bool, id, text string) *Rule {
 	return r
 }
 
-func documented(id, text string) *Rule { return rule(Documented, false, id, text) }
-func inferred(id, text string) *Rule   { return rule(Inferred, false, id, text) }
-func assumed(id, text string) *Rule    { return rule(Assumed, false, id, text) }
-func ambient(id, text string) *Rule    { return rule(Assumed, true, id, text) }
+// kind makes rules of one kind.
+func kind(p Provenance, ambient bool) func(id, text string) *Rule {
+	return func(id, text string) *Rule { return rule(p, ambient, id, text) }
+}
+
+var (
+	documented = kind(Documented, false)
+	inferred   = kind(Inferred, false)
+	assumed    = kind(Assumed, false)
+	ambient    = kind(Assumed, true)
+)

@@ -33,13 +33,13 @@ var (
 const longestFilter = 8000
 
 func (c *call) listRows() (answer, error) {
-	id, err := c.pathID("listId")
+	id, err := c.listID()
 	if err != nil {
 		return answer{}, err
 	}
 	var v checks
-	limit := v.number(c.query, "limit", 1, 1000, 100)
-	pageNum := v.number(c.query, "pageNum", 1, 0, 1)
+	limit := v.number(c.query, "limit", 1000, 100)
+	pageNum := v.number(c.query, "pageNum", 0, 1)
 	sortBy := v.text(c.query, "sortBy", 100)
 	sortOrder := v.choice(c.query, "sortOrder", "asc", "desc")
 	filters := c.query.Get("filters")

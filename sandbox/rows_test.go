@@ -54,6 +54,7 @@ func rowLists() sandbox.Option {
 
 func TestRowsPaging(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{rowLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
 		body := c.get(rowsOf(id(1))).ok(200)
 		require.Equal(t, "contactList", body["entityType"])
 		require.Equal(t, []string{"ada", "bob", "cy", "di"}, names(body, "id"))
@@ -97,6 +98,7 @@ func TestRowsBounds(t *testing.T) {
 	} {
 		t.Run(tc.param+"="+tc.value[:min(8, len(tc.value))], func(t *testing.T) {
 			onEachRoad(t, []sandbox.Option{rowLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+				t.Helper()
 				r := c.get(rowsOf(id(1)), tc.param, tc.value)
 				if tc.valid {
 					r.ok(200)
@@ -262,6 +264,7 @@ func TestRowsFiltersRefused(t *testing.T) {
 	for _, filters := range bad {
 		t.Run(filters, func(t *testing.T) {
 			onEachRoad(t, []sandbox.Option{rowLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+				t.Helper()
 				param, _ := c.get(rowsOf(id(1)), "filters", filters).fails(422, "INVALID_ROW_FILTERS")
 				require.Equal(t, "filters", param)
 			})
@@ -276,6 +279,7 @@ func TestRowsUnquotedHeadcountAnswers500(t *testing.T) {
 	} {
 		for _, list := range []string{id(1), id(2)} {
 			onEachRoad(t, []sandbox.Option{rowLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				c.get(rowsOf(list), "filters", filters).fails(500, "UNEXPECTED_ERROR")
 				require.Empty(t, sb.Problems(), "the quirk is documented")
 			})

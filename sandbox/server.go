@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"path"
 	"strconv"
@@ -67,9 +69,7 @@ type target struct {
 func (sb *Sandbox) routes() *http.ServeMux {
 	rules := map[*op.Op]handler{}
 	for _, room := range rooms {
-		for o, handle := range room {
-			rules[o] = handle
-		}
+		maps.Copy(rules, room)
 	}
 	mux := http.NewServeMux()
 	for _, o := range op.All() {
@@ -131,7 +131,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	c := &call{sb: sb, op: t.op, req: t.req, body: body, now: now, header: http.Header{}}
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
-	d = &delivery{ctx: t.req.Context(), fault: sb.trip(fits)}
+	d = &delivery{fault: sb.trip(fits)}
 	switch f := d.fault; {
 	case f.serves():
 		d.answer, problems = sb.answer(c, t.handle)
@@ -166,11 +166,12 @@ func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string)
 		c.before = c.books()
 		return handle(c)
 	}()
-	switch refusal, ok := err.(*refusal); {
+	var refused *refusal
+	switch {
 	case c.refused():
 		a = strictAnswer(c)
-	case ok:
-		a = refusal.answer(c)
+	case errors.As(err, &refused):
+		a = refused.answer(c)
 	case err != nil:
 		problems = append(problems, fmt.Sprintf("request %s: %v", c.id, err))
 		a = (&refusalInternal).answer(c)

@@ -147,58 +147,66 @@ func ReadState(r io.Reader) (State, error) {
 // WriteTo writes the state as JSON, one line to a list and to a row, so that two files can be compared by eye.
 func (s State) WriteTo(w io.Writer) (int64, error) {
 	counter := &countingWriter{w: w}
-	out := bufio.NewWriterSize(counter, 1<<16)
-	out.WriteString(`{"format":` + strconv.Itoa(Format) + `,"workspaces":[`)
+	out := stateWriter{bufio.NewWriterSize(counter, 1<<16)}
+	out.put(`{"format":`, strconv.Itoa(Format), `,"workspaces":[`)
 	for i, ws := range s.Workspaces {
-		separate(out, i, "\n")
-		if err := writeWorkspace(out, ws); err != nil {
+		out.separate(i, "\n")
+		if err := out.workspace(ws); err != nil {
 			return counter.n, fmt.Errorf("sandbox: write state: %w", err)
 		}
 	}
-	out.WriteString("\n]}\n")
+	out.put("\n]}\n")
 	err := out.Flush()
 	return counter.n, err
 }
 
-func writeWorkspace(out *bufio.Writer, ws Workspace) error {
+// stateWriter keeps its first error until Flush.
+type stateWriter struct{ *bufio.Writer }
+
+func (out stateWriter) put(parts ...string) {
+	for _, s := range parts {
+		_, _ = out.WriteString(s)
+	}
+}
+
+func (out stateWriter) separate(i int, space string) {
+	if i > 0 {
+		out.put(",")
+	}
+	out.put(space)
+}
+
+func (out stateWriter) workspace(ws Workspace) error {
 	lists := ws.Lists
 	ws.Lists = nil
-	if err := writeOpen(out, ws, "lists"); err != nil {
+	if err := out.open(ws, "lists"); err != nil {
 		return err
 	}
 	for i, list := range lists {
-		separate(out, i, "\n ")
+		out.separate(i, "\n ")
 		rows := list.Rows
 		list.Rows = nil
-		if err := writeOpen(out, list, "rows"); err != nil {
+		if err := out.open(list, "rows"); err != nil {
 			return err
 		}
 		for j, row := range rows {
-			separate(out, j, "\n  ")
-			out.Write(row)
+			out.separate(j, "\n  ")
+			_, _ = out.Write(row)
 		}
-		out.WriteString("]}")
+		out.put("]}")
 	}
-	_, err := out.WriteString("]}")
-	return err
+	out.put("]}")
+	return nil
 }
 
-// writeOpen writes an object without its end, followed by the start of one more field: an array.
-func writeOpen(out *bufio.Writer, v any, field string) error {
+// open writes an object without its end, followed by the start of one more field: an array.
+func (out stateWriter) open(v any, field string) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	out.Write(raw[:len(raw)-1])
-	_, err = out.WriteString(`,"` + field + `":[`)
-	return err
-}
-
-func separate(out *bufio.Writer, i int, space string) {
-	if i > 0 {
-		out.WriteByte(',')
-	}
-	out.WriteString(space)
+	out.put(string(raw[:len(raw)-1]), `,"`, field, `":[`)
+	return nil
 }
 
 type countingWriter struct {
@@ -311,10 +319,8 @@ func validateRows(list List, fail func(string, ...any)) {
 
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
-func knownScope(scope string) bool {
-	switch op.Scope(scope) {
-	case op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies:
-		return true
-	}
-	return false
+var scopes = []op.Scope{
+	op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies,
 }
+
+func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }

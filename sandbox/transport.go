@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	d := t.sb.exchange(arrived(req, body), body)
 	if d.fault.refuses() {
-		return nil, t.refused(trace, d)
+		return nil, t.refused(req.Context(), trace, d)
 	}
 	trace.connected()
 	trace.wrote(nil)
@@ -88,8 +89,8 @@ func hostOf(u *url.URL) string {
 }
 
 // refused is what dialling reports when nobody listens. The request never left.
-func (t transport) refused(trace tracer, d *delivery) error {
-	if err := t.sb.clock.Sleep(d.ctx, d.latency()); err != nil {
+func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error {
+	if err := t.sb.clock.Sleep(ctx, d.latency()); err != nil {
 		return err
 	}
 	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
@@ -142,7 +143,7 @@ func (d *delivery) response(req *http.Request, clock Clock) *http.Response {
 	resp.ContentLength = d.length()
 	resp.Header.Set("Content-Length", strconv.FormatInt(d.length(), 10))
 	if req.Method != http.MethodHead {
-		resp.Body = d.body(clock)
+		resp.Body = d.body(req.Context(), clock)
 	}
 	return resp
 }

@@ -94,7 +94,7 @@ func TestTransportReachesNoOtherHost(t *testing.T) {
 	} {
 		body := &tracked{Reader: strings.NewReader("x")}
 		ctx, hooks := traced(t.Context())
-		req, err := http.NewRequestWithContext(ctx, "POST", target, body)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
 		require.NoError(t, err)
 		resp, err := sb.Client().Do(req)
 		if resp != nil {

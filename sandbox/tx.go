@@ -84,7 +84,7 @@ func (sb *Sandbox) servedHooks(o *op.Op, ws *workspace, status int) {
 func (tx *Tx) Gap() int { return tx.gap }
 
 // change applies one act.
-func (tx *Tx) change(what string, apply func(now time.Time) bool) bool {
+func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 	now := tx.sb.enter()
 	done := apply(now)
 	if done {
@@ -95,12 +95,11 @@ func (tx *Tx) change(what string, apply func(now time.Time) bool) bool {
 		tx.sb.help()
 		tx.sb.misuse("Tx.%s: there is no such thing", what)
 	}
-	return done
 }
 
 // withList applies one act to a list.
-func (tx *Tx) withList(what, listID string, apply func(*list) bool) bool {
-	return tx.change(what, func(time.Time) bool {
+func (tx *Tx) withList(what, listID string, apply func(*list) bool) {
+	tx.change(what, func(time.Time) bool {
 		l := tx.ws.byID[listID]
 		return l != nil && apply(l)
 	})

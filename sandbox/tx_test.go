@@ -2,7 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,6 +21,7 @@ func lettered(letters string) sandbox.List {
 
 func TestBetweenPagesRowsShiftRepeatAndVanish(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{oneList(lettered("abcdef"))}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		var gaps []int
 		sb.Between("lists.rows", func(tx *sandbox.Tx) {
 			gaps = append(gaps, tx.Gap())
@@ -32,7 +33,7 @@ func TestBetweenPagesRowsShiftRepeatAndVanish(t *testing.T) {
 			}
 		})
 		page := func(n int) []string {
-			return names(c.get(rowsOf(id(1)), "limit", "2", "pageNum", fmt.Sprint(n)).ok(200), "id")
+			return names(c.get(rowsOf(id(1)), "limit", "2", "pageNum", strconv.Itoa(n)).ok(200), "id")
 		}
 		require.Equal(t, []string{"a", "b"}, page(1))
 		require.Equal(t, []string{"d", "e"}, page(2))

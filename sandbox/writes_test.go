@@ -28,6 +28,7 @@ func crmLists() sandbox.Option {
 
 func TestCRMPush(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{crmLists(), sandbox.WithClock(sandbox.NewManualClock(start))}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		push := lists + "/" + id(1) + "/crm-push"
 		body := c.do("POST", push, object{"crm": "crm-2", "note": "unknown keys are ignored"}).ok(202)
 		require.Equal(t, object{"crm": "crm-2", "listIds": []any{id(1)}}, body)
@@ -68,6 +69,7 @@ func TestCRMPushRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, []sandbox.Option{crmLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				r := c.do("POST", lists+"/"+tc.list+"/crm-push", tc.body)
 				if tc.status == 202 {
 					r.ok(202)
@@ -100,11 +102,12 @@ func fillLists() sandbox.Option {
 func TestAddMembers(t *testing.T) {
 	members := lists + "/" + id(2) + "/members"
 	onEachRoad(t, []sandbox.Option{fillLists(), sandbox.WithPrices(sandbox.Prices{"lists.add-members": 3})}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		body := c.do("POST", members, object{"contactIds": []string{id(101), id(102), id(102)}}).ok(200)
-		require.Equal(t, 1.0, body["addedCount"], "one was there, one was named twice")
-		require.Equal(t, 2.0, at(body, "list", "contactsCount"))
+		require.EqualValues(t, 1, body["addedCount"], "one was there, one was named twice")
+		require.EqualValues(t, 2, at(body, "list", "contactsCount"))
 		require.EqualValues(t, 7, sb.Balance())
-		require.Equal(t, 0.0, c.do("POST", members, object{"contactIds": []string{id(102)}}).ok(200)["addedCount"])
+		require.EqualValues(t, 0, c.do("POST", members, object{"contactIds": []string{id(102)}}).ok(200)["addedCount"])
 
 		c.do("POST", members, object{"contactIds": []string{id(999)}}).fails(404, "CONTACT_NOT_FOUND")
 		c.do("POST", members, object{"contactIds": []string{id(201)}}).fails(404, "CONTACT_NOT_FOUND")
@@ -120,6 +123,7 @@ func TestAddMembers(t *testing.T) {
 func TestAddContacts(t *testing.T) {
 	contacts := lists + "/" + id(2) + "/contacts"
 	onEachRoad(t, []sandbox.Option{fillLists(), sandbox.WithPrices(sandbox.Prices{"lists.add-contacts": 2})}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		two := object{"contacts": []object{{"firstName": "Ada"}, {}}}
 		first := c.do("POST", contacts, two).ok(201)
 		again := c.do("POST", contacts, two).ok(201)
@@ -184,6 +188,7 @@ func TestSaveToList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, []sandbox.Option{fillLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+				t.Helper()
 				before := sb.Snapshot()
 				r := c.do("POST", save, tc.body)
 				if tc.status == 200 {
@@ -200,10 +205,11 @@ func TestSaveToList(t *testing.T) {
 func TestAccount(t *testing.T) {
 	seed := sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Credits: 42, User: sandbox.User{ID: id(5), Email: "ada@x.example", Name: "Ada"}}}})
 	onEachRoad(t, []sandbox.Option{seed}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
 		require.Equal(t, object{"user": object{"id": id(5), "email": "ada@x.example", "name": "Ada"}}, c.get("/business/me").ok(200))
-		require.Equal(t, 42.0, at(c.get("/business/credits").ok(200), "credits", "balance"))
+		require.EqualValues(t, 42, at(c.get("/business/credits").ok(200), "credits", "balance"))
 		sb.Do(func(tx *sandbox.Tx) { tx.AddCredits(-2, "spent in the app") })
-		require.Equal(t, 40.0, at(c.get("/business/credits").ok(200), "credits", "balance"))
+		require.EqualValues(t, 40, at(c.get("/business/credits").ok(200), "credits", "balance"))
 		require.Equal(t, "spent in the app", sb.Ledger()[0].Reason)
 		r := c.get("/business/prospects/filter-options")
 		require.NotEmpty(t, r.ok(200)["filterOptions"])
