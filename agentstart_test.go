@@ -139,6 +139,16 @@ var starting = []struct {
 		},
 	},
 	{
+		name:  "a teammate was faster",
+		steps: []roundTrip{otherAgents, draftSaved, always(409, envelope("AGENT_NOT_A_DRAFT"))},
+		sends: []string{"list", "create", "activate"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			start := requireStart(t, err, prospectkit.NotApplied)
+			require.ErrorIs(t, start, prospectkit.CodeAgentNotADraft)
+		},
+	},
+	{
 		name:  "the status cannot be read",
 		steps: []roundTrip{otherAgents, draftSaved, cutOff, always(404, envelope("AGENT_NOT_FOUND"))},
 		sends: []string{"list", "create", "activate", "get"},

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCheckValues(t *testing.T) {
-	offers := `{"field":"region","Paris":1,"found":[{"text":"Berlin"},["Hamburg",{"deep":{"er":"berlin "}}],7,null,true]}`
+	offers := `{"field":"region","Paris":1,"found":[{"text":"Berlin"},["Hamburg",{"deep":{"er":"berlin ","and":"berlin "}}],7,null,true]}`
 	want := []prospectkit.CheckedValue{
 		{Value: "Berlin", Known: true, Near: []string{"berlin "}},
 		{Value: "HAMBURG", Near: []string{"Hamburg"}},
