@@ -1,0 +1,105 @@
+package budget
+
+// Earliest is the first moment at which a request could be let go with so many ahead of it, if all goes well: others take
+// nothing, and windows give everything back at once. It serves to refuse what is hopeless, so it errs to the early side.
+func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
+	s.settle(now)
+	n := int64(ahead)
+	switch f := &s.Figures; {
+	case now < s.HeldUntil:
+		return s.rounds(s.HeldUntil, n-s.Limits[Minute].Max), s.HeldIn
+	case f.Valid:
+		room := max(f.Remaining+f.Known-s.Dispatched, min(f.Remaining, f.Remaining*s.underWay())) - int64(s.reserve(p))
+		reset := s.resetAt()
+		if n < room {
+			return now, f.Window
+		}
+		if f.Window == Day && now < reset {
+			return reset, Day
+		}
+		return s.rounds(max(now, reset), n-max(room, 0)), Minute
+	case s.silent():
+		return s.earliestByLedger(now, n, p)
+	}
+	return s.rounds(now, n-s.Limits[Minute].Max), Minute
+}
+
+func (s *State) earliestByLedger(now Instant, ahead int64, p Priority) (at Instant, w Window) {
+	at, w = now, Minute
+	for _, window := range [...]Window{Minute, Day} {
+		l, limit := &s.Ledgers[window], s.Limits[window].Max
+		over := l.Sum + s.underWay() + 1 + ahead + int64(s.reserve(p)) - limit
+		if limit == 0 || over <= 0 {
+			continue
+		}
+		later := max(now, l.roomAt(over, window.length())) + Instant(max(0, over-l.Sum)/limit)*window.length()
+		if later > at {
+			at, w = later, window
+		}
+	}
+	return at, w
+}
+
+// rounds adds the minutes that n more requests than the first minute has room for must wait for.
+func (s *State) rounds(at Instant, n int64) Instant {
+	if limit := s.Limits[Minute].Max; limit > 0 && n > 0 {
+		at += Instant(min(n/limit, 2*24*60)) * minute
+	}
+	return at
+}
+
+// Forecast is how long n more requests will take, at the rate that the windows sustain. It is zero when they fit at once, or when
+// no limit is known.
+func (s *State) Forecast(now Instant, n int) Instant {
+	s.settle(now)
+	wait := max(0, s.HeldUntil-now)
+	need := float64(n) + float64(s.underWay())
+	perMinute, perDay := float64(s.Limits[Minute].Max), float64(s.Limits[Day].Max)
+	if n <= 0 || perMinute == 0 && perDay == 0 {
+		return wait
+	}
+	if perDay == 0 {
+		return wait + s.paced(now+wait, need)
+	}
+	today, reset := s.today(now)
+	if need <= today {
+		return wait + s.paced(now+wait, need)
+	}
+	need -= today
+	days := Instant((need - 1) / perDay)
+	rest := need - float64(days)*perDay
+	tail := Instant(0)
+	if perMinute > 0 {
+		tail = Instant(rest / perMinute * float64(minute))
+	}
+	return max(wait, reset-now) + days*day + tail
+}
+
+// paced is how long the minutes make so many requests last.
+func (s *State) paced(from Instant, need float64) Instant {
+	limit := float64(s.Limits[Minute].Max)
+	room, reset := limit, from+minute
+	if f := &s.Figures; f.Valid && f.Window == Minute && from < s.resetAt() {
+		room, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.underWay()), s.resetAt()
+	}
+	if limit == 0 || need <= room {
+		return 0
+	}
+	return reset - from + Instant((need-room)/limit*float64(minute))
+}
+
+// today is what is left of the day as far as is known, and when it ends at the latest.
+func (s *State) today(now Instant) (left float64, reset Instant) {
+	l := &s.Ledgers[Day]
+	left, reset = float64(max(0, s.Limits[Day].Max-l.Sum)), now+day
+	if l.Used > 0 {
+		reset = l.At[l.Head] + day
+	}
+	if f := &s.Figures; f.Valid && f.Window == Day && now < s.resetAt() {
+		left, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.underWay()), s.resetAt()
+	}
+	if s.HeldIn == Day && now < s.HeldUntil {
+		left, reset = 0, s.HeldUntil
+	}
+	return left, reset
+}

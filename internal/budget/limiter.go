@@ -1,0 +1,144 @@
+package budget
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// DefaultMaxWait is how long a call waits if it does not say.
+const DefaultMaxWait = 2 * time.Minute
+
+// Request is what a call wants.
+type Request struct {
+	Priority Priority
+	MaxWait  time.Duration // 0 means DefaultMaxWait
+	NoWait   bool          // now or not at all
+	WaitDay  bool          // wait even for the day window, within MaxWait
+}
+
+// Limiter lets calls go when the [State] of a surface allows it. It starts no goroutine and no timer of its own: those who wait
+// bring theirs, and the first of them keeps the time for all.
+type Limiter struct {
+	mu      sync.Mutex
+	line    Line
+	start   time.Time // the epoch of the state's clock
+	keeper  *Waiter   // who keeps the time for all who wait
+	due     Instant   // when it will look again
+	granted []*Waiter // scratch
+}
+
+// New returns the limiter of a surface that was never used.
+func New(c Config) *Limiter { return &Limiter{line: Line{State: NewState(c)}} }
+
+// now is read under the lock, so that the state's time never runs backwards.
+func (l *Limiter) now() Instant {
+	if l.start.IsZero() {
+		l.start = time.Now()
+	}
+	return 1 + instant(time.Since(l.start))
+}
+
+func (l *Limiter) time(i Instant) time.Time {
+	if i <= 0 {
+		return time.Time{}
+	}
+	return l.start.Add((i - 1).Duration())
+}
+
+// Acquire waits until a request may be sent. The permit has to be handed to [Limiter.Done] exactly once. The error is a [*RefusedError]
+// if waiting would be hopeless or took too long, or the context's error if it was cancelled. Then nothing may be sent.
+func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
+	if err := ctx.Err(); err != nil {
+		return Permit{}, err
+	}
+	l.mu.Lock()
+	p, ok := l.line.Take(l.now(), r.Priority)
+	l.mu.Unlock()
+	if ok {
+		return p, nil
+	}
+	return l.wait(ctx, r)
+}
+
+// Done reports what became of the request.
+func (l *Limiter) Done(p Permit, o Observation) {
+	if o.Refused && o.Jitter == 0 {
+		o.Jitter = rand.Float64()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, s := l.now(), &l.line.State
+	epoch, left := s.Epoch, s.Figures.Remaining
+	s.Report(now, p, o)
+	if l.line.Waiting() == 0 {
+		return
+	}
+	if s.Epoch != epoch || s.Figures.Remaining == 0 && left > 0 {
+		l.review(now)
+	}
+	l.pump(now, nil)
+}
+
+// Forecast is how long n more requests will take behind those that wait already, at the rate that the windows sustain.
+func (l *Limiter) Forecast(n int) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n <= 0 {
+		return 0
+	}
+	return l.line.State.Forecast(l.now(), n+l.line.Waiting()).Duration()
+}
+
+// pump hands out permits, and wakes the one who keeps the time from here on, unless it is the caller.
+func (l *Limiter) pump(now Instant, caller *Waiter) {
+	granted, d := l.line.Pump(now, l.granted[:0])
+	for i, w := range granted {
+		w.nudge()
+		granted[i] = nil
+	}
+	l.granted = granted[:0]
+	head := l.line.Head()
+	if head != nil && head != caller && (head != l.keeper || d.Until < l.due) {
+		head.nudge()
+	}
+	l.keeper, l.due = head, d.Until
+}
+
+// review refuses those for whom waiting has become hopeless.
+func (l *Limiter) review(now Instant) {
+	ahead := 0
+	for p := range l.line.queues {
+		for w := l.line.queues[p].first; w != nil; {
+			next := w.next
+			if w.refusal = l.hopeless(now, ahead, w); w.refusal != nil {
+				l.line.Leave(w)
+				w.nudge()
+			} else {
+				ahead++
+			}
+			w = next
+		}
+	}
+}
+
+// hopeless returns the refusal of a call that would have to wait longer than it may.
+func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *RefusedError {
+	at, window := l.line.State.Earliest(now, ahead, w.Priority)
+	if at <= w.giveUp && (window != Day || at <= now || w.waitDay) {
+		return nil
+	}
+	return l.refuse(now, at, window, w.deadline && at > w.giveUp)
+}
+
+func (l *Limiter) refuse(now, at Instant, window Window, deadline bool) *RefusedError {
+	return &RefusedError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
+}
+
+func (w *Waiter) nudge() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // one is on its way
+	}
+}

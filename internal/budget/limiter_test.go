@@ -1,0 +1,290 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fresh is a limiter whose first answer said how much is left.
+func fresh(t *testing.T, c Config, first Observation) *Limiter {
+	t.Helper()
+	l := New(c)
+	p, err := l.Acquire(t.Context(), Request{})
+	require.NoError(t, err)
+	l.Done(p, first)
+	return l
+}
+
+func hold(after time.Duration) Observation {
+	return Observation{Limit: -1, Remaining: -1, Refused: true, RetryAfter: after, HasRetry: true, Jitter: 1e-9}
+}
+
+func TestFirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fresh(t, Config{PerMinute: 120}, hold(30*time.Second))
+		served := make([]Instant, 200)
+		var all sync.WaitGroup
+		for i := range 200 {
+			all.Go(func() {
+				p, err := l.Acquire(t.Context(), Request{MaxWait: time.Hour})
+				require.NoError(t, err)
+				served[i] = p.At*1000 + Instant(p.Then) // a permit knows when it was granted
+				l.Done(p, told(120, 5, time.Minute))
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		require.True(t, slices.IsSorted(served), "%v", served)
+	})
+}
+
+func TestInteractiveFirstEveryFourthToBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fresh(t, Config{PerMinute: 120}, hold(30*time.Second))
+		var order []Priority
+		var all sync.WaitGroup
+		for i := range 16 {
+			priority := Batch - Priority(i/8) // the batch calls come first
+			all.Go(func() {
+				p, err := l.Acquire(t.Context(), Request{Priority: priority})
+				require.NoError(t, err)
+				order = append(order, priority)
+				l.Done(p, told(120, 1, 0))
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		require.Equal(t, []Priority{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1}, order)
+	})
+}
+
+func TestHopelessWaitsAreRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		l := fresh(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second))
+		near, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for _, tc := range []struct {
+			ctx      context.Context //nolint:containedctx // a row of the table
+			request  Request
+			deadline bool
+		}{
+			{near, Request{}, true},
+			{t.Context(), Request{NoWait: true}, false},
+			{t.Context(), Request{MaxWait: 10 * time.Second}, false},
+		} {
+			_, err := l.Acquire(tc.ctx, tc.request)
+			var refusal *RefusedError
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, Minute, refusal.Window)
+			require.InDelta(t, 41, refusal.Wait.Seconds(), 1)
+			require.Equal(t, began.Add(refusal.Wait), refusal.FitsAt)
+			require.Equal(t, tc.deadline, errors.Is(err, context.DeadlineExceeded))
+			require.ErrorContains(t, err, "minute window")
+		}
+		require.Equal(t, began, time.Now(), "nobody waited")
+		require.Zero(t, l.Snapshot().UnderWay)
+	})
+}
+
+func TestTheDayIsNotWaitedForUnlessAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fresh(t, Config{PerMinute: 20, PerDay: 1000}, told(1000, 0, 90*time.Second))
+		_, err := l.Acquire(t.Context(), Request{MaxWait: time.Hour})
+		var refusal *RefusedError
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, Day, refusal.Window)
+		began := time.Now()
+		_, err = l.Acquire(t.Context(), Request{MaxWait: time.Hour, WaitDay: true})
+		require.NoError(t, err)
+		require.Equal(t, 91*time.Second, time.Since(began).Round(time.Second))
+	})
+}
+
+func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{PerMinute: 20})
+		look, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				_, err := l.Acquire(t.Context(), Request{MaxWait: 10 * time.Second})
+				var refusal *RefusedError
+				require.ErrorAs(t, err, &refusal)
+				require.Equal(t, began, time.Now())
+			})
+		}
+		synctest.Wait()
+		require.LessOrEqual(t, l.Snapshot().Waiting, 50)
+		l.Done(look, hold(time.Hour))
+		all.Wait()
+		require.Zero(t, l.Snapshot().Waiting)
+		require.Equal(t, began.Add(time.Hour), l.Snapshot().HeldUntil.Round(time.Second))
+	})
+}
+
+func TestWaitEndsWithMaxWaitOrContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{})
+		_, err := l.Acquire(t.Context(), Request{}) // a look that never comes back
+		require.NoError(t, err)
+		began := time.Now()
+		_, err = l.Acquire(t.Context(), Request{MaxWait: 7 * time.Second})
+		var refusal *RefusedError
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, 7*time.Second, time.Since(began))
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		_, err = l.Acquire(ctx, Request{})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorAs(t, err, &refusal)
+		ctx, cancel = context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err = l.Acquire(ctx, Request{})
+		require.Equal(t, context.Canceled, err)
+		_, err = l.Acquire(ctx, Request{})
+		require.Equal(t, context.Canceled, err)
+		_, err = l.Acquire(t.Context(), Request{MaxWait: 3 * time.Minute})
+		require.NoError(t, err, "the look is forgotten in the end")
+	})
+}
+
+// TestNoPermitIsLost: under random cancellation every permit is either used or goes back, and everybody else is served in order.
+func TestNoPermitIsLost(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 2))
+			l := New(Config{PerMinute: 20, Share: DefaultShare})
+			server := service{limit: 20, up: true}
+			start := time.Now()
+			var mu sync.Mutex
+			used, refused := 0, 0
+			var all sync.WaitGroup
+			for range 100 {
+				limit := time.Duration(random.IntN(240_000)) * time.Millisecond
+				batch := Priority(random.IntN(2))
+				trip := time.Duration(random.IntN(400)) * time.Millisecond
+				all.Go(func() {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					time.AfterFunc(limit.Truncate(500*time.Millisecond), cancel)
+					p, err := l.Acquire(ctx, Request{Priority: batch, MaxWait: time.Hour})
+					if err != nil {
+						require.ErrorIs(t, err, context.Canceled)
+						return
+					}
+					mu.Lock()
+					o, ok := server.arrive(instant(time.Since(start)))
+					used++
+					if !ok {
+						refused++
+					}
+					mu.Unlock()
+					time.Sleep(trip) // virtual
+					l.Done(p, o)
+				})
+			}
+			all.Wait()
+			require.Zero(t, refused)
+			s := &l.line.State
+			require.EqualValues(t, used, s.Dispatched)
+			require.EqualValues(t, used, s.Completed)
+			require.Zero(t, l.Snapshot().Waiting)
+			require.GreaterOrEqual(t, used, 40)
+		})
+	}
+}
+
+func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fresh(t, Config{PerMinute: 20}, told(20, 1, time.Minute))
+		p, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		w := &Waiter{wake: make(chan struct{}, 1), giveUp: day}
+		l.line.Join(w)
+		l.Done(p, told(20, 5, time.Minute))
+		require.False(t, w.queued, "granted")
+		cancel()
+		require.Equal(t, context.Canceled, l.leave(w, ctx.Err()))
+		require.Zero(t, l.Snapshot().UnderWay)
+		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
+	})
+}
+
+func TestSnapshotAndForecast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(lists())
+		require.Equal(t, Stand{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
+		require.InDelta(t, 8.33, l.Forecast(1000).Minutes(), 0.01)
+		require.Zero(t, l.Forecast(100))
+		require.Zero(t, l.Forecast(0))
+		require.Greater(t, l.Forecast(10_001), 24*time.Hour)
+		l = fresh(t, lists(), told(120, 60, 30*time.Second))
+		require.Zero(t, l.Forecast(60))
+		require.InDelta(t, 61, l.Forecast(120).Seconds(), 1.1)
+		snap := l.Snapshot()
+		require.True(t, snap.Figures)
+		require.Equal(t, 60, snap.Minute.Remaining)
+		require.Equal(t, 1, snap.Minute.Used)
+		require.Equal(t, 1, snap.Day.Used)
+		require.Equal(t, time.Now().Add(30*time.Second), snap.Minute.ResetAt)
+		require.Equal(t, -1, snap.Day.Remaining)
+		require.Zero(t, snap.Others, "what is gone may be gone for long")
+	})
+}
+
+func BenchmarkLimiter(b *testing.B) {
+	room := told(1<<30, 1<<30, time.Minute)
+	open := func(b *testing.B) *Limiter {
+		b.Helper()
+		l := New(Config{PerMinute: 1 << 30, PerDay: 1 << 31, Share: DefaultShare})
+		p, err := l.Acquire(b.Context(), Request{})
+		require.NoError(b, err)
+		l.Done(p, room)
+		b.ReportAllocs()
+		return l
+	}
+	b.Run("alone", func(b *testing.B) {
+		l, ctx := open(b), b.Context()
+		for b.Loop() {
+			p, _ := l.Acquire(ctx, Request{})
+			l.Done(p, room)
+		}
+	})
+	b.Run("64 goroutines", func(b *testing.B) {
+		l, ctx := open(b), b.Context()
+		b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				p, _ := l.Acquire(ctx, Request{})
+				l.Done(p, room)
+			}
+		})
+	})
+}
+
+// TestNoAllocations: where there is room, a call costs no memory.
+func TestNoAllocations(t *testing.T) {
+	l := fresh(t, Config{PerMinute: 1 << 30}, told(1<<30, 1<<30, time.Minute))
+	waited := 0
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		p, err := l.Acquire(t.Context(), Request{NoWait: true})
+		if err != nil {
+			waited++
+		}
+		l.Done(p, told(1<<30, 1<<30, time.Minute))
+	}))
+	require.Zero(t, waited)
+}

@@ -1,0 +1,132 @@
+package budget
+
+// Line is a [State] with those who wait for it: first come, first served, interactive before batch, and every fourth request
+// to a batch call that waits. Like the state it has neither clock nor lock, so that a simulation runs the same queue.
+type Line struct {
+	State  State
+	queues [2]queue // by Priority
+	streak int      // interactive requests in a row while batch calls wait
+}
+
+// streakMax is how many interactive requests may pass a waiting batch call.
+const streakMax = 3
+
+// Waiter is a call in the line.
+type Waiter struct {
+	Priority Priority
+	Permit   Permit // once granted
+
+	next, prev *Waiter
+	queued     bool
+
+	wake     chan struct{} // a nudge to look at the fields again
+	giveUp   Instant
+	deadline bool // giveUp is the deadline of the context
+	waitDay  bool
+	refusal  *RefusedError
+}
+
+type queue struct {
+	first, last *Waiter
+	n           int
+}
+
+// Waiting is the number of calls in the line.
+func (l *Line) Waiting() int { return l.queues[Interactive].n + l.queues[Batch].n }
+
+// Ahead is the number of calls that a new one would have to wait for.
+func (l *Line) Ahead(p Priority) int {
+	if p == Batch {
+		return l.Waiting()
+	}
+	return l.queues[Interactive].n
+}
+
+// Take grants a request at once, if nobody waits and the state allows it.
+func (l *Line) Take(now Instant, p Priority) (Permit, bool) {
+	if l.Waiting() > 0 {
+		return Permit{}, false
+	}
+	d := l.State.Take(now, p)
+	return d.Permit, d.Granted
+}
+
+// Join puts a call at the end of its queue.
+func (l *Line) Join(w *Waiter) {
+	q := &l.queues[w.Priority]
+	w.prev, w.next, w.queued = q.last, nil, true
+	if q.last != nil {
+		q.last.next = w
+	} else {
+		q.first = w
+	}
+	q.last = w
+	q.n++
+}
+
+// Leave takes a call out of the line, wherever it stands.
+func (l *Line) Leave(w *Waiter) {
+	if !w.queued {
+		return
+	}
+	q := &l.queues[w.Priority]
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		q.first = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		q.last = w.prev
+	}
+	w.prev, w.next, w.queued = nil, nil, false
+	q.n--
+}
+
+// Head is the call that keeps the time for all who wait.
+func (l *Line) Head() *Waiter {
+	if w := l.queues[Interactive].first; w != nil {
+		return w
+	}
+	return l.queues[Batch].first
+}
+
+// Pump lets go of as many calls as the state allows, and appends them to granted. The decision tells when to come back if anybody
+// is left.
+func (l *Line) Pump(now Instant, granted []*Waiter) ([]*Waiter, Decision) {
+	for {
+		w := l.turn()
+		if w == nil {
+			return granted, Decision{}
+		}
+		d := l.State.Take(now, w.Priority)
+		if passes := l.queues[Interactive].first; !d.Granted && w.Priority == Batch && passes != nil {
+			w = passes // the reserve is for it
+			d = l.State.Take(now, w.Priority)
+		}
+		if !d.Granted {
+			return granted, d
+		}
+		l.passed(w)
+		w.Permit = d.Permit
+		granted = append(granted, w)
+	}
+}
+
+func (l *Line) turn() *Waiter {
+	batch := l.queues[Batch].first
+	if batch != nil && l.streak >= streakMax {
+		return batch
+	}
+	return l.Head()
+}
+
+func (l *Line) passed(w *Waiter) {
+	l.Leave(w)
+	if w.Priority == Interactive && l.queues[Batch].n > 0 {
+		l.streak++
+	} else {
+		l.streak = 0
+	}
+}

@@ -1,0 +1,153 @@
+package budget
+
+// Others estimates what teammates take, from figures that fall faster than our own use explains. Alone it is exactly zero.
+type Others struct {
+	Low   int64   // our total that the figures proved safe, highest since the window last gave something back
+	High  int64   // the same, had everything under way been counted already; lowest since then
+	Seen  int64   // what others surely took since then
+	Sum   float64 // what they took while we watched, fading
+	Span  float64 // for how long we watched, fading alike; a window that is used up or has reset is not watched
+	Level float64 // what they hold of a sliding minute
+	At    Instant // of the last figures
+	Mark  int64   // a request that left when so many were complete is later than they are
+
+	Slides  int8    // how sure it is that the minute gives back bit by bit
+	Recent  float64 // what they took in the last seconds
+	Burst   float64 // the largest amount taken at once
+	BurstAt Instant
+}
+
+const (
+	memory      = 60 * second  // over which what others took fades
+	prior       = 5 * second   // of watching is taken to have seen nothing, so that one request is no rate
+	burstMemory = 180 * second // for which a burst is expected to come back
+	lookahead   = 5 * second   // of their use is left to them even as the minute ends
+	fairShare   = 0.75         // of what is left is the most that others are left
+	sure        = 2            // sightings that make a minute a sliding one
+	burstShare  = 0.75         // of a burst is kept free where the minute slides
+)
+
+// rate is what others take, per microsecond.
+func (o *Others) rate(now Instant) float64 {
+	if o.Sum == 0 && o.Level == 0 {
+		return 0
+	}
+	r := o.Sum / (o.Span + float64(prior))
+	if o.slides() { // else it may be long ago that they took it, or it was us before a restart
+		r = max(r, o.Level/float64(minute))
+	}
+	r *= float64(memory) / float64(memory+max(0, now-o.At))
+	if r*float64(minute) < 0.5 {
+		return 0
+	}
+	return r
+}
+
+// note takes the bounds that an answer sets to our total, and how much of the minute is neither left nor ours.
+func (o *Others) note(now Instant, low, high, left int64, level, limit float64) {
+	if o.At == 0 || low > o.High {
+		o.Low, o.High, o.Seen = low, high, 0
+		if !o.slides() {
+			o.Level, o.At, o.Recent = level, now, 0
+			return
+		}
+	}
+	o.Low = max(o.Low, low)
+	o.watch(now, high, left, level, limit)
+}
+
+// watch enters what others took since the last answer.
+func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
+	o.High = min(o.High, high)
+	taken := max(0, o.Low-high-o.Seen)
+	o.Seen += taken
+	since := float64(max(0, now-o.At))
+	o.Recent = o.Recent*float64(staleness)/(float64(staleness)+since) + max(float64(taken), level-o.Level)
+	o.learnBurst(now, left, limit)
+	fade := float64(memory) / (float64(memory) + since)
+	o.Sum, o.Span = o.Sum*fade+float64(taken), o.Span*fade+since
+	o.Level, o.At = level, now
+}
+
+// learnBurst notes when others take much at once. A burst that left nothing was larger than what could be seen of it.
+func (o *Others) learnBurst(now Instant, left int64, limit float64) {
+	size, known := o.Recent-o.rate(now)*float64(staleness), o.burst(now)
+	if size < max(5, limit/10) && (known == 0 || size < known/3) {
+		return
+	}
+	if left <= 2 {
+		size *= 1.5
+	}
+	o.Burst, o.BurstAt = min(max(size, known), limit), now
+}
+
+func (o *Others) burst(now Instant) float64 {
+	if o.Burst == 0 || now-o.BurstAt > burstMemory {
+		return 0
+	}
+	return o.Burst
+}
+
+// slides reports whether the minute gives back bit by bit, so that its reset says nothing about the rest of it.
+func (o *Others) slides() bool { return o.Slides >= sure }
+
+// learnSliding takes the advance of the reset while requests were given back: a fixed window's next reset is a whole minute later.
+func (o *Others) learnSliding(advance Instant) {
+	if advance < 50*second {
+		o.Slides = min(o.Slides+1, 2*sure)
+	} else {
+		o.Slides = max(o.Slides-1, 0)
+	}
+}
+
+// keepBack is how much of a minute is not ours to use when so much of it is left.
+func (s *State) keepBack(left Instant) float64 {
+	if s.Figures.Window == Day {
+		return 0
+	}
+	limit := float64(s.Limits[Minute].Max)
+	now := s.resetAt() - left
+	left = min(max(left, 0), minute)
+	part := float64(left) / float64(minute)
+	keep := s.Config.Share * limit * part
+	if rate := s.Others.rate(now); rate > 0 {
+		ahead := float64(left + lookahead)
+		keep = max(keep, min(rate, fairShare*limit/float64(minute))*ahead)
+	}
+	if burst := s.Others.burst(now); burst > 0 {
+		keep = max(keep, limit*part, min(burst*burstShare, limit*0.4))
+	}
+	return keep
+}
+
+// gap is the pace that others leave to us where the minute slides: whoever bursts there leaves a gap a minute later.
+func (s *State) gap(now Instant) Instant {
+	limit, rate := float64(s.Limits[Minute].Max), s.Others.rate(now)
+	if rate == 0 && s.Others.burst(now) == 0 || !s.Others.slides() || limit == 0 || s.Figures.Window == Day {
+		return 0
+	}
+	ours := max(limit-rate*float64(minute+lookahead), limit*0.45)
+	return Instant(float64(minute) / ours)
+}
+
+// keepsLess is when less than so much will be kept back: found by halving, as keepBack only falls until the reset.
+func (s *State) keepsLess(now, reset Instant, spare float64) Instant {
+	from, to := now, reset
+	for to-from > 10*millisecond {
+		if middle := from + (to-from)/2; s.keepBack(reset-middle) < spare {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return max(to, now+millisecond)
+}
+
+// politeness delays the look after a reset while others are about, until the window has given back what is left to them.
+func (s *State) politeness(left, keep float64) Instant {
+	limit := s.Limits[Minute].Max
+	if keep == 0 || limit == 0 || s.Figures.Window == Day || left > keep {
+		return 0
+	}
+	return min(lookahead, Instant((keep-left+1)*float64(minute)/float64(limit)))
+}

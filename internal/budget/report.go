@@ -1,0 +1,201 @@
+package budget
+
+import "time"
+
+const (
+	longest     = day               // no answer can stop a surface for longer
+	floorWait   = 500 * millisecond // nobody comes back sooner after a refusal
+	widest      = 30 * second       // of the spread after many refusals
+	mostAllowed = 1 << 20           // under way on an unlimited surface
+	mostTold    = 1 << 31           // higher figures are absurd
+	minuteAndA  = 62 * time.Second  // a longer reset is the day's
+)
+
+// Report takes what became of a request. What it is told may be wrong in any way: a surface is never stopped for more than a day.
+func (s *State) Report(now Instant, p Permit, o Observation) {
+	if !p.Valid() {
+		return
+	}
+	s.settle(now)
+	if o.NotSent {
+		s.Return(p)
+		return
+	}
+	replays := int64(min(max(o.Replays, 0), 100))
+	s.Dispatched += replays
+	s.count(now, 1+replays, o.Lost)
+	switch {
+	case o.Refused:
+		s.refuse(now, p, o)
+	case p.Epoch != s.Epoch: // it says nothing about now
+	case o.Lost:
+		s.lostLook(now, p)
+	case o.Remaining >= 0:
+		s.Strikes = 0
+		s.learn(o)
+		s.observe(now, p, o, replays)
+	default:
+		s.Strikes, s.BlindAt = 0, now
+		s.bare(p)
+	}
+	s.landed(p)
+}
+
+// count enters requests that are over into both ledgers, and into the total.
+func (s *State) count(now Instant, n int64, lost bool) {
+	s.Ledgers[Minute].add(now, minute, n)
+	s.Ledgers[Day].add(now, day, n)
+	if !lost {
+		s.Completed = min(s.Completed+n, s.Dispatched-s.late())
+		return
+	}
+	if s.late() == 0 {
+		s.LateTurn = now + lateGrace
+	}
+	s.BlindAt = now
+	s.LateNew = min(s.LateNew+n, s.Dispatched-s.Completed-s.LateOld)
+}
+
+// lostLook puts off the next look where the minute slides: the lost one may have taken the only request that was given back.
+func (s *State) lostLook(now Instant, p Permit) {
+	if f := &s.Figures; p.Look && f.Valid && s.Others.slides() {
+		l := &s.Ledgers[Minute]
+		f.HasReset, f.ResetBy = true, max(now, l.roomAt(l.Sum+s.underWay()+1-s.Limits[Minute].Max, minute))
+	}
+}
+
+// bare notes an answer without figures. It counts only where the figures were wanted.
+func (s *State) bare(p Permit) {
+	s.Allowed = min(s.Allowed+1, mostAllowed)
+	if !p.Bare {
+		return
+	}
+	if s.Silent++; s.silent() {
+		s.Silent, s.Figures.Valid = min(s.Silent, silence), false
+	}
+}
+
+// refuse holds the surface. Those who were let go before an earlier refusal only confirm it.
+func (s *State) refuse(now Instant, p Permit, o Observation) {
+	fresh := p.Epoch == s.Epoch
+	if !fresh && s.Figures.Valid {
+		return
+	}
+	if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // one more that others took
+		s.Others.watch(now, s.Others.High-1, 0, s.Others.Level, float64(s.Limits[Minute].Max))
+	}
+	if fresh {
+		s.Epoch++
+		s.Strikes++
+		s.Allowed, s.LookUntil = 1, 0
+		if s.Figures.Valid && s.Figures.Window == Minute { // others took what the ceiling had covered
+			s.Others.watch(now, s.Dispatched-1, 0, s.Others.Level, float64(s.Limits[Minute].Max))
+		}
+		s.Figures = Figures{Window: s.Figures.Window}
+		if s.RoundsUp == RoundsUp && p.Look {
+			s.RoundsUp = RoundsDown
+		}
+	}
+	doublings := min(max(s.Strikes-1, 0), 6)
+	wait := min(second<<doublings, minute)
+	switch {
+	case o.HasRetry:
+		wait = bounded(o.RetryAfter)
+	case o.HasReset:
+		wait = bounded(o.Reset) + second
+	}
+	wait = max(wait, floorWait)
+	spread := min(min(wait/10, second)<<doublings, widest)
+	until := now + min(wait+Instant(min(max(o.Jitter, 0), 1)*float64(spread)), longest)
+	if until > s.HeldUntil || fresh {
+		s.HeldUntil = max(until, s.HeldUntil)
+		s.HeldIn = Minute
+		if wait > instant(minuteAndA) {
+			s.HeldIn = Day
+		}
+	}
+}
+
+func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longest) }
+
+// windowOf tells which window an answer describes: by the distance of its reset, else by its limit.
+func (s *State) windowOf(o Observation) Window {
+	limit := int64(o.Limit)
+	switch {
+	case o.HasReset && o.Reset > minuteAndA:
+		return Day
+	case limit > 0 && limit == s.Limits[Minute].Max:
+		return Minute
+	case limit > 0 && limit == s.Limits[Day].Max:
+		return Day
+	}
+	return Minute
+}
+
+// learn replaces a limit that the service contradicts: another plan, or a surface that the document says nothing about.
+func (s *State) learn(o Observation) {
+	s.Told, s.Silent = true, 0
+	w := s.windowOf(o)
+	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w].Max {
+		s.Limits[w] = Limit{limit, Learned}
+	}
+}
+
+// observe merges the figures of an answer into what is known.
+func (s *State) observe(now Instant, p Permit, o Observation, replays int64) {
+	w := s.windowOf(o)
+	left := min(int64(o.Remaining), mostTold)
+	if o.Limit > 0 {
+		left = min(left, int64(o.Limit))
+	}
+	known := p.Then + 1 + replays
+	next := Figures{
+		Valid: true, Remaining: left, Known: known, Mark: s.Completed, Window: w, HasReset: o.HasReset, At: now, Sent: p.At,
+		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),
+	}
+	s.learnRounding(now, p, o, w)
+	before := s.Figures
+	switch f := &s.Figures; {
+	case f.Valid && f.laterThan(next):
+		return
+	case !f.Valid, p.Then >= f.Mark, next.laterThan(*f):
+		*f = next
+	default:
+		f.merge(next, 1+replays)
+	}
+	if w == Minute && o.Limit > 0 && p.Then >= s.Others.Mark {
+		s.Others.Mark = s.Completed
+		level := float64(s.Limits[Minute].Max - left - p.Own - s.Dispatched)
+		if f, o := &s.Figures, &s.Others; before.Valid && before.HasReset && f.HasReset && before.Window == w && left+known > o.High {
+			o.learnSliding(f.ResetBy - before.ResetBy)
+		}
+		s.Others.note(now, left+known, left+s.Dispatched, left, max(0, level), float64(o.Limit))
+	}
+}
+
+// laterThan reports whether one answer surely describes a later state than another: its window resets later.
+func (f *Figures) laterThan(g Figures) bool {
+	return f.HasReset && g.HasReset && f.Window == g.Window && f.ResetFrom > g.ResetBy
+}
+
+// merge adds an answer that overlapped. Whichever was given first, when the later one was, no fewer than the lower figure
+// were left, and every request counted in either was counted.
+func (f *Figures) merge(g Figures, n int64) {
+	known := max(f.Known, g.Known-n) + n
+	if g.Remaining < f.Remaining || g.Remaining == f.Remaining && g.ResetBy >= f.ResetBy {
+		*f = g
+	} else if g.Remaining == f.Remaining {
+		f.Mark = g.Mark
+	}
+	f.Known = known
+}
+
+// learnRounding watches for the proof that resets are rounded up: a whole window left, some time after another answer from the
+// same window.
+func (s *State) learnRounding(now Instant, p Permit, o Observation, w Window) {
+	f := &s.Figures
+	if s.RoundsUp == RoundingUnknown && f.HasReset && f.Window == w && now < f.ResetFrom && f.At+10*millisecond < p.At &&
+		int64(o.Remaining) < f.Remaining && o.HasReset && bounded(o.Reset) == w.length() {
+		s.RoundsUp = RoundsUp
+	}
+}

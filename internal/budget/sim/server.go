@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// Model is a way in which services count requests.
+type Model string
+
+// The models.
+const (
+	Aligned Model = "fixed, by the clock"
+	First   Model = "fixed, from the first request"
+	Sliding Model = "sliding log"
+	Bucket  Model = "token bucket"
+)
+
+// Models are all of them.
+var Models = []Model{Aligned, First, Sliding, Bucket}
+
+// answer is what a request gets back.
+type answer struct {
+	refused    bool
+	bare       bool // no figures
+	limit      int
+	remaining  int
+	reset      time.Duration
+	retryAfter time.Duration
+}
+
+// counter is one window of a server.
+type counter interface {
+	left(now time.Duration) int
+	reset(now time.Duration) time.Duration // until it gives back; a bucket: until it is full
+	retry(now time.Duration) time.Duration
+	take(now time.Duration)
+}
+
+// server has a minute and perhaps a day window.
+type server struct {
+	limits   []int
+	windows  []counter
+	roundsUp bool
+	bare     bool
+}
+
+func newServer(c Config, phase float64) *server {
+	s := &server{roundsUp: !c.RoundDown, bare: c.Bare}
+	add := func(limit int, length time.Duration) {
+		if limit > 0 {
+			s.limits = append(s.limits, limit)
+			s.windows = append(s.windows, newCounter(c.Model, limit, length, time.Duration(phase*float64(length))))
+		}
+	}
+	add(c.PerMinute, time.Minute)
+	add(c.PerDay, 24*time.Hour)
+	return s
+}
+
+func newCounter(m Model, limit int, length, phase time.Duration) counter {
+	switch m {
+	case Sliding:
+		return &slidingLog{limit: limit, length: length}
+	case Bucket:
+		return &tokenBucket{limit: limit, each: length / time.Duration(limit)}
+	case First:
+		return &fixed{limit: limit, length: length, end: -1, floating: true}
+	default:
+		return &fixed{limit: limit, length: length, end: phase}
+	}
+}
+
+// arrive counts a request, or refuses it.
+func (s *server) arrive(now time.Duration) answer {
+	a := answer{bare: s.bare}
+	for _, w := range s.windows {
+		if w.left(now) <= 0 {
+			a.refused = true
+			a.retryAfter = max(a.retryAfter, ceil(w.retry(now)))
+		}
+	}
+	if !a.refused {
+		for _, w := range s.windows {
+			w.take(now)
+		}
+	}
+	a.remaining = math.MaxInt
+	for i, w := range s.windows {
+		left, reset := w.left(now), w.reset(now)
+		if left > a.remaining || left == a.remaining && reset < a.reset {
+			continue
+		}
+		a.limit, a.remaining, a.reset = s.limits[i], left, reset
+	}
+	if s.roundsUp {
+		a.reset = ceil(a.reset)
+	} else {
+		a.reset = a.reset.Truncate(time.Second)
+	}
+	return a
+}
+
+func ceil(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
+
+// fixed counts in windows that end as a whole.
+type fixed struct {
+	limit, used int
+	length      time.Duration
+	end         time.Duration
+	floating    bool // a window starts at its first request
+}
+
+func (f *fixed) left(now time.Duration) int {
+	if now >= f.end {
+		f.used = 0
+		if !f.floating {
+			f.end = now + f.length - (now-f.end)%f.length
+		}
+	}
+	return f.limit - f.used
+}
+
+func (f *fixed) take(now time.Duration) {
+	if f.floating && f.used == 0 {
+		f.end = now + f.length
+	}
+	f.used++
+}
+
+func (f *fixed) reset(now time.Duration) time.Duration {
+	if f.used == 0 && f.floating {
+		return f.length
+	}
+	return f.end - now
+}
+
+func (f *fixed) retry(now time.Duration) time.Duration { return f.reset(now) }
+
+// slidingLog remembers every request for the length of the window.
+type slidingLog struct {
+	limit  int
+	length time.Duration
+	taken  []time.Duration
+}
+
+func (l *slidingLog) left(now time.Duration) int {
+	gone := 0
+	for gone < len(l.taken) && l.taken[gone]+l.length <= now {
+		gone++
+	}
+	l.taken = l.taken[gone:]
+	return l.limit - len(l.taken)
+}
+
+func (l *slidingLog) take(now time.Duration) { l.taken = append(l.taken, now) }
+
+func (l *slidingLog) reset(now time.Duration) time.Duration {
+	if len(l.taken) == 0 {
+		return l.length
+	}
+	return l.taken[0] + l.length - now
+}
+
+func (l *slidingLog) retry(now time.Duration) time.Duration { return l.reset(now) }
+
+// tokenBucket refills one token at a time.
+type tokenBucket struct {
+	limit int
+	each  time.Duration
+	full  time.Duration // when it will be full
+}
+
+func (b *tokenBucket) left(now time.Duration) int {
+	missing := max(0, b.full-now)
+	return b.limit - int((missing+b.each-1)/b.each)
+}
+
+func (b *tokenBucket) take(now time.Duration)                { b.full = max(b.full, now) + b.each }
+func (b *tokenBucket) reset(now time.Duration) time.Duration { return max(0, b.full-now) }
+func (b *tokenBucket) retry(now time.Duration) time.Duration {
+	return max(0, b.full-now) - time.Duration(b.limit-1)*b.each
+}

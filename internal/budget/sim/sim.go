@@ -1,0 +1,265 @@
+// Package sim compares ways of living with a rate limit, on models of servers, in virtual time.
+//
+// [Run] is a discrete-event simulation: many hours and hundreds of callers in milliseconds, the same for the same seed. Our own
+// strategy in it is the shipped queue and state, driven by events. [Live] runs the shipped limiter with real goroutines, inside a
+// testing/synctest bubble.
+package sim
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"example.com/prospectkit/internal/budget"
+)
+
+// Config is one cell of the comparison.
+type Config struct {
+	Seed      uint64
+	Model     Model
+	Strategy  Strategy
+	PerMinute int
+	PerDay    int
+	RoundDown bool // RateLimit-Reset; up otherwise
+	Bare      bool // no RateLimit headers, except on refusals Retry-After
+	Run       time.Duration
+	Workers   int           // callers, each with one call after another
+	Processes int           // that know nothing of each other; 1 when zero
+	Latency   time.Duration // median of a log-normal round trip; 200 ms when zero
+	Lost      float64       // share of answers that never arrive
+	Restart   time.Duration // how often the process forgets everything; never when zero
+	Mate      Mate
+	Documents bool // the limits are known beforehand
+	Drained   bool // somebody has used up the first window before the run
+}
+
+// Mate is a teammate on the same workspace, who has no limiter.
+type Mate struct {
+	PerSecond float64       // at random moments
+	Burst     int           // at once
+	Every     time.Duration // a burst
+}
+
+// Result is what became of a run.
+type Result struct {
+	Calls       int // served
+	Refused     int // 429s of ours
+	MateCalls   int // of the teammate, served
+	MateRefused int
+	Failed      int           // calls given up
+	Sent        int           // requests of ours
+	Use         float64       // of the quota of the run, by us and the teammate together
+	LongestWait time.Duration // of a call, from wanting to being served
+	Jain        float64       // fairness between the workers: 1 is even
+	Early       int           // calls served in the first 5 seconds
+	PerDay      []int         // calls served on each day
+}
+
+func (r Result) String() string {
+	return fmt.Sprintf("429 %d (mate %d of %d), %d calls, use %.1f %%, longest wait %s, Jain %.3f, failed %d",
+		r.Refused, r.MateRefused, r.MateRefused+r.MateCalls, r.Calls, 100*r.Use, r.LongestWait.Round(100*time.Millisecond), r.Jain, r.Failed)
+}
+
+// Run simulates a cell.
+func Run(c Config) Result {
+	c.Processes = max(c.Processes, 1)
+	if c.Latency == 0 {
+		c.Latency = 200 * time.Millisecond
+	}
+	w := &world{conf: c, random: rand.New(rand.NewPCG(c.Seed, 1))}
+	w.server = newServer(c, w.random.Float64())
+	w.served = make([]int, c.Workers)
+	for range c.PerMinute {
+		if c.Drained {
+			w.server.arrive(0)
+		}
+	}
+	for range c.Processes {
+		w.plans = append(w.plans, newPlan(w))
+	}
+	for i := range c.Workers {
+		w.at(0, func() { w.call(i) })
+	}
+	w.invite()
+	w.restart()
+	for w.events.Len() > 0 {
+		e, _ := heap.Pop(&w.events).(event)
+		if e.at > c.Run {
+			break
+		}
+		w.now = e.at
+		e.do()
+	}
+	return w.result()
+}
+
+// world is a run under way.
+type world struct {
+	conf   Config
+	random *rand.Rand
+	now    time.Duration
+	events events
+	seq    int
+	server *server
+	plans  []plan
+	served []int // by worker
+	res    Result
+}
+
+// try is one request of a worker.
+type try struct {
+	worker int
+	wanted time.Duration
+	tries  int
+	permit budget.Permit // of our own strategy
+}
+
+// plan is a strategy at work.
+type plan interface {
+	// ask calls t.send as soon as the strategy lets it go.
+	ask(t *try)
+	// done takes the answer, and ends the call or asks again.
+	done(t *try, a answer, lost bool)
+}
+
+func (w *world) at(t time.Duration, do func()) {
+	w.seq++
+	heap.Push(&w.events, event{max(t, w.now), w.seq, do})
+}
+
+func (w *world) plan(worker int) plan { return w.plans[worker%len(w.plans)] }
+
+func (w *world) call(worker int) { w.plan(worker).ask(&try{worker: worker, wanted: w.now}) }
+
+// send puts a request on the wire.
+func (w *world) send(p plan, t *try) {
+	w.res.Sent++
+	t.tries++
+	trip := w.latency()
+	w.at(w.now+trip/2, func() {
+		a := w.server.arrive(w.now)
+		lost := w.conf.Lost > 0 && w.random.Float64() < w.conf.Lost
+		if a.refused {
+			w.res.Refused++
+		}
+		w.at(w.now+trip-trip/2, func() { p.done(t, a, lost) })
+	})
+}
+
+// finish ends a call, and the worker makes the next.
+func (w *world) finish(t *try, ok bool) {
+	if ok {
+		w.res.Calls++
+		w.served[t.worker]++
+		w.res.LongestWait = max(w.res.LongestWait, w.now-t.wanted)
+		if w.now <= 5*time.Second {
+			w.res.Early++
+		}
+		d := int(w.now / (24 * time.Hour))
+		for len(w.res.PerDay) <= d {
+			w.res.PerDay = append(w.res.PerDay, 0)
+		}
+		w.res.PerDay[d]++
+	} else {
+		w.res.Failed++
+	}
+	w.call(t.worker)
+}
+
+func (w *world) latency() time.Duration {
+	return time.Duration(float64(w.conf.Latency) * math.Exp(0.35*w.random.NormFloat64()))
+}
+
+// invite lets the teammate loose.
+func (w *world) invite() {
+	m := w.conf.Mate
+	request := func() {
+		if w.server.arrive(w.now).refused {
+			w.res.MateRefused++
+		} else {
+			w.res.MateCalls++
+		}
+	}
+	if m.PerSecond > 0 {
+		var next func()
+		next = func() {
+			request()
+			w.at(w.now+time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
+		}
+		w.at(time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
+	}
+	if m.Burst > 0 {
+		var next func()
+		next = func() {
+			for range m.Burst {
+				request()
+			}
+			w.at(w.now+m.Every, next)
+		}
+		w.at(time.Duration(w.random.Float64()*float64(m.Every)), next)
+	}
+}
+
+func (w *world) restart() {
+	if w.conf.Restart == 0 {
+		return
+	}
+	var next func()
+	next = func() {
+		for i := range w.plans {
+			abandon(w.plans[i])
+			w.plans[i] = newPlan(w)
+		}
+		for i := range w.conf.Workers {
+			w.call(i)
+		}
+		w.at(w.now+w.conf.Restart, next)
+	}
+	w.at(w.conf.Restart, next)
+}
+
+func (w *world) result() Result {
+	r := w.res
+	quota := float64(w.conf.PerMinute) * w.conf.Run.Minutes()
+	if w.conf.PerDay > 0 {
+		quota = min(quota, float64(w.conf.PerDay)*math.Ceil(w.conf.Run.Hours()/24))
+	}
+	r.Use = float64(r.Calls+r.MateCalls) / quota
+	var sum, squares float64
+	for _, n := range w.served {
+		sum += float64(n)
+		squares += float64(n) * float64(n)
+	}
+	if squares > 0 {
+		r.Jain = sum * sum / (float64(len(w.served)) * squares)
+	}
+	return r
+}
+
+type event struct {
+	at  time.Duration
+	seq int
+	do  func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any) {
+	v, _ := x.(event)
+	*e = append(*e, v)
+}
+
+func (e *events) Pop() any {
+	old := *e
+	last := old[len(old)-1]
+	old[len(old)-1] = event{}
+	*e = old[:len(old)-1]
+	return last
+}

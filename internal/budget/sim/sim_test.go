@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// alone is the saturated surface of the goals: 120 a minute, 10,000 a day, ten minutes.
+func alone(seed uint64, m Model, workers int) Config {
+	return Config{
+		Seed: seed, Model: m, Strategy: Ours, PerMinute: 120, PerDay: 10_000, Documents: true, Run: 10 * time.Minute, Workers: workers,
+	}
+}
+
+func TestAlone(t *testing.T) {
+	calls := 0
+	for _, m := range Models {
+		for _, workers := range []int{1, 8, 50, 200} {
+			for _, latency := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, time.Second} {
+				for seed := range uint64(4) {
+					c := alone(seed, m, workers)
+					c.Latency, c.RoundDown = latency, seed%2 == 1
+					r := Run(c)
+					name := fmt.Sprintf("%s, %d workers, %s, seed %d: %s", m, workers, latency, seed, r)
+					require.Zero(t, r.Refused, name)
+					require.GreaterOrEqual(t, r.Jain, 0.98, name)
+					windows := float64(workers/c.PerMinute + 1)
+					require.Less(t, r.LongestWait.Minutes(), windows+0.5, name)
+					if workers >= 8 && latency < time.Second {
+						require.GreaterOrEqual(t, r.Use, 0.99, name)
+					}
+					calls += r.Calls
+				}
+			}
+		}
+	}
+	t.Logf("%d calls, none refused", calls)
+	require.Greater(t, calls, 200_000)
+}
+
+func TestEverySurface(t *testing.T) {
+	for _, limits := range [][2]int{{20, 1000}, {30, 1000}, {30, 2000}, {60, 5000}, {7, 50}} {
+		for _, m := range Models {
+			for _, documents := range []bool{true, false} {
+				c := alone(3, m, 50)
+				c.PerMinute, c.PerDay, c.Documents = limits[0], limits[1], documents
+				r := Run(c)
+				require.Zero(t, r.Refused, "%v %s, documented %v: %s", limits, m, documents, r)
+				require.GreaterOrEqual(t, r.Use, 0.97, "%v %s, documented %v: %s", limits, m, documents, r)
+			}
+		}
+	}
+}
+
+func TestBothWindowsOverTwoDays(t *testing.T) {
+	for _, m := range []Model{Aligned, First, Sliding} {
+		c := alone(5, m, 8)
+		c.PerMinute, c.PerDay, c.Run = 20, 1000, 48*time.Hour
+		r := Run(c)
+		require.Zero(t, r.Refused, "%s: %s", m, r)
+		require.GreaterOrEqual(t, r.Calls, 1990, "%s: %s", m, r)
+	}
+}
+
+func TestColdBurst(t *testing.T) {
+	for strategy, want := range map[Strategy]int{Ours: 102, Whole: 119} {
+		c := alone(6, First, 200)
+		c.Strategy, c.Run = strategy, 20*time.Second
+		require.GreaterOrEqual(t, Run(c).Early, want)
+	}
+}
+
+func TestHerd(t *testing.T) {
+	for seed := range uint64(20) {
+		c := alone(seed, Aligned, 200)
+		c.Drained = true
+		require.Equal(t, 1, Run(c).Refused, "seed %d", seed)
+	}
+}
+
+func TestRestarts(t *testing.T) {
+	for _, m := range []Model{Aligned, First, Sliding} {
+		c := alone(7, m, 100)
+		c.Restart, c.Strategy = 20*time.Second, Whole
+		r := Run(c)
+		require.LessOrEqual(t, r.Refused, 30, "%s: %s", m, r) // at most one for each start
+	}
+}
+
+func TestLostAnswers(t *testing.T) {
+	for _, m := range Models {
+		for seed := range uint64(50) {
+			c := alone(seed, m, 50)
+			c.Lost = 0.05
+			r := Run(c)
+			require.Zero(t, r.Refused, "%s, seed %d: %s", m, seed, r)
+			require.GreaterOrEqual(t, r.Use, 0.88, "%s, seed %d: %s", m, seed, r)
+		}
+	}
+}
+
+func TestNoHeaders(t *testing.T) {
+	for _, m := range Models {
+		c := alone(9, m, 50)
+		c.Bare = true
+		r := Run(c)
+		require.Zero(t, r.Refused, "%s: %s", m, r)
+		require.GreaterOrEqual(t, r.Use, 0.98, "%s: %s", m, r)
+	}
+}
+
+func TestTeammates(t *testing.T) {
+	for _, mate := range []Mate{{PerSecond: 1}, {PerSecond: 0.2}, {Burst: 60, Every: 90 * time.Second}} {
+		for _, m := range Models {
+			for _, workers := range []int{8, 50} {
+				c := alone(0, m, workers)
+				c.Mate, c.Run = mate, 30*time.Minute
+				seeds := []uint64{1, 2, 3}
+				ours := average(c, seeds)
+				c.Strategy = Retry
+				theirs := average(c, seeds)
+				name := fmt.Sprintf("%+v %s, %d workers: ours %s; retry %s", mate, m, workers, ours, theirs)
+				t.Log(name)
+				require.Less(t, ours.Refused*50, ours.Calls, name)
+				require.Less(t, ours.Refused*4, theirs.Refused, name)
+				switch {
+				case mate.Burst == 0:
+					require.Less(t, ours.MateRefused*3, theirs.MateRefused, name)
+				case m != Sliding: // where a teammate who rarely gets through is hard to see
+					require.Less(t, ours.MateRefused*2, theirs.MateRefused, name)
+				}
+			}
+		}
+	}
+}
+
+func TestProcesses(t *testing.T) {
+	for _, m := range []Model{Aligned, First, Sliding} {
+		c := alone(10, m, 40)
+		c.Processes = 4
+		ours := Run(c)
+		c.Strategy = Retry
+		theirs := Run(c)
+		require.Less(t, ours.Refused*4, theirs.Refused, "%s: ours %s; retry %s", m, ours, theirs)
+	}
+}
+
+func TestLive(t *testing.T) {
+	for _, m := range Models {
+		for _, workers := range []int{1, 8, 200} {
+			synctest.Test(t, func(t *testing.T) {
+				r := Live(alone(11, m, workers))
+				require.Zero(t, r.Refused, "%s, %d workers: %s", m, workers, r)
+				require.GreaterOrEqual(t, r.Jain, 0.98, "%s, %d workers: %s", m, workers, r)
+				if workers >= 8 {
+					require.GreaterOrEqual(t, r.Use, 0.985, "%s, %d workers: %s", m, workers, r)
+				}
+			})
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	c := alone(0, "", 50)
+	c.Run = 2 * time.Minute
+	table := Table(c, 1)
+	t.Log("\n" + table)
+	require.Contains(t, table, "| this package | sliding log | 0 |")
+	require.Equal(t, Table(c, 1), table, "the same seed gives the same table")
+}

@@ -1,0 +1,52 @@
+package budget
+
+import "time"
+
+// Snapshot is what is known about a surface, for people.
+type Snapshot struct {
+	Minute, Day Stand
+	Figures     bool      // the service sends figures
+	HeldUntil   time.Time // zero when the surface is not held
+	Others      float64   // requests a second that others seem to take
+	UnderWay    int
+	Waiting     int
+}
+
+// Stand is what is known about one window.
+type Stand struct {
+	Limit     int // 0 when unknown
+	Source    Source
+	Used      int       // by us, over one length of the window
+	Remaining int       // as last told, less what has left since; -1 when not told
+	ResetAt   time.Time // zero when not told
+	ToldAt    time.Time
+}
+
+// Snapshot returns what is known now.
+func (l *Limiter) Snapshot() Snapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, s := l.now(), &l.line.State
+	s.settle(now)
+	snap := Snapshot{
+		Minute: l.describe(Minute, now), Day: l.describe(Day, now), Figures: s.Told, UnderWay: int(s.underWay()),
+		Waiting: l.line.Waiting(), Others: s.Others.rate(now) * float64(second),
+	}
+	if now < s.HeldUntil {
+		snap.HeldUntil = l.time(s.HeldUntil)
+	}
+	return snap
+}
+
+func (l *Limiter) describe(w Window, now Instant) Stand {
+	s := &l.line.State
+	stand := Stand{Limit: int(s.Limits[w].Max), Source: s.Limits[w].Source, Used: int(s.Ledgers[w].Sum), Remaining: -1}
+	if f := &s.Figures; f.Valid && f.Window == w && now < s.resetAt() {
+		stand.Remaining = int(max(0, f.Remaining+f.Known-s.Dispatched))
+		stand.ToldAt = l.time(f.At)
+		if f.HasReset {
+			stand.ResetAt = l.time(f.ResetBy)
+		}
+	}
+	return stand
+}

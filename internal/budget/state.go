@@ -1,0 +1,262 @@
+package budget
+
+// State is what one surface knows, and the decision that follows from it. It has no clock: every method is told the time, which
+// must not run backwards. It is not safe for concurrent use. Its fields are exported to be stored, not to be changed.
+type State struct {
+	Config     Config
+	Dispatched int64 // requests that were let go
+	Completed  int64 // of those, the ones that are surely counted by now, or never will be
+	LateOld    int64 // of those, the ones that ended without an answer and may yet be counted
+	LateNew    int64
+	BlindAt    Instant // when the last one ended without figures
+	LateTurn   Instant // when the old late ones become complete, and the new ones old
+	LastTake   Instant
+	PacedUntil Instant // others are about, and the minute slides
+
+	Epoch     int64 // grows with each refusal; answers to older requests say nothing about the time after it
+	Strikes   int   // refusals in a row
+	HeldUntil Instant
+	HeldIn    Window
+	LookUntil Instant // a look is under way until then, at the latest
+	Figures   Figures
+	Others    Others
+	RoundsUp  Rounding
+
+	Told    bool  // the service has sent figures
+	Silent  int   // looks in a row that brought no figures
+	Allowed int64 // requests under way on a surface about which nothing at all is known
+
+	Limits  [3]Limit // by Window
+	Ledgers [3]Ledger
+}
+
+// Limit is the size of a window, and where it is known from.
+type Limit struct {
+	Max    int64 // 0 when unknown
+	Source Source
+}
+
+// Source says where a limit is known from.
+type Source uint8
+
+// The sources.
+const (
+	Nowhere Source = iota
+	Documented
+	Learned // from the headers of an answer
+)
+
+// Figures are what the answers said about the binding window, merged into one statement: when Known requests of ours were
+// counted, Remaining were left.
+type Figures struct {
+	Valid     bool
+	Remaining int64
+	Known     int64
+	Mark      int64 // a request that left when so many were complete is later than the one with the lowest figure
+	Window    Window
+	HasReset  bool
+	At        Instant // when the answer arrived
+	Sent      Instant // when its request left
+	ResetFrom Instant // the reset lies between these two
+	ResetBy   Instant
+}
+
+// Rounding is what is known about the whole seconds of RateLimit-Reset.
+type Rounding int8
+
+// The kinds of rounding.
+const (
+	RoundingUnknown Rounding = iota
+	RoundsUp
+	RoundsDown // or not to be trusted
+)
+
+const (
+	lateGrace = 10 * second // a request without an answer is counted within this, or never
+	lookLease = 2 * minute  // a look that nobody reports is forgotten
+	forgotten = 5 * minute  // requests under way that nobody reports are complete
+	staleness = 5 * second  // what others take between answers is looked up again
+	silence   = 3           // looks without figures that make the service one without figures
+)
+
+// NewState returns the state of a surface that was never used.
+func NewState(c Config) State {
+	s := State{Config: c, Epoch: 1, Allowed: 1}
+	for w, n := range map[Window]int{Minute: c.PerMinute, Day: c.PerDay} {
+		if n > 0 {
+			s.Limits[w] = Limit{int64(n), Documented}
+		}
+	}
+	return s
+}
+
+// Take asks for one request.
+func (s *State) Take(now Instant, p Priority) Decision {
+	s.settle(now)
+	switch {
+	case now < s.HeldUntil:
+		return Decision{Until: s.HeldUntil, Reason: Held, Window: s.HeldIn}
+	case s.Figures.Valid:
+		return s.takeCovered(now, p)
+	case s.silent():
+		return s.takeLedger(now, p)
+	}
+	return s.look(now)
+}
+
+// Return takes back a permit whose request was not sent.
+func (s *State) Return(p Permit) {
+	s.Dispatched = max(s.Dispatched-1, s.Completed+s.late())
+	s.landed(p)
+}
+
+func (s *State) landed(p Permit) {
+	if p.Look && s.LookUntil == p.At+lookLease { // and not one that was forgotten
+		s.LookUntil = 0
+	}
+}
+
+func (s *State) late() int64     { return s.LateOld + s.LateNew }
+func (s *State) underWay() int64 { return s.Dispatched - s.Completed - s.late() }
+func (s *State) silent() bool    { return s.Silent >= silence || s.Silent > 0 && !s.Told }
+
+// settle lets go of what has become old.
+func (s *State) settle(now Instant) {
+	s.Ledgers[Minute].expire(now, minute)
+	s.Ledgers[Day].expire(now, day)
+	if s.late() > 0 && now >= s.LateTurn {
+		s.Completed += s.LateOld
+		s.LateOld, s.LateNew, s.LateTurn = s.LateNew, 0, now+lateGrace
+	}
+	if now-s.LastTake > forgotten && s.underWay() > 0 {
+		s.Completed = s.Dispatched - s.late()
+	}
+}
+
+func (s *State) grant(now Instant, look, bare bool) Decision {
+	p := Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Look: look, Bare: bare}
+	p.Own = s.Ledgers[Minute].Sum + s.underWay() - s.Dispatched
+	s.Dispatched++
+	s.LastTake = now
+	if look {
+		s.LookUntil = now + lookLease
+	}
+	return Decision{Granted: true, Permit: p}
+}
+
+// look grants the one request that may be under way without a ceiling.
+func (s *State) look(now Instant) Decision {
+	if now < s.LookUntil {
+		return Decision{Until: s.LookUntil, Reason: News}
+	}
+	return s.grant(now, true, true)
+}
+
+func (s *State) reserve(p Priority) float64 {
+	if p == Batch {
+		return float64(s.Config.Reserve)
+	}
+	return 0
+}
+
+// takeCovered spends what the ceiling covers, beyond what is kept back.
+func (s *State) takeCovered(now Instant, p Priority) Decision {
+	f := &s.Figures
+	cover := f.Remaining + f.Known - s.Dispatched
+	reset := s.resetAt()
+	keep, taken := s.keepBack(reset-now), s.Others.rate(now)*float64(now-f.At)
+	reserve := s.reserve(p)
+	left := float64(f.Remaining-s.late()) - taken
+	gap := s.gap(now)
+	switch {
+	case gap > 0 && now < s.PacedUntil:
+		return Decision{Until: s.PacedUntil, Reason: Shared, Window: f.Window}
+	case float64(cover)-taken > keep+reserve:
+		s.PacedUntil = now + gap
+		return s.grant(now, false, false)
+	case now < s.LookUntil:
+		return Decision{Until: s.LookUntil, Reason: News, Window: f.Window}
+	case now >= reset:
+		if polite := reset + s.politeness(left, keep); now < polite {
+			return Decision{Until: polite, Reason: Shared, Window: f.Window}
+		}
+		return s.look(now)
+	case left > reserve && s.pictureIsOld(now, cover, keep, reserve), cover <= 0 && reserve == 0 && s.slidOn(now):
+		return s.look(now)
+	}
+	d := Decision{Until: reset, Reason: Exhausted, Window: f.Window}
+	if s.Others.slides() && cover <= 0 {
+		d.Until = min(d.Until, max(s.Ledgers[Minute].roomAt(s.Ledgers[Minute].Sum+s.underWay()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
+	}
+	switch spare := float64(cover) - taken; {
+	case cover <= 0 && s.underWay()+s.late() > 0 && left > 0:
+		d.Reason = News
+		if s.late() > 0 {
+			d.Until = min(d.Until, max(s.LateTurn, now+millisecond))
+		}
+	case spare > reserve:
+		d.Reason = Shared
+		d.Until = min(d.Until, s.keepsLess(now, reset, spare-reserve))
+		if s.Others.rate(now) > 0 {
+			d.Until = min(d.Until, max(f.At+staleness, now+second/4))
+		}
+	case cover > 0 && reserve > 0:
+		d.Reason = Reserved
+	}
+	return d
+}
+
+// pictureIsOld reports whether a look is due although the window has not reset: because others were taken into account for long
+// enough, or because the merged figures are lower than what they must add up to now that nothing is under way.
+func (s *State) pictureIsOld(now Instant, cover int64, keep, reserve float64) bool {
+	f := &s.Figures
+	if s.underWay() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
+		return float64(f.Remaining) > keep+reserve
+	}
+	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0
+}
+
+// slidOn reports whether so many of our own requests have left a sliding minute that, with nobody else about, it must have room.
+func (s *State) slidOn(now Instant) bool {
+	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0 &&
+		s.Ledgers[Minute].Sum+s.underWay() < s.Limits[Minute].Max
+}
+
+// resetAt is when the window has surely reset.
+func (s *State) resetAt() Instant {
+	f := &s.Figures
+	switch {
+	case !f.HasReset:
+		return f.At + f.Window.length()
+	case s.RoundsUp == RoundsUp:
+		return f.ResetBy + 20*millisecond
+	}
+	return f.ResetBy + second
+}
+
+// takeLedger keeps the limits without any figures.
+func (s *State) takeLedger(now Instant, p Priority) Decision {
+	if now < s.LookUntil {
+		return Decision{Until: s.LookUntil, Reason: News}
+	}
+	limited := false
+	for _, w := range [...]Window{Day, Minute} {
+		l, limit := &s.Ledgers[w], s.Limits[w].Max
+		if limit == 0 {
+			continue
+		}
+		limited = true
+		over := l.Sum + s.underWay() + 1 + int64(s.reserve(p)) - limit
+		if over <= 0 {
+			continue
+		}
+		if s.underWay() > 0 && l.Sum == 0 {
+			return Decision{Until: now + lookLease, Reason: News, Window: w}
+		}
+		return Decision{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}
+	}
+	if !limited && s.underWay() >= s.Allowed {
+		return Decision{Until: now + lookLease, Reason: News}
+	}
+	return s.grant(now, false, true)
+}

@@ -1,0 +1,126 @@
+package budget
+
+import "time"
+
+// Instant is a point in time in microseconds, on any clock that does not run backwards. It is an exact integer in every
+// language that only has doubles.
+type Instant int64
+
+const (
+	millisecond Instant = 1000
+	second              = 1000 * millisecond
+	minute              = 60 * second
+	day                 = 24 * 60 * minute
+)
+
+func instant(d time.Duration) Instant { return Instant(d / time.Microsecond) }
+
+// Duration is the span from the epoch of the clock to the instant.
+func (i Instant) Duration() time.Duration { return time.Duration(i) * time.Microsecond }
+
+// Window names one of the two windows of a surface.
+type Window uint8
+
+// The windows.
+const (
+	Unknown Window = iota
+	Minute
+	Day
+)
+
+func (w Window) String() string {
+	switch w {
+	case Minute:
+		return "minute"
+	case Day:
+		return "day"
+	case Unknown:
+	}
+	return "unknown"
+}
+
+func (w Window) length() Instant {
+	if w == Day {
+		return day
+	}
+	return minute
+}
+
+// Priority orders waiting calls. The zero value is [Interactive].
+type Priority uint8
+
+// The priorities. Interactive calls go first, but every fourth request goes to a batch call that waits.
+const (
+	Interactive Priority = iota
+	Batch
+)
+
+// Config says what is known about a surface beforehand, and what to keep back.
+type Config struct {
+	PerMinute int     // documented limit; 0 when the document shows none
+	PerDay    int     // the same for the day
+	Reserve   int     // requests of each window that only interactive calls may use
+	Share     float64 // of a fresh minute that is left to others at first; it shrinks to nothing as the minute ends
+}
+
+// DefaultShare is left to others at the beginning of a minute. Alone it costs nothing, because the rest of the minute is
+// long enough to use it up.
+const DefaultShare = 0.15
+
+// Permit is the permission to send one request. It has to be given back exactly once.
+type Permit struct {
+	Then  int64 // requests complete when it was granted
+	Epoch int64 // refusals seen when it was granted, plus one
+	Own   int64 // our part of the minute when it was granted, less all requests let go before
+	At    Instant
+	Look  bool // the only one under way without a ceiling
+	Bare  bool // granted without a ceiling
+}
+
+// Valid reports whether the permit was ever granted.
+func (p Permit) Valid() bool { return p.Epoch > 0 }
+
+// Observation is what became of a request. The zero value of Limit and Remaining means that the answer said none left, so fill
+// them with -1 when a header is missing.
+type Observation struct {
+	Limit      int // of the window that the answer describes; -1 when not told
+	Remaining  int // -1 when not told
+	Reset      time.Duration
+	HasReset   bool
+	Refused    bool // a 429
+	RetryAfter time.Duration
+	HasRetry   bool
+	NotSent    bool    // provably never reached the service: the permit is as good as unused
+	Lost       bool    // no answer: it may have been counted, and perhaps is still to be
+	Replays    int     // times that the transport sent it again by itself
+	Jitter     float64 // from 0 up to 1: spreads those who were refused together
+}
+
+// NoFigures is the observation of an answer without any rate-limit header.
+var NoFigures = Observation{Limit: -1, Remaining: -1}
+
+// Reason says why a request has to wait.
+type Reason uint8
+
+// The reasons.
+const (
+	Free      Reason = iota // it need not wait
+	Held                    // the service refused a request and named a time
+	Exhausted               // the window has nothing left
+	Shared                  // what is left is left to others for now
+	Reserved                // what is left is for interactive calls
+	News                    // the next answer will tell
+)
+
+func (r Reason) String() string {
+	return [...]string{"free", "held after a refusal", "used up", "left to others", "reserved", "waiting for an answer"}[r]
+}
+
+// Decision is what [State.Take] says: a permit, or when it is worth asking again.
+type Decision struct {
+	Granted bool
+	Permit  Permit
+	Until   Instant // nothing but an answer can change the decision before
+	Reason  Reason
+	Window  Window
+}
