@@ -30,13 +30,14 @@ type Attempt struct {
 // Evidence is what is known about the delivery of one attempt.
 type Evidence string
 
-// The evidence, strongest proof of non-delivery first. It is read off a connection trace; a transport that hides the trace
-// (a mock, for example) can only ever give [EvidenceSent] for a failure.
+// The evidence. It is read off a connection trace; a transport that hides the trace (a mock, for example) can only ever give
+// [EvidenceSent] for a failure, or [EvidenceCutShort], which is read off the upload itself.
 const (
-	EvidenceNotSent  Evidence = "not sent" // no connection, or no header written
-	EvidenceRefused  Evidence = "refused"  // the peer's protocol layer says that it was not processed
-	EvidenceSent     Evidence = "sent"     // it may have been processed
-	EvidenceAnswered Evidence = "answered" // a whole answer arrived
+	EvidenceNotSent  Evidence = "not sent"  // no connection, or no header written
+	EvidenceRefused  Evidence = "refused"   // the peer's protocol layer says that it was not processed
+	EvidenceSent     Evidence = "sent"      // it may have been processed
+	EvidenceCutShort Evidence = "cut short" // the end of an upload was never handed over, so there is nothing whole to process
+	EvidenceAnswered Evidence = "answered"  // a whole answer arrived
 )
 
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport below, with which the
@@ -54,6 +55,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a := attempt{call: c, began: time.Now()}
+	if err := a.open(); err != nil {
+		return nil, err
+	}
 	resp, err := a.send(t.base, req)
 	c.record(&a, resp, err)
 	if err != nil {
@@ -68,20 +72,32 @@ type attempt struct {
 	call  *call
 	began time.Time
 
-	asked    atomic.Bool  // a connection was asked for, so the transport below shows its trace
-	conns    atomic.Int32 // connections handed out: more than one means that net/http replayed the request
-	wrote    atomic.Bool  // header bytes may have reached the peer
-	http2    atomic.Bool  // pseudo headers were written
-	expired  bool         // the attempt's context had ended by the time the try was over
-	timedOut bool         // and it was our own time limit
-	body     []byte
-	bodyErr  error
+	asked     atomic.Bool  // a connection was asked for, so the transport below shows its trace
+	conns     atomic.Int32 // connections handed out: more than one means that net/http replayed the request
+	wrote     atomic.Bool  // header bytes may have reached the peer
+	http2     atomic.Bool  // pseudo headers were written
+	expired   bool         // the attempt's context had ended by the time the try was over
+	timedOut  bool         // and it was our own time limit
+	upload    *streamBody  // what is sent, if it is not held in memory
+	truncated bool         // the end of the upload was never handed over
+	body      []byte
+	bodyErr   error
 }
 
 var (
 	errAttemptTimeout = errors.New("no answer within the time limit of one attempt")
 	errReplay         = errors.New("net/http was about to send the request a second time by itself")
 )
+
+// open opens what is uploaded. If that fails, nothing is sent.
+func (a *attempt) open() (err error) {
+	if c := a.call; c.stream != nil {
+		if a.upload, err = c.stream.open(); err != nil {
+			c.status, c.answer, c.cause = 0, Error{}, err
+		}
+	}
+	return err
+}
 
 func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
@@ -97,12 +113,16 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	if req.Method == http.MethodGet && !a.call.op.Safe() {
 		req.Body = io.NopCloser(strings.NewReader("")) // net/http replays a GET over HTTP/1 unless it has a body, even an empty one
 	}
+	if a.upload != nil {
+		req.Body, req.ContentLength = a.upload, a.call.stream.length
+	}
 	resp, err := sound(base.RoundTrip(req))
 	if err == nil {
 		timer.Reset(limit)
 		a.body, a.bodyErr = readBody(resp, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
 		_ = resp.Body.Close()
 	}
+	a.truncated = a.upload != nil && a.upload.cutShort()
 	a.expired = ctx.Err() != nil
 	a.timedOut = errors.Is(context.Cause(ctx), errAttemptTimeout)
 	if a.timedOut || errors.Is(context.Cause(ctx), errReplay) {
@@ -149,13 +169,14 @@ func (a *attempt) evidence(resp *http.Response, err error) Evidence {
 		return EvidenceSent
 	case refusedByProtocol(err):
 		return EvidenceRefused
-	case !a.asked.Load():
-		return EvidenceSent // the transport shows no trace, or failed before it began one
-	case a.conns.Load() == 0:
+	case a.asked.Load() && a.conns.Load() == 0:
 		return EvidenceNotSent
-	case !a.wrote.Load() && !a.expired:
+	case a.asked.Load() && !a.wrote.Load() && !a.expired:
 		return EvidenceNotSent
+	case a.truncated:
+		return EvidenceCutShort
 	}
+	// It got further, or the transport shows no trace, or it failed before it began one.
 	return EvidenceSent
 }
 
@@ -234,6 +255,16 @@ func readBody(resp *http.Response, limit int64, progress func()) ([]byte, error)
 			return buf, nil //nolint:nilerr // the status counts; whether the envelope is whole shows when it is read
 		}
 	}
+}
+
+// misfitError says that the service's answer is fine, but does not fit what the caller wants it in. No repetition cures that.
+type misfitError struct{ error }
+
+func (e *misfitError) Unwrap() error { return e.error }
+
+func misfit(err error) bool {
+	_, ok := errors.AsType[*misfitError](err)
+	return ok
 }
 
 // tooLargeError says that an answer was longer than this client reads.

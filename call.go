@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,11 @@ type request struct {
 	query     any      // a struct with url tags, or nil
 	body      any      // anything encoding/json knows, or nil
 	check     func(*checks)
-	laterPage bool   // of a scroll: its token may be spent by an attempt
-	free      bool   // spends nothing, although the operation may
-	look      lookup // how an unknown outcome is resolved
+	stream    *stream // a body that is read while it is sent, in place of body
+	secret    string  // of the body: an answer that repeats it is not to show it
+	laterPage bool    // of a scroll: its token may be spent by an attempt
+	free      bool    // spends nothing, although the operation may
+	look      lookup  // how an unknown outcome is resolved
 }
 
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
@@ -61,6 +64,8 @@ type call struct {
 	url       *url.URL
 	header    http.Header
 	body      []byte
+	stream    *stream
+	secret    string
 	laterPage bool
 	look      lookup
 	timeout   time.Duration
@@ -72,6 +77,8 @@ type call struct {
 	headers  http.Header
 	rate     RateWindow
 	answer   Error                // the last answer that was no success
+	earlier  Error                // the answer before that, for when the time runs out during an attempt
+	late     bool                 // no time was left for the next attempt
 	inDoubt  *OutcomeUnknownError // from the first attempt that may have been delivered without an answer
 	refusal  *WaitError
 	next     step
@@ -85,8 +92,8 @@ type callKey struct{}
 // prepare turns arguments and options into a call, or refuses them with every violation at once.
 func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOption) (*call, error) {
 	call := &call{
-		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, laterPage: r.laterPage, look: r.look,
-		began: time.Now(),
+		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, stream: r.stream, secret: r.secret,
+		laterPage: r.laterPage, look: r.look, began: time.Now(),
 	}
 	var bad checks
 	if ctx == nil {
@@ -109,6 +116,9 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 	}
 	call.locate(r, &bad)
 	call.encode(r, &bad)
+	if call.conf.info != nil {
+		*call.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
+	}
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
 	}
@@ -146,6 +156,10 @@ func (c *call) run() error {
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.pause },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
+	if c.client.conf.httpClient.Jar != nil { // net/http adds the cookies to the header of each attempt
+		req.Header = c.header.Clone()
+		loop.PrepareRetry = func(req *http.Request) error { req.Header = c.header.Clone(); return nil }
+	}
 	resp, err := loop.Do(retry)
 	if resp != nil {
 		_ = resp.Body.Close()
@@ -167,8 +181,8 @@ func (c *call) admit() error {
 		}
 		if deadline := c.beyondDeadline(hold); deadline || hold > c.conf.maxWait {
 			c.refusal = &WaitError{
-				Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: c.rate.Window,
-				Wait: hold, FitsAt: time.Now().Add(hold), deadline: deadline,
+				Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface),
+				Window: cmp.Or(c.pool.window().Window, WindowUnknown), Wait: hold, FitsAt: time.Now().Add(hold), deadline: deadline,
 			}
 			return c.refusal
 		}
@@ -200,6 +214,9 @@ func (c *call) jitter(d time.Duration) time.Duration {
 func (c *call) record(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Evidence: a.evidence(resp, err)}
+	if c.status != 0 {
+		c.earlier = c.answer
+	}
 	c.status, c.answer = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
@@ -270,9 +287,11 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.pool.refused(now.Add(min(floor, longestHold)))
 	}
 	switch {
-	case c.ctx.Err() != nil, c.beyondDeadline(floor), len(c.attempts) >= c.conf.retry.MaxAttempts,
-		(told || c.next == wait) && floor > c.conf.maxWait, asked == ratehdr.Never,
-		c.next == repeat && !c.pool.takeToken(now):
+	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
+		c.next = stop
+	case c.beyondDeadline(floor):
+		c.next, c.late = stop, true
+	case (told || c.next == wait) && floor > c.conf.maxWait, c.next == repeat && !c.pool.takeToken(now):
 		c.next = stop
 	default:
 		c.pause = c.jitter(floor)
@@ -284,6 +303,9 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	e := &c.answer
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
+	if c.secret != "" {
+		body = e.hide(body, c.secret)
+	}
 	e.Body = string(body[:min(len(body), 2<<10)])
 	if asked, ok := retryAfter(resp, now); ok {
 		e.RetryAfter = asked
@@ -292,15 +314,17 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 		e.ResetAt = c.rate.ResetAt
 	}
 	if e.Status >= 300 && e.Status < 400 {
-		if to, err := resp.Location(); err == nil {
-			e.hint = "it points to host " + to.Host
+		if to, err := resp.Location(); err == nil && to.Host != "" {
+			e.hint = "it points to host " + oneLine(to.Host)
 		}
 	}
 	switch e.Code {
 	case CodeInsufficientScope:
-		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
+		if c.op.Scope != "" && c.op.Scope != op.ScopeAny {
+			e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
+		}
 	case CodeEndpointNotFound:
-		if c.op.Provenance != op.Documented && c.conf.path == "" {
+		if c.op.Provenance == op.AssumedPath && c.conf.path == "" {
 			e.hint = "the path of this operation is assumed; set it with WithPath"
 		}
 	}
@@ -344,8 +368,14 @@ func (c *call) result(loopErr error) error {
 		e.cause = c.refusal
 	}
 	e.cause = c.ended(e.cause)
+	if c.late && e.cause == nil {
+		e.cause = errTooLate
+	}
 	return e
 }
+
+// errTooLate stands for the deadline of the context, ahead of it: to wait for it would have been in vain.
+var errTooLate = fmt.Errorf("no time left for another attempt: %w", context.DeadlineExceeded)
 
 // ended adds the end of the context to a cause that does not tell it.
 func (c *call) ended(cause error) error {
@@ -362,9 +392,12 @@ func (c *call) ended(cause error) error {
 // failed is the last attempt as an error.
 func (c *call) failed() *Error {
 	e := c.answer
+	if c.status == 0 && c.ctx.Err() != nil {
+		e = c.earlier
+	}
 	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, c.attempts, NotApplied
 	if c.status == 0 || success(c.status) {
-		e.Status, e.cause = c.status, c.cause
+		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
 	}
 	return &e
 }

@@ -1,4 +1,296 @@
 package prospectkit
 
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
 // CampaignsService reads, prepares and approves outreach campaigns, and their scheduled sends.
 type CampaignsService struct{ client *Client }
+
+// CampaignStatus is where a campaign stands.
+type CampaignStatus string
+
+// The values that the document shows. It speaks of drafts, too, without showing their value.
+const (
+	CampaignActive  CampaignStatus = "active"  // its messages go out
+	CampaignStopped CampaignStatus = "stopped" // approving it lets it go on
+)
+
+// Known reports whether the document shows the status.
+func (s CampaignStatus) Known() bool { return s == CampaignActive || s == CampaignStopped }
+
+// InitializationStatus says how far the generated part of a campaign is.
+type InitializationStatus string
+
+// The values in which it settles. Those before are not shown by the document.
+const (
+	InitializationCompleted InitializationStatus = "completed"
+	InitializationFailed    InitializationStatus = "failed"
+)
+
+// Known reports whether the document shows the status.
+func (s InitializationStatus) Known() bool { return s.Settled() }
+
+// Settled reports whether the initialization is over, well or not.
+func (s InitializationStatus) Settled() bool {
+	return s == InitializationCompleted || s == InitializationFailed
+}
+
+// StepType is what a step of a campaign sends.
+type StepType string
+
+// The types that the document names.
+const (
+	StepSocialConnection StepType = "social_connection" // its body is the connection note, at most 200 characters; empty: no note
+	StepSocialMessage    StepType = "social_message"    // never before a social_connection
+)
+
+// Known reports whether the document names the type.
+func (t StepType) Known() bool { return t == StepSocialConnection || t == StepSocialMessage }
+
+// SendState is where a scheduled send stands.
+type SendState string
+
+// The states that the document names. There is one more, of waiting on a task, whose name it does not show.
+const (
+	SendScheduled        SendState = "scheduled"
+	SendApprovalRequired SendState = "approval_required"
+	SendSent             SendState = "sent"
+	SendSkipped          SendState = "skipped"
+	SendStopped          SendState = "stopped"
+	SendOverwritten      SendState = "overwritten"
+	SendReplied          SendState = "replied"
+	SendFailed           SendState = "failed"
+)
+
+var sendStates = []SendState{
+	SendScheduled, SendApprovalRequired, SendSent, SendSkipped, SendStopped, SendOverwritten, SendReplied, SendFailed,
+}
+
+// Known reports whether the document names the state.
+func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
+
+// Editable reports whether [CampaignsService.EditSend] is accepted in this state.
+func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
+
+// List lists the campaigns. The shape is not shown by the document, and neither are parameters: [WithQuery] adds them.
+//
+// GET /business/campaigns, scope campaigns.
+func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.CampaignsList, request{}, readObject, opts)
+}
+
+// Create makes a campaign. Body and answer are not shown by the document: you supply the fields. Parts of the campaign may be
+// generated, so it counts as spending credits. Names may repeat, so a second call makes a second campaign: it is sent once, and
+// after an unknown outcome only a look at [CampaignsService.List] helps.
+//
+// Codes worth branching on: [CodeInvalidCampaignChannels], [CodeCampaignListCapReached].
+//
+// POST /business/campaigns, scope campaigns.
+func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.CampaignsCreate, request{body: in}, readObject, opts)
+}
+
+// Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and
+// answer is shown by the document: you supply the fields. It is sent once.
+//
+// Codes worth branching on: [CodeCampaignInitializing], see [CampaignsService.WaitInitialized];
+// [CodeListIncompatibleWithChannels], which may pass right after a list was filled; [CodeCampaignListCapReached]; [CodeListEmpty].
+//
+// PATCH /business/campaigns/{campaignId}, scope campaigns.
+func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.CampaignsAdjust, request{ids: []string{campaignID}, body: in}, readObject, opts)
+}
+
+// Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is shown by the document.
+//
+// Codes worth branching on: [CodeCampaignNotFound].
+//
+// GET /business/campaigns/{campaignId}/steps, scope campaigns.
+func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.CampaignsSteps, request{ids: []string{campaignID}}, readObject, opts)
+}
+
+// ScheduledSends lists what a campaign has sent and will send. The shape is not shown by the document; for the states see
+// [SendState].
+//
+// Codes worth branching on: [CodeCampaignNotFound].
+//
+// GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.CampaignsSends, request{ids: []string{campaignID}}, readObject, opts)
+}
+
+// EditSend changes a scheduled send before it goes out. Body and answer are not shown by the document: you supply the fields. It
+// is sent once; after an unknown outcome look at [CampaignsService.ScheduledSends].
+//
+// Codes worth branching on: [CodeScheduledSendNotEditable], unless the state is scheduled or approval_required;
+// [CodeScheduledSendNotFound].
+//
+// PATCH /business/scheduled-sends/{sendId}, scope campaigns.
+func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.CampaignsEditSend, request{ids: []string{sendID}, body: in}, readObject, opts)
+}
+
+// StepPreview is a step as a sample lead would get it. The shape of the preview is not shown by the document.
+type StepPreview struct {
+	StepID  string `json:"stepId"`
+	Preview Object `json:"preview"`
+}
+
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are not shown by the document:
+// give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
+// rendering costs credits is not shown either, so it counts as spending, and is not sent again after a lost answer.
+//
+// Codes worth branching on: [CodeStepPreviewUnavailable], [CodeSequenceStepNotFound].
+//
+// POST (path not shown), scope campaigns.
+func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
+	return do(ctx, s.client, op.CampaignsPreviewStep, request{ids: []string{campaignID, stepID}, body: in}, readStepPreview, opts)
+}
+
+// Approval is what the service says to an approved campaign.
+type Approval struct {
+	CampaignID string         `json:"campaignId"`
+	Status     CampaignStatus `json:"status"` // active
+}
+
+// Approve lets a campaign go: after it, its messages are sent to people, in the background. It is the only call that does so. A
+// stopped campaign goes on where it was. Only its owner can approve it.
+//
+// Nothing sends it a second time after its answer was lost, [RepeatAfterDoubt] included: a teammate may have stopped the campaign
+// in between, and a repetition would let it go on. The error is then an [OutcomeUnknownError], whose Resolve looks for the campaign
+// and its status in the listing, as far as that can be read: that they stand there is assumed. [CodeCampaignNotApprovable] answers
+// for a campaign that is active already.
+//
+// Codes worth branching on: [CodeCampaignNotReady], [CodeCampaignNotApprovable], [CodeCampaignNotFound], which also answers for a
+// campaign of another owner; [CodeCampaignBusy], which passes within seconds.
+//
+// POST /business/campaigns/{campaignId}/approve, scope campaigns.
+func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
+	return do(ctx, s.client, op.CampaignsApprove, request{ids: []string{campaignID}, look: s.lookForApproval(campaignID)}, readApproval, opts)
+}
+
+// lookForApproval reads the status of a campaign from the listing. Only an active one proves anything.
+func (s *CampaignsService) lookForApproval(campaignID string) lookup {
+	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
+		listing, err := s.List(ctx, opts...)
+		if err != nil {
+			return Resolution{}, err
+		}
+		campaign, found := inListing(*listing, campaignID)
+		switch status := CampaignStatus(campaign.Text("status")); {
+		case !found:
+			return Resolution{Verdict: VerdictUnknowable, Note: "the campaign is not in the listing as it came: its shape, and whether it has pages, are not shown"}, nil
+		case status == "":
+			return Resolution{Verdict: VerdictUnknowable, Object: &campaign, Note: "the campaign is in the listing, but not its status"}, nil
+		case status == CampaignActive:
+			return Resolution{Verdict: VerdictHappened, Object: &campaign, Note: "the campaign is active; a teammate may have approved it in the same moment"}, nil
+		}
+		return Resolution{
+			Verdict: VerdictNotSeen, Object: &campaign,
+			Note: "the campaign is not active; it may have been, and a teammate has stopped it since: approve again only if nobody has",
+		}, nil
+	}
+}
+
+// inListing finds a campaign in an answer whose shape is not shown: an array that is bare, or under "campaigns" or "data". That each
+// campaign has its id under "id" is assumed.
+func inListing(listing Object, id string) (Object, bool) {
+	named, _ := listing.Get("campaigns")
+	paged, _ := listing.Get("data")
+	for _, place := range []Object{listing, named, paged} {
+		var campaigns []Object
+		if place.Decode(&campaigns) != nil {
+			continue
+		}
+		for _, c := range campaigns {
+			if strings.EqualFold(c.Text("id"), id) {
+				return c, true
+			}
+		}
+	}
+	return Object{}, false
+}
+
+// Initialized is a test for [CampaignsService.WaitInitialized]: whether the campaign's initializationStatus has settled, well or
+// not. That the field stands in the campaigns of the listing is assumed.
+func Initialized(campaign Object) bool {
+	return InitializationStatus(campaign.Text("initializationStatus")).Settled()
+}
+
+// WaitInitialized reads the listing of campaigns until your test holds for the one, such as [Initialized]: where the service
+// shows how far the generated part of a campaign is, is not in its document. Bound the wait with the context. It slows down from
+// a poll in 2 s to one in a minute, and further when the rate limit runs short. The campaign is looked for by its id in an array
+// that is bare, or under "campaigns" or "data" (assumed); while it is not there, waiting goes on.
+//
+// A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
+// have failed, the error is an [UnsettledError], and the campaign as it was seen last is returned beside it.
+//
+// GET /business/campaigns, scope campaigns.
+func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption) (*Object, error) {
+	var bad checks
+	bad.id("campaignId", campaignID)
+	if test == nil {
+		bad.add("test", "must not be nil")
+	}
+	if len(bad) > 0 {
+		return nil, &RefusedError{Op: op.CampaignsList.Name, Method: op.CampaignsList.Method, Route: op.CampaignsList.Path, Violations: bad}
+	}
+	read := func(ctx context.Context) (*Object, error) {
+		listing, err := s.List(ctx, opts...)
+		if err != nil {
+			return nil, err
+		}
+		campaign, _ := inListing(*listing, campaignID)
+		return &campaign, nil
+	}
+	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) sighting {
+		if campaign.IsZero() {
+			return sighting{state: "not in the listing"}
+		}
+		return sighting{settled: test(*campaign), state: campaign.Text("initializationStatus")}
+	})
+}
+
+func readApproval(c *jsonscan.Cursor, a *Approval) error {
+	if !c.Object() {
+		return errors.New("the answer is no object")
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "campaignId":
+			a.CampaignID = c.String()
+		case "status":
+			a.Status = CampaignStatus(c.String())
+		default:
+			c.Skip()
+		}
+	}
+	return c.Err()
+}
+
+func readStepPreview(c *jsonscan.Cursor, p *StepPreview) error {
+	if !c.Object() {
+		return errors.New("the answer is no object")
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "stepId":
+			p.StepID = c.String()
+		case "preview":
+			if err := readObject(c, &p.Preview); err != nil {
+				return err
+			}
+		default:
+			c.Skip()
+		}
+	}
+	return c.Err()
+}

@@ -1,4 +1,123 @@
 package prospectkit
 
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
 // ContactsService finds contacts and reads what happened with them.
 type ContactsService struct{ client *Client }
+
+// Resolve finds the id of a contact, which the answer holds as contactId. Nothing else of body and answer is shown by the
+// document: you supply the fields. Whether it costs credits is not shown either, so it counts as spending, and is not sent again
+// after a lost answer.
+//
+// POST /business/contacts/resolve, scope contacts.
+func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ContactsResolve, request{body: in}, readObject, opts)
+}
+
+const (
+	maxActivities = 100
+	maxCursor     = 500
+)
+
+// ActivityParams selects activities of a contact.
+type ActivityParams struct {
+	Limit int `url:"limit,omitempty"` // activities a page, 1 to 100; default 100. The first page may hold a few more
+}
+
+// activityQuery is the request of one page.
+type activityQuery struct {
+	ActivityParams
+	Cursor string `url:"cursor,omitempty"`
+}
+
+func (q activityQuery) check(bad *checks) {
+	bad.between("limit", q.Limit, 1, maxActivities)
+	bad.optionalLength("cursor", q.Cursor, 1, maxCursor)
+}
+
+// ActivityPage is one page of the activities of a contact, and the way to the next. The shape of an activity is not shown by the
+// document.
+type ActivityPage struct {
+	ContactID  string
+	Activities []Object // newest first, campaign steps that are still scheduled at the top
+
+	page *scrollPage[Object]
+}
+
+// More reports whether there is a page behind this one.
+func (p *ActivityPage) More() bool { return p.page.more() }
+
+// Next reads the page behind this one; the options of the first page still hold, and more can be added. It works once; after an
+// error it can be called again.
+func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityPage, error) {
+	return newActivityPage(p.page.follow(ctx, opts))
+}
+
+func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ActivityPage{ContactID: page.owner, Activities: page.items, page: page}, nil
+}
+
+// Activities iterates over what happened with a contact, newest first; campaign steps that are still scheduled come before. The
+// id is that of a row, or the one that [ContactsService.Resolve] finds. The path is not shown by the document: give it by
+// [WithPath], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
+// starts anew, and none can be resumed.
+//
+// An error behind the first page is a [ScrollError]: it says how much was delivered.
+//
+// Codes worth branching on: [CodeContactNotFound].
+//
+// GET (path not shown), scope contacts.
+func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.timeline(contactID, p).items(ctx, opts)
+}
+
+// ActivitiesPage reads the first page of what happened with a contact; its Next reads on. The path has to be given by [WithPath],
+// as for [ContactsService.Activities].
+//
+// Codes worth branching on: [CodeContactNotFound].
+//
+// GET (path not shown), scope contacts.
+func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ActivityPage, error) {
+	return newActivityPage(s.timeline(contactID, p).first(ctx, opts))
+}
+
+func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
+	return &scroll[Object]{op: op.ContactsTimeline, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*scrollAnswer[Object], error) {
+		r := request{ids: []string{contactID}, query: activityQuery{p, cursor}, secret: cursor}
+		return do(ctx, s.client, op.ContactsTimeline, r, readActivities, opts)
+	}}
+}
+
+func readActivities(c *jsonscan.Cursor, a *scrollAnswer[Object]) error {
+	if !c.Object() {
+		return errors.New("the page is no object")
+	}
+	found := false
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "contactId":
+			a.owner = c.String()
+		case "activities":
+			found = c.Is('[')
+			_ = readElements(c, &a.items, readObject)
+		case "nextCursor":
+			a.readToken(c)
+		default:
+			c.Skip()
+		}
+	}
+	if c.Err() == nil && !found {
+		return errors.New("the page has no activities")
+	}
+	return c.Err()
+}

@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,14 +27,16 @@ func (c *call) locate(r request, bad *checks) {
 		bad.add("path", "is not shown by the service's document: set it with WithPath")
 		return
 	}
-	for i, name := range parameters(c.op.Path) {
+	for i, name := range parameters(cmp.Or(c.op.Path, template)) {
 		if i < len(r.ids) {
 			bad.id(name, r.ids[i])
 		}
 	}
 	escaped, ok := op.Expand(template, r.ids...)
 	if !ok {
-		bad.add("path", "has %d parameters, the call has %d ids", len(parameters(template)), len(r.ids))
+		if n := len(parameters(template)); n != len(r.ids) || len(*bad) == 0 {
+			bad.add("path", "has %d parameters, the call has %d ids", n, len(r.ids))
+		}
 		return
 	}
 	u := *c.client.conf.base
@@ -91,6 +94,13 @@ func (c *call) encode(r request, bad *checks) {
 	for _, kv := range c.conf.header {
 		c.header.Set(kv[0], kv[1])
 	}
+	if r.stream != nil {
+		c.header["Content-Type"] = []string{r.stream.contentType}
+		if len(c.conf.fields) > 0 {
+			bad.add("WithField", "cannot be used with an upload: it has form fields of its own")
+		}
+		return
+	}
 	if r.body == nil && len(c.conf.fields) == 0 {
 		return
 	}
@@ -117,7 +127,7 @@ func encodeBody(in any, extra [][2]any) ([]byte, error) {
 		return body, err
 	}
 	var merged map[string]json.RawMessage
-	if err := json.Unmarshal(body, &merged); err != nil {
+	if err := json.Unmarshal(body, &merged); err != nil || merged == nil {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
 	taken := jsonNames(reflect.TypeOf(in))
@@ -158,7 +168,7 @@ type reader[T any] func(*jsonscan.Cursor, *T) error
 // decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
 func decodeAnswer[T any](o *op.Op, body []byte, out *T, read reader[T]) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if o.Shape == op.Typed {
+		if o.Shape == op.Typed || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
 			return errors.New("the answer is empty")
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -53,7 +54,8 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 // The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
-// class by its status. Neither matches an answer that is not the service's own, such as the error page of a proxy.
+// class by its status. Neither matches an answer that is not the service's own, such as the error page of a proxy; but any 429 is
+// [ErrRateLimited].
 const (
 	ErrNotFound            = class("missing or not visible")
 	ErrConflict            = class("conflict with the current state")
@@ -180,11 +182,11 @@ func (e *Error) Error() string {
 	parts := []string{"prospectkit", e.Op}
 	switch {
 	case e.Code != "":
-		parts = append(parts, fmt.Sprintf("%d %s", e.Status, e.Code))
+		parts = append(parts, fmt.Sprintf("%d %s", e.Status, oneLine(string(e.Code))))
 	case e.Status >= 300 && e.Status < 400:
 		parts = append(parts, fmt.Sprintf("%d, a redirect, which is not followed", e.Status))
 	case e.Status != 0 && e.cause == nil:
-		parts = append(parts, fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, e.ContentType))
+		parts = append(parts, fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, oneLine(e.ContentType)))
 	case e.Status != 0:
 		parts = append(parts, fmt.Sprintf("unusable answer with status %d", e.Status))
 	}
@@ -265,21 +267,21 @@ func (e *Error) errorCode() Code { return e.Code }
 // envelope fills the error from the service's envelope and reports whether the body was one.
 func (e *Error) envelope(body []byte) bool {
 	c := jsonscan.New(body)
-	found := false
+	var last Error // of duplicate keys the last one counts
 	if c.Object() {
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if string(key) == "error" && c.Is('{') {
-				found = true
-				e.fields(&c)
+			if string(key) == "error" {
+				last = Error{}
+				last.fields(&c)
 			} else {
 				c.Skip()
 			}
 		}
 	}
-	if c.End() != nil || !found || e.Code == "" {
-		e.Code, e.Message, e.Param, e.DocURL, e.RequestID = "", "", "", "", ""
+	if c.End() != nil || last.Code == "" {
 		return false
 	}
+	e.Code, e.Message, e.Param, e.DocURL, e.RequestID = last.Code, last.Message, last.Param, last.DocURL, last.RequestID
 	return true
 }
 
@@ -308,14 +310,19 @@ func (e *Error) fields(c *jsonscan.Cursor) {
 // oneLine keeps foreign text from breaking a log line or filling it.
 func oneLine(s string) string {
 	const most = 300
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
+	s = printable(s)
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "..."
 	}
 	return s
+}
+
+// printable replaces what breaks lines, paints terminals or hides text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
 }

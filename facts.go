@@ -1,4 +1,97 @@
 package prospectkit
 
-// FactsService keeps what the service has learned, and the knowledge hubs it feeds.
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// FactsService keeps what the service has learned, and the knowledge hubs it feeds. The hubs are in hubs.go.
 type FactsService struct{ client *Client }
+
+// FactCategory says what a learned fact is about.
+type FactCategory string
+
+// The categories.
+const (
+	FactOverview        FactCategory = "overview" // company summary
+	FactProducts        FactCategory = "products"
+	FactPricing         FactCategory = "pricing"
+	FactUseCases        FactCategory = "icp-use-cases"
+	FactDifferentiators FactCategory = "differentiators"
+	FactCompetitors     FactCategory = "competitors"
+	FactFAQ             FactCategory = "faq"
+	FactSourceDigest    FactCategory = "source-digest"
+	FactCustom          FactCategory = "custom"      // written by a user
+	FactObjection       FactCategory = "objection"   // of a buyer
+	FactFAQInsight      FactCategory = "faq-insight" // a question that keeps coming
+)
+
+var factCategories = []FactCategory{
+	FactOverview, FactProducts, FactPricing, FactUseCases, FactDifferentiators, FactCompetitors, FactFAQ, FactSourceDigest,
+	FactCustom, FactObjection, FactFAQInsight,
+}
+
+// Known reports whether the document lists the category.
+func (c FactCategory) Known() bool { return slices.Contains(factCategories, c) }
+
+// Fact is a learned fact, as far as an edit can change it.
+type Fact struct {
+	ID       string       `json:"id"`
+	Claim    string       `json:"claim"`
+	Category FactCategory `json:"category"`
+}
+
+// FactEdit is what to change of a learned fact: the claim, the category or both.
+type FactEdit struct {
+	Claim    string       `json:"claim,omitzero"` // 1 to 1000 characters, anonymized: see CheckClaim
+	Category FactCategory `json:"category,omitzero"`
+}
+
+const maxClaim = 1000
+
+func (e FactEdit) check(bad *checks) {
+	if e == (FactEdit{}) {
+		bad.add("claim", "or category is required")
+	}
+	bad.optionalLength("claim", e.Claim, 1, maxClaim)
+	oneOf(bad, "category", e.Category, factCategories...)
+}
+
+// Edit changes a learned fact. The pages of the hubs follow with the next daily learning run.
+//
+// The same edit again leaves the same state, but it is sent once all the same, because a teammate may edit in between;
+// [RepeatAfterDoubt] allows more. No read of a fact is shown by the document, so an unknown outcome cannot be resolved.
+//
+// Codes worth branching on: [CodeLearnedFactNotAnonymized], which [CheckClaim] foresees; [CodeLearnedFactNotFound], also for a
+// fact that is retired or another team's; [CodeValidationFailed].
+//
+// PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
+func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
+	return do(ctx, s.client, op.FactsEdit, request{ids: []string{factID}, body: in}, readFact, opts)
+}
+
+func readFact(c *jsonscan.Cursor, f *Fact) error {
+	if !c.Object() {
+		return errors.New("a fact is no object")
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "id":
+			f.ID = c.String()
+		case "claim":
+			f.Claim = c.String()
+		case "category":
+			f.Category = FactCategory(c.String())
+		default:
+			c.Skip()
+		}
+	}
+	if c.Err() == nil && f.ID == "" {
+		return errors.New("a fact has no id")
+	}
+	return c.Err()
+}

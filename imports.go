@@ -1,4 +1,255 @@
 package prospectkit
 
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/textproto"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
 // ImportsService brings files of contacts or companies into the service.
 type ImportsService struct{ client *Client }
+
+// Upload is a file to import. [UploadFile] and [UploadFrom] make one.
+type Upload struct {
+	Name string // of the file; it has to end in .csv, .xls or .xlsx. A folder in it is not sent
+	Size int64  // in bytes, exactly; at most 10 MiB
+
+	// Open opens the file at its beginning. It is called for each attempt, and of those there is one, unless the service could not
+	// be reached or was rate limited.
+	Open func() (io.ReadCloser, error)
+
+	// Fields are further fields of the form. The document does not show their names.
+	Fields map[string]string
+
+	// Progress, if set, is told how much of the file has been handed to the network, in another goroutine. It begins anew with each
+	// attempt. A panic in it is swallowed.
+	Progress func(sent, total int64)
+}
+
+// UploadFile makes an upload of a file on disk. It looks at the size now and opens the file when it is sent.
+func UploadFile(name string) (Upload, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Upload{}, fmt.Errorf("prospectkit: %w", err)
+	}
+	return Upload{Name: info.Name(), Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil //nolint:gosec // the path is the caller's
+}
+
+// UploadFrom makes an upload of size bytes of r, such as an open file or a bytes.Reader.
+func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
+	return Upload{Name: name, Size: size, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.NewSectionReader(r, 0, size)), nil
+	}}
+}
+
+const (
+	maxUpload  = 10 << 20 // the document says 10MB and not which
+	sniffBytes = 512
+	filePart   = "file"
+)
+
+// fileFormat is a format that the service imports.
+type fileFormat struct {
+	name      string
+	mediaType string
+	begins    func(head []byte) bool
+}
+
+var (
+	signatureXLS  = []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
+	signatureXLSX = []byte("PK\x03\x04")
+)
+
+// The formats, by extension.
+var fileFormats = map[string]fileFormat{
+	".csv": {"CSV", "text/csv", beginsAsText},
+	".xls": {"XLS", "application/vnd.ms-excel", func(head []byte) bool { return bytes.HasPrefix(head, signatureXLS) }},
+	".xlsx": {
+		"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		func(head []byte) bool { return bytes.HasPrefix(head, signatureXLSX) },
+	},
+}
+
+// beginsAsText reports whether there is nothing that text never has: the signatures of other formats, and control characters,
+// unless a byte order mark announces wide characters.
+func beginsAsText(head []byte) bool {
+	for _, signature := range [][]byte{signatureXLS, signatureXLSX, []byte("%PDF-")} {
+		if bytes.HasPrefix(head, signature) {
+			return false
+		}
+	}
+	if bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.HasPrefix(head, []byte("\xFE\xFF")) {
+		return true
+	}
+	return !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) })
+}
+
+// Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger one see [ImportsService.Presign]. Name, size and the first
+// bytes are checked before anything is sent. The file is read while it is sent and never held in memory. The answer's shape is not
+// shown by the document, and neither is whether an import costs credits, so it counts as spending.
+//
+// A second upload may import everything twice, so it is sent again only when nothing was sent or the service refused it unread;
+// the file is then opened anew. If it is cut short, because the file cannot be read to its end or the connection breaks before, the
+// error says that nothing was applied, since the end of the form never left. After that, an [OutcomeUnknownError] cannot be resolved.
+//
+// Codes worth branching on: [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
+//
+// POST /business/imports, scope lists.
+func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
+	u := upload{Upload: in}
+	defer u.close()
+	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream(), check: u.check}, readObject, opts)
+}
+
+// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. That the id goes into a JSON body is
+// assumed. It is sent once.
+//
+// Codes worth branching on: [CodeImportNotFound]; [CodeImportFileMissing], while the upload is not complete;
+// [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
+//
+// POST /business/imports, scope lists.
+func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ImportsCreate, request{
+		body: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
+	}, readObject, opts)
+}
+
+// Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and answer are not shown by the document:
+// you supply the fields. It is sent once; a second one only reserves another upload.
+//
+// POST /business/imports/presign, scope lists.
+func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ImportsPresign, request{body: in}, readObject, opts)
+}
+
+// upload is an Upload on its way. What the check has opened serves the first attempt.
+type upload struct {
+	Upload
+	opened io.ReadCloser
+}
+
+func (u *upload) check(bad *checks) {
+	format, ok := fileFormats[u.extension()]
+	switch {
+	case u.base() == "":
+		bad.add("name", "must not be empty")
+	case hasControl(u.Name):
+		bad.add("name", "has a control character")
+	case !ok:
+		bad.add("name", "must end in .csv, .xls or .xlsx")
+	}
+	switch {
+	case u.Size < 1:
+		bad.add("size", "is %d, must be positive", u.Size)
+	case u.Size > maxUpload:
+		bad.add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
+	}
+	for name := range u.Fields {
+		if name == "" || name == filePart {
+			bad.add("fields", "must not have the name %q", name)
+		}
+	}
+	switch {
+	case u.Open == nil:
+		bad.add(filePart, "needs Open")
+	case ok:
+		u.sniff(format, bad)
+	}
+}
+
+// sniff opens the file and looks whether it begins as its name says.
+func (u *upload) sniff(format fileFormat, bad *checks) {
+	file, err := u.Open()
+	if err != nil {
+		bad.add(filePart, "cannot be opened: %v", err)
+		return
+	}
+	if file == nil {
+		bad.add(filePart, "cannot be opened: Open returned nothing")
+		return
+	}
+	ahead := bufio.NewReaderSize(file, sniffBytes)
+	u.opened = struct {
+		io.Reader
+		io.Closer
+	}{ahead, file}
+	switch head, err := ahead.Peek(sniffBytes); {
+	case err != nil && err != io.EOF:
+		bad.add(filePart, "cannot be read: %v", err)
+	case !format.begins(head):
+		bad.add(filePart, "does not begin as %s does", format.name)
+	}
+}
+
+// open gives what the check has opened, and opens the file anew after that.
+func (u *upload) open() (io.ReadCloser, error) {
+	if file := u.opened; file != nil {
+		u.opened = nil
+		return file, nil
+	}
+	return u.Open()
+}
+
+// close closes what the check has opened, if it was never sent.
+func (u *upload) close() {
+	if u.opened != nil {
+		_ = u.opened.Close()
+	}
+}
+
+func (u *upload) extension() string { return strings.ToLower(path.Ext(u.base())) }
+
+// base is the name without folders, of either kind of slash.
+func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
+
+// stream is the form with the file in it. The form's text stands before and behind the file, so its length is known.
+func (u *upload) stream() *stream {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
+		_ = w.WriteField(name, u.Fields[name]) // a buffer takes everything
+	}
+	_, _ = w.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {multipart.FileContentDisposition(filePart, u.base())},
+		"Content-Type":        {fileFormats[u.extension()].mediaType},
+	})
+	head := bytes.Clone(form.Bytes())
+	form.Reset()
+	_ = w.Close()
+	tail := form.Bytes()
+	return &stream{
+		contentType: w.FormDataContentType(),
+		length:      int64(len(head)) + u.Size + int64(len(tail)),
+		open: func() (*streamBody, error) {
+			file, err := u.open()
+			if err != nil {
+				return nil, err
+			}
+			return newStreamBody(head, tail, file, u.Size, u.progress()), nil
+		},
+	}
+}
+
+// progress counts what one attempt has handed over.
+func (u *upload) progress() func(int64) {
+	if u.Progress == nil {
+		return func(int64) {}
+	}
+	var sent int64
+	return func(n int64) {
+		sent += n
+		defer func() { _ = recover() }()
+		u.Progress(sent, u.Size)
+	}
+}

@@ -118,7 +118,10 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			*out = *raw
 			return nil
 		default:
-			return json.Unmarshal(raw.raw, out)
+			if err := json.Unmarshal(raw.raw, out); err != nil {
+				return &misfitError{err}
+			}
+			return nil
 		}
 	}
 	_, err := do(ctx, c, row, request{body: in}, read, opts)

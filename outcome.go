@@ -112,7 +112,7 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 	return v, ok && v != nil
 }
 
-// lookup reads the state once. It reports VerdictHappened or VerdictNotSeen.
+// lookup reads the state once. VerdictUnknowable says that looking again is of no use.
 type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error)
 
 // Resolve reads the state and says what became of the write. It sends reads only, of the same surface, and never the write
@@ -131,10 +131,13 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 		if err != nil {
 			return nil, err
 		}
-		r.AsOf = time.Now()
 		if r.Note == "" {
 			r.Note = e.note()
 		}
+		if r.Verdict == VerdictUnknowable {
+			return &r, nil
+		}
+		r.AsOf = time.Now()
 		if r.Settled = r.Settled || !r.AsOf.Before(settled); r.Settled || r.Verdict == VerdictHappened {
 			return &r, nil
 		}

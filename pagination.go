@@ -53,6 +53,7 @@ func readPage[T any](item reader[T]) reader[Page[T]] {
 }
 
 func readElements[T any](c *jsonscan.Cursor, items *[]T, item reader[T]) error {
+	*items = nil // of duplicate keys the last one counts
 	if !c.Array() {
 		return c.Err()
 	}
@@ -106,6 +107,18 @@ type iterConfig struct {
 	calls      []CallOption // for the call of each page
 	progress   *Progress
 	checkpoint string
+	paidPages  int // at most so many, of an iterator that spends credits
+	unlimited  bool
+}
+
+func (c *iterConfig) apply(opts []IterOption, bad *checks) {
+	for i, o := range opts {
+		if o == nil {
+			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
+			continue
+		}
+		o.applyIter(c, bad)
+	}
 }
 
 // pager walks over a collection by page number. It has no state of its own: every range makes a walk.
@@ -174,13 +187,8 @@ func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error
 	}
 	w.first = w.number
 	var bad checks
-	for i, o := range opts {
-		if o == nil {
-			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
-			continue
-		}
-		o.applyIter(&w.conf, &bad)
-	}
+	w.conf.apply(opts, &bad)
+	w.conf.checkPaid(p.op, &bad)
 	w.progress = w.conf.progress
 	if w.progress == nil {
 		w.progress = new(Progress)

@@ -67,12 +67,12 @@ func (p *Progress) Report() Report {
 }
 
 // Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as delivered: take it once the
-// record is stored, in the same transaction if you can. It is empty before the first record. It names the ids of the last
-// records, but no token and no other content.
+// record is stored, in the same transaction if you can. It is empty before the first record, and for a scroll,
+// whose token must not be kept. It names the ids of the last records, but no token and no other content.
 func (p *Progress) Checkpoint() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.report.Delivered == 0 && len(p.cp.Last) == 0 {
+	if p.cp.Query == "" || p.report.Delivered == 0 && len(p.cp.Last) == 0 {
 		return ""
 	}
 	return p.cp.encode()

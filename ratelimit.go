@@ -90,11 +90,11 @@ func (b *Budget) pool(s op.Surface) *pool {
 // longestHold bounds what one answer can do to a surface: no documented window is longer than a day.
 const longestHold = 24 * time.Hour
 
-// The retry budget of a surface: when everything fails, one repetition for ten calls is left, plus one in ten seconds.
+// The retry budget of a surface: when everything fails, one repetition for ten calls is left, plus one in thirty seconds.
 const (
 	retryTokens = 10
 	tokenBack   = 0.1
-	tokenFloor  = 10 * time.Second
+	tokenFloor  = 30 * time.Second
 )
 
 // pool is the state of one surface.

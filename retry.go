@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -60,20 +61,21 @@ const refusalFloor = 500 * time.Millisecond
 type failure int
 
 const (
-	notSent        failure = iota + 1 // no connection, or nothing written
-	unreachable                       // the same, and no repetition will cure it
-	refused                           // the peer's protocol layer refused it unprocessed; 421, 425
-	limited                           // 429
-	rejected                          // the service's own refusal: an enveloped 4xx
-	cut                               // sent, no usable answer: reset, end of file, time limit, unreadable 2xx of a read
-	serviceFault                      // an enveloped 500: the service says that it failed
-	gatewayFault                      // 502, 503, 504, a 500 without envelope: somebody in between says so
-	otherFault                        // any other 5xx, 408, 499
-	foreign                           // an answer that is not the service's: 3xx, a 4xx without envelope
-	answerLost                        // 2xx, but the answer cannot be read
-	answerTooLarge                    // 2xx, longer than we read
-	contextEnded                      // sent, then the caller's context ended
-	waitRefused                       // our own limiter: the wait would be too long
+	notSent      failure = iota + 1 // no connection, or nothing written
+	unreachable                     // the same, and no repetition will cure it
+	refused                         // the peer's protocol layer refused it unprocessed; 421, 425
+	limited                         // 429
+	rejected                        // the service's own refusal: an enveloped 4xx
+	cut                             // sent, no usable answer: reset, end of file, time limit, unreadable 2xx of a read
+	serviceFault                    // an enveloped 500: the service says that it failed
+	gatewayFault                    // 502, 503, 504, 408, a 500 without envelope: somebody in between says so
+	otherFault                      // any other 5xx, 499
+	foreign                         // an answer that is not the service's: 3xx, a 4xx without envelope
+	answerLost                      // 2xx, but the answer cannot be read
+	answerUnfit                     // 2xx, longer than we read, or not what the caller wants it in
+	contextEnded                    // sent, then the caller's context ended
+	waitRefused                     // our own limiter: the wait would be too long
+	truncated                       // an upload whose end was never handed over
 )
 
 // step is what happens next: a cell of the decision table.
@@ -105,20 +107,21 @@ var decisions = map[failure]struct {
 	what                 string
 	read, metered, write step
 }{
-	notSent:        {"nothing was sent", resend, resend, resend},
-	unreachable:    {"the service cannot be reached", stop, stop, stop},
-	refused:        {"refused unprocessed", resend, resend, resend},
-	limited:        {"rate limited", wait, wait, wait},
-	rejected:       {"refused by the service", stop, stop, stop},
-	cut:            {"sent, but no usable answer", repeat, doubt, doubt},
-	serviceFault:   {"the service failed", repeat, repeat, doubt}, // a failed request never spends credits
-	gatewayFault:   {"something before the service failed", repeat, doubt, doubt},
-	otherFault:     {"an unusual failure", stop, doubt, doubt},
-	foreign:        {"an answer that is not the service's", stop, doubt, doubt},
-	answerLost:     {"a success that cannot be read", repeat, lost, lost},
-	answerTooLarge: {"a success that is too long", stop, lost, lost},
-	contextEnded:   {"sent, then the context ended", stop, doubt, doubt},
-	waitRefused:    {"the wait would be too long", stop, stop, stop},
+	notSent:      {"nothing was sent", resend, resend, resend},
+	unreachable:  {"the service cannot be reached", stop, stop, stop},
+	refused:      {"refused unprocessed", resend, resend, resend},
+	limited:      {"rate limited", wait, wait, wait},
+	rejected:     {"refused by the service", stop, stop, stop},
+	cut:          {"sent, but no usable answer", repeat, doubt, doubt},
+	serviceFault: {"the service failed", repeat, repeat, doubt}, // a failed request never spends credits
+	gatewayFault: {"something before the service failed", repeat, doubt, doubt},
+	otherFault:   {"an unusual failure", stop, doubt, doubt},
+	foreign:      {"an answer that is not the service's", stop, doubt, doubt},
+	answerLost:   {"a success that cannot be read", repeat, lost, lost},
+	answerUnfit:  {"a success that is too long or does not fit", stop, lost, lost},
+	contextEnded: {"sent, then the context ended", stop, doubt, doubt},
+	waitRefused:  {"the wait would be too long", stop, stop, stop},
+	truncated:    {"an upload was cut short", stop, stop, stop},
 }
 
 // decide looks a failure up for a class of operation. A later page of a scroll is never repeated after it may have been
@@ -147,17 +150,23 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyLoss(a, resp, err)
 	}
 	switch status := resp.StatusCode; {
-	case success(status):
+	case success(status) && misfit(c.cause):
+		return answerUnfit
+	case success(status) && own(resp):
 		return answerLost
+	case success(status):
+		return cut
 	case status == http.StatusTooManyRequests:
 		return limited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
 		return refused
-	case status == http.StatusRequestTimeout, status == 499:
+	case a.truncated && (status >= 500 || c.answer.Code == ""):
+		return truncated
+	case status == 499:
 		return otherFault
 	case status == http.StatusInternalServerError && c.answer.Code != "":
 		return serviceFault
-	case status == 500, status == 502, status == 503, status == 504:
+	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout:
 		return gatewayFault
 	case status >= 500:
 		return otherFault
@@ -178,16 +187,25 @@ func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure 
 		return notSent
 	case evidence == EvidenceRefused:
 		return refused
+	case evidence == EvidenceCutShort:
+		return truncated
 	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
 		return contextEnded
 	case errors.As(a.bodyErr, &tooLarge):
-		return answerTooLarge
-	case resp != nil && c.op.Class != op.Read:
+		return answerUnfit
+	case resp != nil && c.op.Class != op.Read && own(resp):
 		return answerLost
 	case c.ctx.Err() != nil:
 		return contextEnded
 	}
 	return cut
+}
+
+// own reports whether a success is surely the service's: it answers in JSON, or with rate headers, which the welcome page of a
+// network in between does not.
+func own(resp *http.Response) bool {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json") || resp.Header["Ratelimit-Remaining"] != nil
 }
 
 func success(status int) bool { return status >= 200 && status < 300 }

@@ -97,8 +97,8 @@ var answers = []struct {
 	{"429 Retry-After", serves(429, envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"421", serves(421, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"425", serves(425, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
-	{"408", serves(408, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"408 enveloped", serves(408, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"408", serves(408, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"408 enveloped", serves(408, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"499", serves(499, html), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"499 enveloped", serves(499, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 

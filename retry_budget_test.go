@@ -34,7 +34,7 @@ func TestThousandFailingCalls(t *testing.T) {
 		}
 		require.Less(t, time.Since(began), 20*time.Second, "a call that may not be repeated does not wait")
 		require.GreaterOrEqual(t, requests, calls+bucket)
-		require.LessOrEqual(t, requests, calls+bucket+int(time.Since(began)/(10*time.Second)))
+		require.LessOrEqual(t, requests, calls+bucket+int(time.Since(began)/(30*time.Second)))
 	})
 }
 
@@ -45,7 +45,8 @@ func TestAmplificationInAnOutage(t *testing.T) {
 		fails       int // of ten requests
 		most, least float64
 	}{
-		"everything fails": {500 * time.Millisecond, 10, 1.15, 1.04},
+		"everything fails": {500 * time.Millisecond, 10, 1.15, 1.01},
+		"slow surface":     {3 * time.Second, 10, 1.15, 1.09}, // 20 a minute
 		"every other":      {500 * time.Millisecond, 5, 1.15, 1.05},
 		"one in ten":       {500 * time.Millisecond, 1, 1.12, 1.05},
 	} {
@@ -103,8 +104,8 @@ func TestSuccessEarnsRetries(t *testing.T) {
 		require.Equal(t, 2, retries(30))
 		succeed(1000)
 		require.Equal(t, 10, retries(30), "a full bucket, not a hundred")
-		time.Sleep(10 * time.Second)
-		require.Equal(t, 1, retries(30), "one in ten seconds")
+		time.Sleep(30 * time.Second)
+		require.Equal(t, 1, retries(30), "one in thirty seconds")
 	})
 }
 

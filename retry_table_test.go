@@ -29,9 +29,10 @@ var decided = []struct {
 	{"otherFault", otherFault, stop, doubt, doubt, doubt},
 	{"foreign", foreign, stop, doubt, doubt, doubt},
 	{"answerLost", answerLost, repeat, lost, lost, lost},
-	{"answerTooLarge", answerTooLarge, stop, lost, lost, lost},
+	{"answerUnfit", answerUnfit, stop, lost, lost, lost},
 	{"contextEnded", contextEnded, stop, doubt, doubt, doubt},
 	{"waitRefused", waitRefused, stop, stop, stop, stop},
+	{"truncated", truncated, stop, stop, stop, stop},
 }
 
 func TestDecisionTable(t *testing.T) {

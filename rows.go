@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/google/go-querystring/query"
@@ -34,26 +36,41 @@ func (p RowsParams) check(bad *checks) {
 	bad.between("limit", p.Limit, 1, maxPageSize)
 	bad.atLeast("pageNum", p.PageNum, 1)
 	p.Sort.check(bad)
-	if p.Filter == nil {
+	if noFilter(p.Filter) {
 		return
 	}
 	p.Filter.checkFilter(bad)
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	if text, err := json.Marshal(p.Filter); err != nil {
+	if text, err := filterText(p.Filter); err != nil {
 		bad.add("filters", "cannot be encoded: %v", err)
-	} else if n := utf8.RuneCount(text); n > maxFilterChars {
+	} else if n := utf8.RuneCountInString(text); n > maxFilterChars {
 		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
 	}
+}
+
+// noFilter takes a nil pointer for no filter, too.
+func noFilter(f RowFilter) bool {
+	v := reflect.ValueOf(f)
+	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// filterText is a filter as it travels: without the escapes for HTML, which would count against its length.
+func filterText(f RowFilter) (string, error) {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(f)
+	return strings.TrimSpace(text.String()), err
 }
 
 // wire is the query string's shape.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if p.Filter != nil {
-		if text, err := json.Marshal(p.Filter); err == nil && string(text) != "{}" && string(text) != "null" {
-			q.Filters = string(text)
+	if !noFilter(p.Filter) {
+		if text, err := filterText(p.Filter); err == nil && text != "{}" && text != "null" {
+			q.Filters = text
 		}
 	}
 	return q
@@ -163,7 +180,7 @@ func readTypedRow[T any](c *jsonscan.Cursor, r *typedRow[T]) error {
 	}
 	r.id = raw.ID()
 	if err := raw.Decode(&r.value); err != nil {
-		return fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)
+		return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
 	}
 	return nil
 }

@@ -50,12 +50,16 @@ const (
 
 func (k CompanySortKey) sortKey() (string, ListKind) { return string(k), CompanyList }
 
+type columnSortKey string
+
+func (k columnSortKey) sortKey() (string, ListKind) { return "customColumns_" + string(k), "" }
+
 type anySortKey string
 
 func (k anySortKey) sortKey() (string, ListKind) { return string(k), "" }
 
 // SortByColumn sorts rows by a custom column.
-func SortByColumn(columnID string) SortKey { return anySortKey("customColumns_" + columnID) }
+func SortByColumn(columnID string) SortKey { return columnSortKey(columnID) }
 
 // RawSortKey sorts rows by a key of your own, 1 to 100 characters. One that the service does not know is ignored silently.
 func RawSortKey(key string) SortKey { return anySortKey(key) }
@@ -65,6 +69,8 @@ type RowSort struct {
 	key   string
 	order string
 	kind  ListKind
+
+	noColumn bool // a column was meant, but its id is none
 }
 
 // Ascending sorts by a key, lowest first.
@@ -78,7 +84,8 @@ func sortBy(k SortKey, order string) RowSort {
 		return RowSort{order: order}
 	}
 	key, kind := k.sortKey()
-	return RowSort{key: key, order: order, kind: kind}
+	column, ok := k.(columnSortKey)
+	return RowSort{key: key, order: order, kind: kind, noColumn: ok && !isID(string(column))}
 }
 
 func (s RowSort) listKind() ListKind { return s.kind }
@@ -86,5 +93,8 @@ func (s RowSort) listKind() ListKind { return s.kind }
 func (s RowSort) check(bad *checks) {
 	if s != (RowSort{}) {
 		bad.length("sortBy", s.key, 1, maxSortKey)
+	}
+	if s.noColumn {
+		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
 	}
 }

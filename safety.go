@@ -12,6 +12,9 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed"
 	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never repeated by itself"
+
+	// RulePaidPages comes in a [ScrollError], when an iterator has read as many pages as [MaxPaidPages] allows.
+	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
 )
 
 // ReadOnly refuses every operation that may change something, before the network. For notebooks, dashboards and automated agents.

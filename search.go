@@ -1,13 +1,196 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
 // SearchService finds prospects and companies.
 type SearchService struct{ client *Client }
+
+// FilterStatus says what a value of a search filter does.
+type FilterStatus string
+
+// FilterInclude keeps what matches. The document shows no other status.
+const FilterInclude FilterStatus = "include"
+
+// Known reports whether the document shows the status.
+func (s FilterStatus) Known() bool { return s == FilterInclude }
+
+// FilterEntry is one value of a search filter.
+type FilterEntry struct {
+	Status FilterStatus `json:"status"` // default: include
+	Value  string       `json:"value"`
+}
+
+// MarshalJSON writes the default status.
+func (e FilterEntry) MarshalJSON() ([]byte, error) {
+	type plain FilterEntry
+	if e.Status == "" {
+		e.Status = FilterInclude
+	}
+	return json.Marshal(plain(e))
+}
+
+// Including makes filter entries that keep what has any of the values.
+func Including(values ...string) []FilterEntry {
+	entries := make([]FilterEntry, len(values))
+	for i, v := range values {
+		entries[i] = FilterEntry{Status: FilterInclude, Value: v}
+	}
+	return entries
+}
+
+const maxSearchSize = 100
+
+// SearchParams says what to search for. The names of the filters, such as job_title_levels, and their values are served by
+// [SearchService.FilterOptions].
+type SearchParams struct {
+	Filters map[string][]FilterEntry
+	Size    int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+}
+
+// RunParams says how to run a saved search.
+type RunParams struct {
+	Size int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+}
+
+// searchBody is the request of one page. A page behind the first differs by the token alone.
+type searchBody struct {
+	Filters     map[string][]FilterEntry `json:"filters,omitempty"`
+	Size        int                      `json:"size,omitzero"`
+	ScrollToken string                   `json:"scrollToken,omitzero"`
+}
+
+func (b searchBody) check(bad *checks) {
+	bad.between("size", b.Size, 1, maxSearchSize)
+	for name := range b.Filters {
+		if strings.TrimSpace(name) == "" {
+			bad.add("filters", "has a filter without a name")
+		}
+	}
+}
+
+// Profile is a prospect that a search has found. The document shows five of its fields; the others are in Raw.
+type Profile struct {
+	FirstName   string `json:"firstName"`
+	LastName    string `json:"lastName"`
+	JobTitle    string `json:"jobTitle"`
+	CompanyName string `json:"companyName"`
+	SocialURL   string `json:"socialUrl"`
+
+	raw Object
+}
+
+// Raw returns the profile as the service sent it.
+func (p *Profile) Raw() Object { return p.raw }
+
+// ProfilePage is one page of a search, and the way to the next.
+type ProfilePage struct {
+	Profiles []Profile
+
+	page *scrollPage[Profile]
+}
+
+// More reports whether there is a page behind this one.
+func (p *ProfilePage) More() bool { return p.page.more() }
+
+// Next reads the page behind this one, by the same query; the options of the first page still hold, and more can be added. It
+// spends credits as that one did. It works once: the service's tokens move forward only. It can be called again after an error
+// that says that nothing was applied.
+//
+// After a lost answer, nothing sends the page's request again: the error is an [OutcomeUnknownError], and it may have been paid
+// for.
+func (p *ProfilePage) Next(ctx context.Context, opts ...CallOption) (*ProfilePage, error) {
+	return newProfilePage(p.page.follow(ctx, opts))
+}
+
+func newProfilePage(page *scrollPage[Profile], err error) (*ProfilePage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ProfilePage{Profiles: page.items, page: page}, nil
+}
+
+// Prospects iterates over the prospects that match. Each page of up to 100 is read when the loop needs it, and spends credits, so
+// [MaxPaidPages] or [UnlimitedPages] has to be given. Each range is a new search and is paid for anew.
+//
+// The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
+// delivered is never asked for again. An error behind the first page is a [ScrollError]: it says how much was delivered.
+//
+// Codes worth branching on: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
+//
+// POST /business/prospects/search, scope search.
+func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...IterOption) iter.Seq2[*Profile, error] {
+	return s.scroll(op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
+}
+
+// ProspectsPage reads the first page of prospects that match; its Next reads on. Each page spends credits.
+//
+// It is sent again after an error of the service itself, because a failed request is never billed, but not after a lost answer:
+// then the error is an [OutcomeUnknownError].
+//
+// Codes worth branching on: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
+//
+// POST /business/prospects/search, scope search.
+func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts ...CallOption) (*ProfilePage, error) {
+	return newProfilePage(s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts))
+}
+
+// SaveToList runs a search on the service's side and saves the matches into a list. Body and answer are not shown by the
+// document: you supply the fields. It counts as spending credits. It is sent once.
+//
+// POST /business/prospects/search/save-to-list, scope search.
+func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.SearchSave, request{body: in}, readObject, opts)
+}
+
+// Saved lists the saved searches. The shape is not shown by the document.
+//
+// GET /business/saved-searches, scope search.
+func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.SearchSaved, request{}, readObject, opts)
+}
+
+// RunSaved iterates over the prospects that a saved search finds, page by page as [SearchService.Prospects] does. That a run
+// takes size as a search does is assumed. Whether it spends credits is not shown by the document, so it counts as spending.
+//
+// Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
+//
+// POST /business/saved-searches/{savedSearchId}/run, scope search.
+func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...IterOption) iter.Seq2[*Profile, error] {
+	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(maxSearchSize)).items(ctx, opts)
+}
+
+// RunSavedPage reads the first page of what a saved search finds; its Next reads on. What [SearchService.RunSaved] says about
+// size and credits holds here, too.
+//
+// Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
+//
+// POST /business/saved-searches/{savedSearchId}/run, scope search.
+func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ProfilePage, error) {
+	return newProfilePage(s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts))
+}
+
+// Companies searches for companies. Body and answer are not shown by the document: you supply the fields. The path is the one
+// printed there, outside of /business as no other; [WithPath] changes it. Whether it spends credits is not shown, so it counts
+// as spending, and is not sent again after a lost answer.
+//
+// Codes that fit here: [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid].
+//
+// POST /companies/search, scope companies.
+func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.SearchCompanies, request{body: in}, readObject, opts)
+}
 
 // FilterOptions returns the values that search filters accept. Any valid key may call it. The shape is not shown by the
 // service's document.
@@ -15,4 +198,71 @@ type SearchService struct{ client *Client }
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.SearchFilterOptions, request{}, readObject, opts)
+}
+
+// body is what all pages of a walk ask for. It is a copy, so that they all ask for the same.
+func (p SearchParams) body(size int) searchBody {
+	filters := maps.Clone(p.Filters)
+	for name, entries := range filters {
+		filters[name] = slices.Clone(entries)
+	}
+	return searchBody{Filters: filters, Size: cmp.Or(p.Size, size)}
+}
+
+func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
+	return &scroll[Profile]{op: o, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
+		in := body
+		in.ScrollToken = token
+		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles, opts)
+	}}
+}
+
+func readProfiles(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
+	if !c.Object() {
+		return errors.New("the page is no object")
+	}
+	found := false
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "profiles":
+			found = c.Is('[')
+			_ = readElements(c, &a.items, readProfile)
+		case "scrollToken":
+			a.readToken(c)
+		default:
+			c.Skip()
+		}
+	}
+	if c.Err() == nil && !found {
+		return errors.New("the page has no profiles")
+	}
+	return c.Err()
+}
+
+// readProfile keeps what it does not understand: the page has been paid for.
+func readProfile(c *jsonscan.Cursor, p *Profile) error {
+	if err := readObject(c, &p.raw); err != nil {
+		return err
+	}
+	fields := jsonscan.New(p.raw.raw)
+	if !fields.Object() {
+		return nil
+	}
+	for key, ok := fields.Member(); ok; key, ok = fields.Member() {
+		switch string(key) {
+		case "firstName":
+			p.FirstName = fields.String()
+		case "lastName":
+			p.LastName = fields.String()
+		case "jobTitle":
+			p.JobTitle = fields.String()
+		case "companyName":
+			p.CompanyName = fields.String()
+		case "socialUrl":
+			p.SocialURL = fields.String()
+		default:
+			fields.Skip()
+		}
+	}
+	return fields.Err()
 }

@@ -74,6 +74,23 @@ func TestWaitSlowsDownToAPollAMinute(t *testing.T) {
 	})
 }
 
+// A minute between polls would use more than a day's quota of a surface with 1,000 requests.
+func TestWaitForACampaignLastsTheDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		polls := 0
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			polls++
+			return always(200, `[]`)(r)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		_, err := client.Campaigns.WaitInitialized(ctx, listID, prospectkit.Initialized)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Less(t, polls, 1000)
+		require.Greater(t, polls, 900)
+	})
+}
+
 func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
 	// 6 requests left for 60 s: three of them are the waiter's.
 	waited(t, []roundTrip{rateTold("processing", 30, 6, 60), sees("active")}, 20*time.Second, 22*time.Second, settledAs("active"))

@@ -1,0 +1,210 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func TestCampaignExchanges(t *testing.T) {
+	type client = *prospectkit.Client
+	type fields = prospectkit.Fields
+	lists := fields{"listIds": []string{sendID}}
+	play(t, []surfaceCall{
+		{"campaigns.list/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.List(ctx) }, `{"campaigns": [{"id": "` + campaignID + `", "status": "stopped"}]}`, ""},
+		{"campaigns.list/queried", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.List(ctx, prospectkit.WithQuery("pageNum", "2"))
+		}, `{"campaigns": []}`, ""},
+		{"campaigns.create/fields", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Create(ctx, fields{"name": "Spring", "channels": []string{"a"}})
+		}, `{"campaign": {"id": "` + campaignID + `"}}`, ""},
+		{"campaigns.create/channels", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Create(ctx, fields{"name": "Spring"}, prospectkit.WithField("channels", []string{"b"}))
+		}, "", prospectkit.CodeInvalidCampaignChannels},
+		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, `{"campaign": {"id": "` + campaignID + `"}}`, ""},
+		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, "", prospectkit.CodeCampaignInitializing},
+		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, nil) }, `null`, ""},
+		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "active"}`, ""},
+		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "warming-up"}`, ""},
+		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "", "status": ""}`, ""},
+		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, "", prospectkit.CodeCampaignNotReady},
+		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, "", prospectkit.CodeCampaignBusy},
+		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Steps(ctx, campaignID) }, `{"steps": [{"id": "` + stepID + `", "sequenceNumber": 1}]}`, ""},
+		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Steps(ctx, campaignID) }, "", prospectkit.CodeCampaignNotFound},
+		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.ScheduledSends(ctx, campaignID) }, `[{"id": "` + sendID + `", "state": "scheduled"}]`, ""},
+		{"campaigns.edit-send/fields", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.EditSend(ctx, sendID, fields{"body": "Hello"})
+		}, `{"scheduledSend": {"id": "` + sendID + `"}}`, ""},
+		{"campaigns.edit-send/not-editable", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.EditSend(ctx, sendID, fields{"body": "Hello"})
+		}, "", prospectkit.CodeScheduledSendNotEditable},
+		{"campaigns.preview-step/rendered", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, fields{"sample": 1}, previewPath)
+		}, `{"stepId": "` + stepID + `", "preview": {"subject": "Hi", "body": "..."}}`, ""},
+		{"campaigns.preview-step/retyped", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewPath)
+		}, `{"stepId": "", "preview": "text"}`, ""},
+		{"campaigns.preview-step/unavailable", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewPath)
+		}, "", prospectkit.CodeStepPreviewUnavailable},
+	})
+}
+
+func TestPreviewNeedsAPath(t *testing.T) {
+	client := newClient(t, untouched(t))
+	_, err := client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil)
+	require.Equal(t, []string{"path is not shown by the service's document: set it with WithPath"}, refusals(t, err))
+	_, err = client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil, prospectkit.WithPath("/business/steps/{stepId}"))
+	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, refusals(t, err))
+}
+
+// approved loses the answer of an approval, and resolves it with a listing.
+func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) {
+	t.Helper()
+	var sent []string
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = append(sent, r.Method+" "+r.URL.Path)
+		if r.Method == http.MethodPost {
+			return consumed(r)
+		}
+		return answer(200, listing), nil
+	}))
+	_, err := client.Campaigns.Approve(t.Context(), campaignID)
+	requireUnknown(t, err)
+	unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	r, err := unknown.Resolve(t.Context())
+	require.NoError(t, err)
+	return r, sent
+}
+
+// Whatever the listing says, an approval goes out once, and only an active campaign says that it happened.
+func TestApprovalIsResolvedByTheListing(t *testing.T) {
+	campaign := func(rest string) string { return `{"id": "` + campaignID + `"` + rest + `}` }
+	other := `{"id": "65f0c0ffee65f0c0ffee6cff", "status": "active"}`
+	for name, c := range map[string]struct {
+		listing string
+		verdict prospectkit.Verdict
+		found   bool
+	}{
+		"active, under campaigns":  {`{"campaigns": [` + other + `, ` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true},
+		"active, under data":       {`{"pagination": {}, "data": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true},
+		"active, bare":             {`[` + campaign(`, "status": "active"`) + `]`, prospectkit.VerdictHappened, true},
+		"id in capitals":           {`[{"id": "65F0C0FFEE65F0C0FFEE6C01", "status": "active"}]`, prospectkit.VerdictHappened, true},
+		"stopped":                  {`{"campaigns": [` + campaign(`, "status": "stopped"`) + `]}`, prospectkit.VerdictNotSeen, true},
+		"some other status":        {`{"campaigns": [` + campaign(`, "status": "warming-up"`) + `]}`, prospectkit.VerdictNotSeen, true},
+		"without status":           {`{"campaigns": [` + campaign(``) + `]}`, prospectkit.VerdictUnknowable, true},
+		"status of another type":   {`{"campaigns": [` + campaign(`, "status": 1`) + `]}`, prospectkit.VerdictUnknowable, true},
+		"not in the listing":       {`{"campaigns": [` + other + `, null, 3]}`, prospectkit.VerdictUnknowable, false},
+		"under an unknown wrapper": {`{"items": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictUnknowable, false},
+		"not a listing":            {`"none"`, prospectkit.VerdictUnknowable, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				r, sent := approved(t, c.listing)
+				require.Equal(t, c.verdict, r.Verdict)
+				require.NotEmpty(t, r.Note)
+				campaign, found := prospectkit.Resolved[prospectkit.Object](r)
+				require.Equal(t, c.found, found)
+				if found {
+					require.NotEmpty(t, campaign.Text("id"))
+				}
+				require.Equal(t, "POST /api/v1/business/campaigns/"+campaignID+"/approve", sent[0])
+				for _, line := range sent[1:] {
+					require.Equal(t, "GET /api/v1/business/campaigns", line, "nothing but reads follows")
+				}
+				if c.verdict == prospectkit.VerdictNotSeen {
+					require.True(t, r.Settled)
+					require.GreaterOrEqual(t, time.Since(began), 10*time.Second, "it is looked for until it would show")
+				} else {
+					require.Len(t, sent, 2, "one look is enough")
+					require.Equal(t, c.verdict == prospectkit.VerdictUnknowable, r.AsOf.IsZero())
+				}
+			})
+		})
+	}
+}
+
+func TestApprovalHasNoBody(t *testing.T) {
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		require.Nil(t, r.Body)
+		require.Nil(t, r.GetBody)
+		require.Zero(t, r.ContentLength)
+		require.Empty(t, r.Header.Get("Content-Type"))
+		return answer(202, `{"campaignId": "`+campaignID+`", "status": "active"}`), nil
+	}))
+	approval, err := client.Campaigns.Approve(t.Context(), campaignID)
+	require.NoError(t, err)
+	require.Equal(t, &prospectkit.Approval{CampaignID: campaignID, Status: prospectkit.CampaignActive}, approval)
+}
+
+func TestWaitInitialized(t *testing.T) {
+	listing := func(status string) string {
+		return `{"campaigns": [{"id": "` + campaignID + `", "initializationStatus": "` + status + `"}]}`
+	}
+	for last, bodies := range map[string][]string{
+		"completed": {`{"campaigns": []}`, listing("generating"), listing("completed")},
+		"failed":    {listing("generating"), listing("failed")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			polls := 0
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				polls++
+				return answer(200, bodies[polls-1]), nil
+			}))
+			campaign, err := client.Campaigns.WaitInitialized(t.Context(), campaignID, prospectkit.Initialized)
+			require.NoError(t, err)
+			require.Equal(t, last, campaign.Text("initializationStatus"))
+			require.Len(t, bodies, polls)
+		})
+	}
+}
+
+func TestWaitInitializedEndsWithTheContext(t *testing.T) {
+	for body, state := range map[string]string{
+		`{"campaigns": []}`: "not in the listing",
+		`[{"id": "` + campaignID + `", "initializationStatus": "generating"}]`: "generating",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := newClient(t, always(200, body)).Campaigns.WaitInitialized(ctx, campaignID, prospectkit.Initialized)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			unsettled, ok := errors.AsType[*prospectkit.UnsettledError](err)
+			require.True(t, ok)
+			require.Equal(t, state, unsettled.State)
+		})
+	}
+	_, err := newClient(t, untouched(t)).Campaigns.WaitInitialized(t.Context(), "x", nil)
+	require.Equal(t, []string{"campaignId must be 24 hexadecimal digits", "test must not be nil"}, refusals(t, err))
+}
+
+func TestCampaignValues(t *testing.T) {
+	states := map[prospectkit.SendState]bool{ // and whether an edit is accepted
+		"scheduled": true, "approval_required": true, "sent": false, "skipped": false, "stopped": false, "overwritten": false,
+		"replied": false, "failed": false,
+	}
+	for state, editable := range states {
+		require.True(t, state.Known(), state)
+		require.Equal(t, editable, state.Editable(), state)
+	}
+	require.False(t, prospectkit.SendState("waiting").Known())
+	require.False(t, prospectkit.SendState("waiting").Editable())
+	for status, known := range map[prospectkit.CampaignStatus]bool{"active": true, "stopped": true, "draft": false, "": false} {
+		require.Equal(t, known, status.Known(), status)
+	}
+	for status, settled := range map[prospectkit.InitializationStatus]bool{"completed": true, "failed": true, "running": false, "": false} {
+		require.Equal(t, settled, status.Settled(), status)
+		require.Equal(t, settled, status.Known(), status)
+	}
+	for step, known := range map[prospectkit.StepType]bool{"social_connection": true, "social_message": true, "email": false, "": false} {
+		require.Equal(t, known, step.Known(), step)
+	}
+}

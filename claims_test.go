@@ -1,0 +1,116 @@
+package prospectkit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// found writes findings as rule and words.
+func found(claim string) (all []string) {
+	for _, f := range prospectkit.CheckClaim(claim) {
+		all = append(all, string(f.Rule)+": "+claim[f.Start:f.End])
+	}
+	return all
+}
+
+func TestClaimsThatPass(t *testing.T) {
+	for _, claim := range []string{
+		"", "Teams save a day a week.", "Founded in 2019, 350 employees, 12 offices", "ends with @ sign", "ada@home",
+		"ISO 27001 and SOC 2", "Costs 30 EUR a month", "Buyers ask for a quote early", "They agreed on the agenda",
+		"12345678", "1,000,000,000 rows", "2019, 2020, 2021", "call 4711", "networks of 30 people", "NET: 30 apps",
+		"Contracting", "MSAs", "Sowing", "NDAx", "unquoted $5", "discounts of $5", "auto-renewal", "renewal dates", "nets 30",
+		"übermsa", "msaß", "9 or 10 of 100 people in 3 of 4 teams",
+	} {
+		require.Empty(t, found(claim), claim)
+	}
+}
+
+func TestClaimsThatAreLikelyRefused(t *testing.T) {
+	for claim, want := range map[string][]string{
+		"write to ada.b+x@mail.example.com!": {"e-mail address: ada.b+x@mail.example.com"},
+		"jörg@größe.example":                 {"e-mail address: jörg@größe.example"},
+		"call 123456789":                     {"9 or more phone-like digits: 123456789"},
+		"call +49 (30) 1234-567 now":         {"9 or more phone-like digits: +49 (30) 1234-567"},
+		"call (030)/123.45.67":               {"9 or more phone-like digits: (030)/123.45.67"},
+		"a discount of $5":                   {"currency amount beside deal language: discount", "currency amount beside deal language: $5"},
+		"EUR 1,500.50 were Agreed":           {"currency amount beside deal language: EUR 1,500.50", "currency amount beside deal language: Agreed"},
+		"a quote of 3k euros, 2 million £":   {"currency amount beside deal language: quote", "currency amount beside deal language: 3k euros", "currency amount beside deal language: 2 million £"},
+		"their renewal date is near":         {"contract vocabulary: renewal date"},
+		"Contract  Term: 2 years":            {"contract vocabulary: Contract  Term"},
+		"a termination\nclause":              {"contract vocabulary: termination\nclause"},
+		"it will auto-renew, or auto renew":  {"contract vocabulary: auto-renew", "contract vocabulary: auto renew"},
+		"payment terms are net 30":           {"contract vocabulary: payment terms", "contract vocabulary: net 30"},
+		"Net-60 or NET90":                    {"contract vocabulary: Net-60", "contract vocabulary: NET90"},
+		"a master service agreement (MSA)":   {"contract vocabulary: master service agreement", "contract vocabulary: MSA"},
+		"SOW, NDA and non-disclosure.":       {"contract vocabulary: SOW", "contract vocabulary: NDA", "contract vocabulary: non-disclosure"},
+	} {
+		require.Equal(t, want, found(claim), claim)
+	}
+}
+
+// Each word of the document counts, as a whole word, in either case, and only beside an amount.
+func TestDealLanguage(t *testing.T) {
+	for word := range strings.FieldsSeq("discount quote contract renewal proposal negotiated agreed") {
+		for _, form := range []string{word, strings.ToUpper(word)} {
+			require.Equal(t, []string{
+				"currency amount beside deal language: " + form, "currency amount beside deal language: USD 900",
+			}, found(form+", then USD 900"))
+			require.Empty(t, found(form+", then 900 people"))
+			require.Empty(t, found("x"+form+", then USD 900"))
+			require.Empty(t, found(form+"s, then USD 900"))
+		}
+	}
+}
+
+func TestContractVocabulary(t *testing.T) {
+	for _, words := range []string{
+		"renewal date", "contract term", "termination clause", "auto-renew", "payment terms", "net 30", "net 60", "net 90",
+		"master service agreement", "MSA", "SOW", "non-disclosure", "NDA",
+	} {
+		for _, form := range []string{words, strings.ToUpper(words), strings.ToLower(words)} {
+			require.Equal(t, []string{"contract vocabulary: " + form}, found("the "+form+" of it"), words)
+			require.Empty(t, found("the x"+form+" of it"), words)
+			require.Empty(t, found("the "+form+"x of it"), words)
+		}
+	}
+	require.Empty(t, found("net 45"))
+	require.Empty(t, found("net 300"))
+}
+
+func FuzzCheckClaim(f *testing.F) {
+	for _, seed := range []string{
+		"", "a@b.c", "+49 (30) 1234-567", "discount of $5", "€ 5 agreed", "net-30 MSA", "\xff\xfe 123456789", "auto\u00a0renew", "contract term 1.000,00 USD",
+	} {
+		f.Add(seed, "plain")
+	}
+	f.Fuzz(func(t *testing.T, claim, more string) {
+		findings := prospectkit.CheckClaim(claim)
+		require.Equal(t, findings, prospectkit.CheckClaim(claim), "it depends on the claim alone")
+		rules := make(map[prospectkit.ClaimRule]int)
+		last := 0
+		for _, finding := range findings {
+			require.GreaterOrEqual(t, finding.Start, last, "in the order of the text")
+			require.Less(t, finding.Start, finding.End)
+			require.LessOrEqual(t, finding.End, len(claim))
+			words := claim[finding.Start:finding.End]
+			require.True(t, utf8.ValidString(words) || !utf8.ValidString(claim), "no character is cut")
+			last = finding.Start
+			rules[finding.Rule]++
+		}
+		require.NotEqual(t, 1, rules[prospectkit.ClaimDeal], "an amount and a word, at least")
+		if !strings.Contains(claim, "@") {
+			require.Zero(t, rules[prospectkit.ClaimEmail])
+		}
+		longer := prospectkit.CheckClaim(claim + "\n\n" + more)
+		for rule, n := range rules {
+			count := len(slices.DeleteFunc(slices.Clone(longer), func(f prospectkit.ClaimFinding) bool { return f.Rule != rule }))
+			require.GreaterOrEqual(t, count, n, "what follows does not hide %s", rule)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func TestContactExchanges(t *testing.T) {
+	type client = *prospectkit.Client
+	activities := func(p prospectkit.ActivityParams) func(context.Context, client) (any, error) {
+		return func(ctx context.Context, c client) (any, error) {
+			return c.Contacts.ActivitiesPage(ctx, contactID, p, timelinePath)
+		}
+	}
+	play(t, []surfaceCall{
+		{"contacts.resolve/found", func(ctx context.Context, c client) (any, error) {
+			return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@example.com"})
+		}, `{"contactId": "` + contactID + `"}`, ""},
+		{
+			"contacts.timeline/last-page", activities(prospectkit.ActivityParams{Limit: 100}),
+			`{"ContactID": "` + contactID + `", "Activities": [{"type": "reply"}, {"type": "sent"}]}`, "",
+		},
+		{"contacts.timeline/lenient", activities(prospectkit.ActivityParams{}), `{"ContactID": "", "Activities": [null, "odd", {"a": 1}]}`, ""},
+		{"contacts.timeline/not-found", activities(prospectkit.ActivityParams{}), "", prospectkit.CodeContactNotFound},
+	})
+}
+
+// timeline serves so many pages, the first with a few entries more than asked for, and notes the queries.
+func timeline(queries *[]string, last int) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		*queries = append(*queries, r.URL.RawQuery)
+		number := 1
+		if cursor := r.URL.Query().Get("cursor"); cursor != "" {
+			if _, err := fmt.Sscanf(cursor, "c=/%d", &number); err != nil {
+				return nil, err
+			}
+		}
+		next := "null"
+		if number < last {
+			next = fmt.Sprintf(`"c=/%d"`, number+1)
+		}
+		pinned := ""
+		if number == 1 {
+			pinned = `{"n": 0}, `
+		}
+		return answer(200, fmt.Sprintf(`{"contactId": "%s", "activities": [%s{"n": %d}], "nextCursor": %s}`, contactID, pinned, number, next)), nil
+	}
+}
+
+func TestActivitiesFollowTheCursor(t *testing.T) {
+	var queries []string
+	client := newClient(t, timeline(&queries, 3))
+	var progress prospectkit.Progress
+	seq := client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{Limit: 1}, timelinePath, prospectkit.Track(&progress))
+	require.Empty(t, queries)
+	all, err := prospectkit.Collect(seq, 100)
+	require.NoError(t, err)
+	for i, activity := range all {
+		require.Equal(t, i, activity.Int("n"))
+	}
+	require.Len(t, all, 4)
+	require.Equal(t, []string{"limit=1", "cursor=c%3D%2F2&limit=1", "cursor=c%3D%2F3&limit=1"}, queries)
+	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 4, Finished: true}, progress.Report())
+	require.Empty(t, progress.Checkpoint())
+
+	page, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath)
+	require.NoError(t, err)
+	for n := 2; n <= 3; n++ {
+		require.True(t, page.More())
+		require.NotContains(t, fmt.Sprintf("%+v %#v", page, page), "c=/")
+		page, err = page.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, contactID, page.ContactID)
+		require.Equal(t, n, page.Activities[0].Int("n"))
+	}
+	require.False(t, page.More())
+	_, err = page.Next(t.Context())
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	_, err = new(prospectkit.ActivityPage).Next(t.Context())
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+}
+
+func TestActivityBounds(t *testing.T) {
+	var queries []string
+	client := newClient(t, timeline(&queries, 1))
+	for _, limit := range []int{0, 1, 99, 100} {
+		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelinePath)
+		require.NoError(t, err)
+	}
+	for _, limit := range []int{-1, 101} {
+		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelinePath)
+		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, refusals(t, err))
+	}
+	_, err := client.Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
+	require.Equal(t, []string{"limit is 101, must be 1 to 100", "path is not shown by the service's document: set it with WithPath"}, refusals(t, err))
+	require.Equal(t, []string{"", "limit=1", "limit=99", "limit=100"}, queries)
+}
+
+// A cursor that the service would refuse is not sent, and nothing shows it.
+func TestCursorBounds(t *testing.T) {
+	for length, fits := range map[int]bool{1: true, 500: true, 501: false} {
+		cursor := strings.Repeat("é", length)
+		sent := 0
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if sent++; sent == 2 {
+				require.Equal(t, cursor, r.URL.Query().Get("cursor"))
+				return answer(200, `{"activities": []}`), nil
+			}
+			return answer(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
+		}))
+		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath), 9)
+		if fits {
+			require.NoError(t, err)
+			require.Equal(t, 2, sent)
+			continue
+		}
+		require.Equal(t, []string{"cursor has 501 characters, must have 1 to 500"}, refusals(t, err))
+		require.Equal(t, 1, sent)
+		require.NotContains(t, err.Error(), "é")
+	}
+}
+
+// A timeline costs nothing, so each of its pages is read again like any other read.
+func TestActivitiesAreRepeatedAsReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var queries []string
+		calls := 0
+		serve := timeline(&queries, 2)
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if calls++; calls%2 == 1 {
+				return nil, errors.New("cut")
+			}
+			return serve(r)
+		}))
+		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath), 9)
+		require.NoError(t, err)
+		require.Len(t, all, 3)
+		require.Equal(t, 4, calls)
+	})
+}

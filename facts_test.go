@@ -1,0 +1,92 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func TestFactExchanges(t *testing.T) {
+	edit := func(in prospectkit.FactEdit) func(context.Context, *prospectkit.Client) (any, error) {
+		return func(ctx context.Context, c *prospectkit.Client) (any, error) { return c.Facts.Edit(ctx, factID, in) }
+	}
+	play(t, []surfaceCall{
+		{
+			"facts.edit/both", edit(prospectkit.FactEdit{Claim: "Teams save a day a week", Category: prospectkit.FactUseCases}),
+			`{"id": "` + factID + `", "claim": "Teams save a day a week", "category": "icp-use-cases"}`, "",
+		},
+		{"facts.edit/claim", edit(prospectkit.FactEdit{Claim: "Fast"}), `{"id": "` + factID + `", "claim": "Fast", "category": "something-new"}`, ""},
+		{"facts.edit/category", edit(prospectkit.FactEdit{Category: prospectkit.FactFAQ}), `{"id": "` + factID + `", "claim": "", "category": "faq"}`, ""},
+		{"facts.edit/not-anonymized", edit(prospectkit.FactEdit{Claim: "ada@example.com agreed"}), "", prospectkit.CodeLearnedFactNotAnonymized},
+	})
+}
+
+func TestAFactWithoutIdIsNoAnswer(t *testing.T) {
+	_, err := exchange(t, "facts.edit/without-id").Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: "Fast"})
+	lost, ok := errors.AsType[*prospectkit.AnswerLostError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorContains(t, lost, "a fact has no id")
+}
+
+func TestFactBounds(t *testing.T) {
+	sent := 0
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return answer(200, `{"fact": {"id": "`+factID+`"}}`), nil
+	}))
+	for _, claim := range []string{"x", " ", strings.Repeat("x", 999), strings.Repeat("é", 1000)} {
+		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: claim})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 4, sent)
+	for want, in := range map[string]prospectkit.FactEdit{
+		"claim or category is required":                        {},
+		"claim has 1001 characters, must have 1 to 1000":       {Claim: strings.Repeat("é", 1001)},
+		`category is "faqs", must be one of ["overview" "prod`: {Category: "faqs"},
+	} {
+		_, err := client.Facts.Edit(t.Context(), factID, in)
+		all := refusals(t, err)
+		require.Len(t, all, 1)
+		require.Contains(t, all[0], want)
+	}
+	_, err := client.Facts.Edit(t.Context(), "x", prospectkit.FactEdit{Claim: strings.Repeat("x", 1001), Category: "x"})
+	require.Len(t, refusals(t, err), 3, "all at once")
+	require.Equal(t, 4, sent)
+}
+
+func TestFactCategories(t *testing.T) {
+	documented := strings.Fields("overview products pricing icp-use-cases differentiators competitors faq source-digest custom objection faq-insight")
+	require.Len(t, documented, 11)
+	client := newClient(t, always(200, `{"fact": {"id": "`+factID+`"}}`))
+	for _, text := range documented {
+		category := prospectkit.FactCategory(text)
+		require.True(t, category.Known(), text)
+		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Category: category})
+		require.NoError(t, err, text)
+	}
+	require.False(t, prospectkit.FactCategory("").Known())
+	require.False(t, prospectkit.FactCategory("Pricing").Known())
+}
+
+func TestHubExchanges(t *testing.T) {
+	type client = *prospectkit.Client
+	hub := prospectkit.Fields{"hub": hubID}
+	play(t, []surfaceCall{
+		{"hubs.list/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.Hubs(ctx) }, `{"knowledgeHubs": [{"id": "` + hubID + `", "status": "processing"}]}`, ""},
+		{"hubs.get/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, hubID) }, `{"knowledgeHub": {"id": "` + hubID + `", "status": "processing"}}`, ""},
+		{"hubs.get/not-found", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, hubID) }, "", prospectkit.CodeKnowledgeHubNotFound},
+		{"hubs.pages/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.HubPages(ctx, hubID) }, `{"pages": []}`, ""},
+		{"hubs.pages/elsewhere", func(ctx context.Context, c client) (any, error) {
+			return c.Facts.HubPages(ctx, hubID, prospectkit.WithPath("/business/knowledge-hubs/{hubId}/all-pages"))
+		}, `{"pages": []}`, ""},
+		{"hubs.pages/unavailable", func(ctx context.Context, c client) (any, error) { return c.Facts.HubPages(ctx, hubID) }, "", prospectkit.CodeKnowledgeHubPagesUnavailable},
+		{"hubs.set-default/fields", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, `{"ok": true}`, ""},
+		{"hubs.set-default/owner-only", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, "", prospectkit.CodeKnowledgeHubOwnerOnly},
+	})
+}

@@ -1,0 +1,46 @@
+package prospectkit
+
+import (
+	"context"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Hubs lists the knowledge hubs: what the company knows about itself, for the texts of its campaigns. The shape is not shown by
+// the document.
+//
+// GET /business/knowledge-hubs, scope campaigns.
+func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.HubsList, request{}, readObject, opts)
+}
+
+// Hub reads one knowledge hub. The shape is not shown by the document, except that its status is processing while the hub is
+// built.
+//
+// Codes worth branching on: [CodeKnowledgeHubNotFound].
+//
+// GET /business/knowledge-hubs/{hubId}, scope campaigns.
+func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.HubsGet, request{ids: []string{hubID}}, readObject, opts)
+}
+
+// HubPages lists the pages of a knowledge hub. The document shows the end of the path only: the rest is assumed, and [WithPath]
+// changes it. The answer's shape is not shown.
+//
+// Codes worth branching on: [CodeKnowledgeHubPagesUnavailable], for a hub from before there were pages;
+// [CodeKnowledgePageNotFound]; [CodeKnowledgeHubNotFound].
+//
+// GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
+func (s *FactsService) HubPages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.HubsPages, request{ids: []string{hubID}}, readObject, opts)
+}
+
+// SetDefaultHub makes a knowledge hub the default. Body and answer are not shown by the document: you supply the fields. The same
+// call again leaves the same state, but it is sent once all the same; after an unknown outcome look at [FactsService.Hubs].
+//
+// Codes worth branching on: [CodeKnowledgeHubOwnerOnly], [CodeKnowledgeHubNotFound].
+//
+// POST /business/knowledge-hubs/default, scope campaigns.
+func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.HubsSetDefault, request{body: in}, readObject, opts)
+}

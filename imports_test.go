@@ -1,0 +1,440 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+const megabyte = 1 << 20
+
+func csvUpload(text string) prospectkit.Upload {
+	return prospectkit.UploadFrom("people.csv", int64(len(text)), strings.NewReader(text))
+}
+
+func TestImportExchanges(t *testing.T) {
+	type client = *prospectkit.Client
+	play(t, []surfaceCall{
+		{"imports.create/import-id", func(ctx context.Context, c client) (any, error) { return c.Imports.FromUpload(ctx, importID) }, `{"import": {"id": "` + importID + `"}}`, ""},
+		{"imports.create/file-missing", func(ctx context.Context, c client) (any, error) {
+			return c.Imports.FromUpload(ctx, importID, prospectkit.WithField("listName", "New"))
+		}, "", prospectkit.CodeImportFileMissing},
+		{"imports.presign/fields", func(ctx context.Context, c client) (any, error) {
+			return c.Imports.Presign(ctx, prospectkit.Fields{"size": 50_000_000})
+		}, `{"importId": "` + importID + `", "url": "https://upload.example/x"}`, ""},
+	})
+}
+
+// received is an upload as a server reads it.
+type received struct {
+	length int64
+	parts  []string // headers and content of each
+}
+
+func receive(t *testing.T, r *http.Request) (got received) {
+	t.Helper()
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	require.NoError(t, err)
+	require.Equal(t, "multipart/form-data", kind)
+	got.length = r.ContentLength
+	require.Empty(t, r.TransferEncoding)
+	form := multipart.NewReader(r.Body, params["boundary"])
+	for {
+		part, err := form.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return got
+		}
+		require.NoError(t, err)
+		content, err := io.ReadAll(part)
+		require.NoError(t, err)
+		got.parts = append(got.parts, fmt.Sprintf("%s|%s|%s", part.Header.Get("Content-Disposition"), part.Header.Get("Content-Type"), content))
+	}
+}
+
+func TestUploadAsItGoesOut(t *testing.T) {
+	const xls, xlsx = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1rest", "PK\x03\x04rest"
+	for _, c := range []struct{ name, content, disposition, kind string }{
+		{"people.csv", "name\nAda\n", `form-data; name="file"; filename="people.csv"`, "text/csv"},
+		{"OLD.XLS", xls, `form-data; name="file"; filename="OLD.XLS"`, "application/vnd.ms-excel"},
+		{"new.xlsx", xlsx, `form-data; name="file"; filename="new.xlsx"`, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+		{`a/b\c"ü.csv`, "x", `form-data; name="file"; filename="c\"ü.csv"`, "text/csv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var (
+				got   received
+				route string
+			)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				route, got = r.Method+" "+r.URL.RequestURI(), receive(t, r)
+				write(w, 202, `{"import": {"state": "new"}}`)
+			}))
+			defer server.Close()
+			up := prospectkit.UploadFrom(c.name, int64(len(c.content)), strings.NewReader(c.content))
+			up.Fields = map[string]string{"z": "last", "mapping": `{"a": 1}`}
+			var progress []int64
+			up.Progress = func(sent, total int64) {
+				require.EqualValues(t, len(c.content), total)
+				progress = append(progress, sent)
+				panic("swallowed")
+			}
+			answer, err := clientAt(t, server.URL).Imports.Upload(t.Context(), up, prospectkit.WithQuery("dry", "1"))
+			require.NoError(t, err)
+			require.Equal(t, "new", answer.Text("import.state"))
+			require.Equal(t, "POST /api/v1/business/imports?dry=1", route)
+			require.Equal(t, []string{
+				`form-data; name="mapping"||{"a": 1}`, `form-data; name="z"||last`, c.disposition + "|" + c.kind + "|" + c.content,
+			}, got.parts)
+			require.Positive(t, got.length)
+			require.EqualValues(t, len(c.content), progress[len(progress)-1])
+		})
+	}
+}
+
+func TestUploadBounds(t *testing.T) {
+	text := strings.NewReader("name\nAda\n")
+	broken := func() (io.ReadCloser, error) { return nil, fs.ErrPermission }
+	for want, up := range map[string]prospectkit.Upload{
+		"name must not be empty":                                  prospectkit.UploadFrom("", 9, text),
+		"name must not be empty ":                                 prospectkit.UploadFrom("folder/", 9, text),
+		"name has a control character":                            prospectkit.UploadFrom("a\n.csv", 9, text),
+		"name must end in .csv, .xls or .xlsx":                    prospectkit.UploadFrom("people.txt", 9, text),
+		"name must end in .csv, .xls or .xlsx ":                   prospectkit.UploadFrom("csv", 9, text),
+		"size is 0, must be positive":                             prospectkit.UploadFrom("a.csv", 0, text),
+		"size is -1, must be positive":                            prospectkit.UploadFrom("a.csv", -1, text),
+		"size is 10485761, must be at most 10485760: see Presign": prospectkit.UploadFrom("a.csv", 10*megabyte+1, text),
+		"fields must not have the name \"\"":                      {Name: "a.csv", Size: 1, Open: csvUpload("x").Open, Fields: map[string]string{"": "x"}},
+		"fields must not have the name \"file\"":                  {Name: "a.csv", Size: 1, Open: csvUpload("x").Open, Fields: map[string]string{"file": "x"}},
+		"file needs Open":                                         {Name: "a.csv", Size: 1},
+		"file cannot be opened: permission denied":                {Name: "a.csv", Size: 1, Open: broken},
+		"file cannot be opened: Open returned nothing":            {Name: "a.csv", Size: 1, Open: func() (io.ReadCloser, error) { return nil, nil }},
+		"file does not begin as CSV does":                         prospectkit.UploadFrom("a.csv", 9, strings.NewReader("PK\x03\x04abcde")),
+		"file does not begin as XLSX does":                        prospectkit.UploadFrom("a.xlsx", 9, text),
+		"file does not begin as XLS does":                         prospectkit.UploadFrom("a.xls", 9, strings.NewReader("PK\x03\x04abcde")),
+	} {
+		_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), up)
+		require.Contains(t, refusals(t, err), strings.TrimSpace(want))
+		require.NotContains(t, want, "  ")
+	}
+	_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), prospectkit.Upload{Fields: map[string]string{"file": ""}}, prospectkit.WithField("a", 1))
+	require.Equal(t, []string{
+		"name must not be empty", "size is 0, must be positive", `fields must not have the name "file"`, "file needs Open",
+		"WithField cannot be used with an upload: it has form fields of its own",
+	}, refusals(t, err), "all at once")
+}
+
+// Only what cannot be such a file is refused.
+func TestFormatsByTheFirstBytes(t *testing.T) {
+	long := strings.Repeat("x,", 300)
+	for content, ok := range map[string]bool{
+		"name,company\nAda,Engines\n": true, "BMI,OTTO,ID3": true, "\xEF\xBB\xBFname": true, "\xFF\xFEn\x00a\x00": true, "\xFE\xFF\x00n": true,
+		"caf\xE9;\r\n\t\x1b": true, "<name>": true, long + "\x00": true, // further than it looks
+		"n\x00a\x00": false, "%PDF-1.7": false, "\x1F\x8B\x08": false, "\x89PNG\r\n\x1a\n": false, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1": false,
+	} {
+		_, err := newClient(t, always(202, `{}`)).Imports.Upload(t.Context(), csvUpload(content))
+		if ok {
+			require.NoError(t, err, "%q", content)
+		} else {
+			require.Equal(t, []string{"file does not begin as CSV does"}, refusals(t, err), "%q", content)
+		}
+	}
+}
+
+func TestUploadFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "people.csv")
+	require.NoError(t, os.WriteFile(name, []byte("name\nAda\n"), 0o600))
+	up, err := prospectkit.UploadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, "people.csv", up.Name)
+	require.EqualValues(t, 9, up.Size)
+	var got received
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		got = receive(t, r)
+		return answer(202, `{}`), nil
+	}))
+	_, err = client.Imports.Upload(t.Context(), up)
+	require.NoError(t, err)
+	require.Contains(t, got.parts[0], "|name\nAda\n")
+	_, err = prospectkit.UploadFile(name + ".missing")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// fileSource is a file that notes how it is used.
+type fileSource struct {
+	opened, closed atomic.Int32
+	content        string
+	fail           error // at the end of the content
+}
+
+func (s *fileSource) upload(size int64) prospectkit.Upload {
+	return prospectkit.Upload{Name: "people.csv", Size: size, Open: func() (io.ReadCloser, error) {
+		s.opened.Add(1)
+		var r io.Reader = strings.NewReader(s.content)
+		if s.fail != nil {
+			r = io.MultiReader(r, brokenReader{s.fail})
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{r, closeFunc(func() { s.closed.Add(1) })}, nil
+	}}
+}
+
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+type closeFunc func()
+
+func (f closeFunc) Close() error { f(); return nil }
+
+// A file is opened once for each attempt, and closed as often.
+func TestAnUploadIsOpenedForEachAttempt(t *testing.T) {
+	for attempts := 1; attempts <= 3; attempts++ {
+		inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+			t.Helper()
+			s := &fileSource{content: strings.Repeat("name,company\n", 1000)}
+			_, err := m.client(t).Imports.Upload(t.Context(), s.upload(int64(len(s.content))))
+			require.NoError(t, err)
+			require.Len(t, *got, attempts)
+			for _, g := range *got {
+				require.Contains(t, g.parts[0], "|"+s.content)
+			}
+			require.EqualValues(t, attempts, s.opened.Load())
+			synctest.Wait()
+			require.EqualValues(t, attempts, s.closed.Load())
+		}, attempts-1)
+	}
+}
+
+// inMemoryUploads serves uploads, the first few of them with a 429.
+func inMemoryUploads(t *testing.T, test func(*testing.T, *memoryServer, *[]received), refused int) {
+	t.Helper()
+	var got []received
+	inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, receive(t, r))
+		if len(got) <= refused {
+			write(w, 429, envelope("RATE_LIMITED"), "Retry-After", "2")
+			return
+		}
+		write(w, 202, `{}`)
+	}, func(t *testing.T, m *memoryServer) {
+		t.Helper()
+		test(t, m, &got)
+	})
+}
+
+func TestAnUploadThatIsRefusedLocallyIsClosed(t *testing.T) {
+	s := &fileSource{content: "PK\x03\x04"}
+	_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(4))
+	require.Equal(t, []string{"file does not begin as CSV does"}, refusals(t, err))
+	s.content = "name"
+	_, err = newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(4), prospectkit.ReadOnly())
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	s.fail = errors.New("disk on fire")
+	_, err = newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(5))
+	require.Equal(t, []string{"file cannot be read: disk on fire"}, refusals(t, err))
+	require.EqualValues(t, 3, s.opened.Load())
+	require.EqualValues(t, 3, s.closed.Load())
+}
+
+// An upload whose end never left is sent once, and was surely not applied: with and without a trace.
+func TestAnUploadThatIsCutShort(t *testing.T) {
+	content := strings.Repeat("name,company\n", 100_000)
+	size := int64(len(content))
+	fire := errors.New("disk on fire")
+	for name, c := range map[string]struct {
+		source *fileSource
+		size   int64
+		want   string
+	}{
+		"the file cannot be read on": {&fileSource{content: content[:size/2], fail: fire}, size, "disk on fire"},
+		"the file is too short":      {&fileSource{content: content[:size-7]}, size, "the file ended 7 bytes before the size that was given"},
+		"the file is too long":       {&fileSource{content: content + "x"}, size, "the file is longer than the size that was given"},
+		"the file breaks at its end": {&fileSource{content: content, fail: fire}, size, "disk on fire"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen error
+			inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+				_, seen = io.Copy(io.Discard, r.Body)
+				write(w, 202, `{}`)
+			}, func(t *testing.T, m *memoryServer) {
+				t.Helper()
+				_, err := m.client(t).Imports.Upload(t.Context(), c.source.upload(c.size))
+				time.Sleep(time.Second) // the server lingers
+				requireCutShort(t, err, c.want)
+				require.EqualValues(t, 1, m.requests.Load())
+				require.Error(t, seen, "the server sees no whole request")
+				if c.source.fail != nil {
+					require.ErrorIs(t, err, fire)
+				}
+				synctest.Wait()
+				require.EqualValues(t, 1, c.source.closed.Load())
+			})
+			_, err := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				_, err := io.Copy(io.Discard, r.Body)
+				return nil, err
+			})).Imports.Upload(t.Context(), c.source.upload(c.size))
+			requireCutShort(t, err, c.want)
+		})
+	}
+}
+
+func requireCutShort(t *testing.T, err error, want string) {
+	t.Helper()
+	require.ErrorContains(t, err, want)
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	attempts := asError(t, err).Attempts
+	require.Equal(t, prospectkit.EvidenceCutShort, attempts[len(attempts)-1].Evidence)
+}
+
+// Whatever breaks before the end has left is not applied; from then on it is unknown.
+func TestWhatAnUploadThatBreaksProves(t *testing.T) {
+	content := strings.Repeat("name,company\n", 100_000)
+	whole := func(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
+	half := func(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, int64(len(content)/2)) }
+	for name, c := range map[string]struct {
+		read   func(*http.Request)
+		answer func(http.ResponseWriter)
+		want   prospectkit.Outcome
+		status int
+	}{
+		"cut in the middle":             {half, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.NotApplied, 0},
+		"cut behind the end":            {whole, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.Unknown, 0},
+		"a gateway fails in the middle": {half, answerEarly, prospectkit.NotApplied, 502},
+		"a gateway fails behind":        {whole, func(w http.ResponseWriter) { write(w, 502, "<html>") }, prospectkit.Unknown, 502},
+		"the service fails behind":      {whole, func(w http.ResponseWriter) { write(w, 500, envelope("UNEXPECTED_ERROR")) }, prospectkit.Unknown, 500},
+		"refused behind":                {whole, func(w http.ResponseWriter) { write(w, 422, envelope("IMPORT_FILE_EMPTY")) }, prospectkit.NotApplied, 422},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+				c.read(r)
+				c.answer(w)
+			}, func(t *testing.T, m *memoryServer) {
+				t.Helper()
+				_, err := m.client(t).Imports.Upload(t.Context(), csvUpload(content))
+				time.Sleep(2 * time.Second) // the server lingers
+				require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
+				require.EqualValues(t, 1, m.requests.Load(), "it is never sent again")
+				if c.status != 0 {
+					require.Equal(t, c.status, asError(t, err).Status)
+				}
+			})
+		})
+	}
+}
+
+// answerEarly answers and reads no further, but leaves the connection open until the answer has surely arrived.
+func answerEarly(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = conn.Write([]byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"))
+	time.Sleep(time.Second)
+	_ = conn.Close()
+}
+
+// The context ends in the middle of an upload: the end is withheld, even if the transport goes on reading.
+func TestTheEndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
+	var body io.ReadCloser
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		body = r.Body
+		_, err := io.CopyN(io.Discard, body, 50)
+		require.NoError(t, err)
+		return nil, errors.New("gave up")
+	}))
+	_, err := client.Imports.Upload(t.Context(), csvUpload("name\nAda\n"))
+	requireCutShort(t, err, "gave up")
+	rest, err := io.ReadAll(body)
+	require.ErrorContains(t, err, "the attempt is over")
+	require.Empty(t, rest)
+}
+
+// Nothing listens: nothing was sent, so the file goes out anew, and whole.
+func TestAnUploadIsSentAgainWhenNothingWasSent(t *testing.T) {
+	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+		t.Helper()
+		dial, dials := m.transport.DialTLSContext, 0
+		m.transport.DialTLSContext = func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+			if dials++; dials == 1 {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+			}
+			return dial(ctx, network, address)
+		}
+		s := &fileSource{content: "name\nAda\n"}
+		var info prospectkit.Info
+		_, err := m.client(t).Imports.Upload(t.Context(), s.upload(9), prospectkit.Capture(&info))
+		require.NoError(t, err)
+		require.Len(t, *got, 1)
+		require.Contains(t, (*got)[0].parts[0], "|name\nAda\n")
+		require.Equal(t, prospectkit.EvidenceNotSent, info.Attempts[0].Evidence)
+		require.EqualValues(t, 2, s.opened.Load())
+	}, 0)
+}
+
+// The second opening fails: nothing more is sent, and nothing was applied.
+func TestAFileThatCannotBeOpenedAgain(t *testing.T) {
+	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+		t.Helper()
+		s := &fileSource{content: "name\nAda\n"}
+		up := s.upload(9)
+		open := up.Open
+		up.Open = func() (io.ReadCloser, error) {
+			if s.opened.Load() > 0 {
+				return nil, fs.ErrNotExist
+			}
+			return open()
+		}
+		_, err := m.client(t).Imports.Upload(t.Context(), up)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Len(t, *got, 1)
+	}, 3)
+}
+
+// A file of 10 MiB, the largest allowed, passes with less than 1 MiB of memory, all allocations together.
+func TestALargeUploadTakesLittleMemory(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789abcde\n"), 10*megabyte/16)
+	var arrived atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var buf [32 << 10]byte
+		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r.Body}, buf[:])
+		if err == nil && n == r.ContentLength {
+			arrived.Store(n)
+		}
+		write(w, 202, `{}`)
+	}))
+	defer server.Close()
+	client := clientAt(t, server.URL)
+	var sent int64
+	up := prospectkit.UploadFrom("people.csv", int64(len(content)), bytes.NewReader(content))
+	up.Progress = func(now, _ int64) { sent = now }
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := client.Imports.Upload(t.Context(), up)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.EqualValues(t, len(content), sent)
+	require.Greater(t, arrived.Load(), int64(len(content)))
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(megabyte))
+}

@@ -1,0 +1,260 @@
+package prospectkit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// A scroll moves forward only, page by page, by a token that each page gives for the next. A token is short-lived, belongs to the
+// query that gave it, and must not be stored: it lives in a closure between two calls and shows nowhere. A page that may have
+// been delivered is never asked for again.
+
+// MaxPaidPages ends a range over an iterator that spends credits behind so many pages: with an error unless the results end
+// there, too. The error is a [ScrollError] with a [RefusedError] of [RulePaidPages] in it.
+func MaxPaidPages(n int) IterOption {
+	return iterOption(func(c *iterConfig, bad *checks) {
+		if n < 1 {
+			bad.add("MaxPaidPages", "is %d, must be positive", n)
+		}
+		c.paidPages = n
+	})
+}
+
+// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs.
+func UnlimitedPages() IterOption {
+	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
+}
+
+// checkPaid demands a decision about the cost of an iterator that spends credits, and refuses one where nothing is spent.
+func (c *iterConfig) checkPaid(o *op.Op, bad *checks) {
+	decided := c.paidPages != 0 || c.unlimited
+	switch metered := o.Class == op.MeteredRead; {
+	case metered && !decided:
+		bad.add("MaxPaidPages", "is required, because each page may spend credits; UnlimitedPages if you mean it")
+	case !metered && decided:
+		bad.add("MaxPaidPages", "is for iterators that spend credits: this one does not")
+	case c.paidPages != 0 && c.unlimited:
+		bad.add("MaxPaidPages", "contradicts UnlimitedPages")
+	}
+}
+
+// ScrollError says that a range over a scroll ended before the results did, behind its first page. What was delivered was paid
+// for; there is no way to go on from there, because the service forbids keeping its tokens.
+type ScrollError struct {
+	Op        string
+	Pages     int // read, and paid for where pages cost credits; not counting the one that failed
+	Delivered int // elements handed to the loop
+
+	cause error
+}
+
+// Error says how far the range got and why it ended.
+func (e *ScrollError) Error() string {
+	return fmt.Sprintf("prospectkit: %s: after %d pages and %d elements: %s",
+		e.Op, e.Pages, e.Delivered, strings.TrimPrefix(e.cause.Error(), "prospectkit: "+e.Op+": "))
+}
+
+// Unwrap returns why the range ended.
+func (e *ScrollError) Unwrap() error { return e.cause }
+
+// Outcome is that of the page that failed: [Unknown] if it may have been paid for.
+func (e *ScrollError) Outcome() Outcome { return OutcomeOf(e.cause) }
+
+// Advice is that of the page that failed.
+func (e *ScrollError) Advice() Advice {
+	var advised interface{ Advice() Advice }
+	if errors.As(e.cause, &advised) {
+		return advised.Advice()
+	}
+	return Advice{Action: ActionVerifyFirst, Hint: "look at the cause"}
+}
+
+// LogValue groups the fields that are safe to log.
+func (e *ScrollError) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.Int("pages", e.Pages), slog.Int("delivered", e.Delivered),
+		slog.String("code", string(CodeOf(e.cause))), slog.String("outcome", string(e.Outcome())),
+	)
+}
+
+// scroll is one walk by token.
+type scroll[T any] struct {
+	op    *op.Op
+	fetch func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[T], error)
+	opts  []CallOption       // of the first page: they hold for the later ones, so that all are the same query
+	seen  map[idKey]struct{} // hashes of the tokens
+}
+
+// scrollAnswer is what the answer of one page holds.
+type scrollAnswer[T any] struct {
+	items []T
+	owner string // of a timeline
+	token string // empty at the end
+	odd   bool   // the token was of another type
+}
+
+// readToken reads the token of the next page. Null is no token, and neither is an empty string, with which the scroll would begin
+// anew and cost again.
+func (a *scrollAnswer[T]) readToken(c *jsonscan.Cursor) {
+	a.token, a.odd = "", !c.Is('"') && !c.Is('n')
+	if !a.odd {
+		a.token = c.String()
+		return
+	}
+	c.Skip()
+}
+
+// scrollPage is one page of a scroll. The way to the next one is a closure, so that no dump shows the token.
+type scrollPage[T any] struct {
+	op    *op.Op
+	items []T
+	owner string
+	next  func(context.Context, []CallOption) (*scrollPage[T], error) // nil at the end
+}
+
+func (p *scrollPage[T]) more() bool { return p != nil && p.next != nil }
+
+// follow makes the call of the page behind this one.
+func (p *scrollPage[T]) follow(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
+	switch {
+	case p == nil:
+		return nil, &RefusedError{Op: "scroll.next", Violations: []Violation{{"page", "was not made by a call"}}}
+	case p.next == nil:
+		return nil, refusal(p.op, "Next", "has nothing to read: this page is the last")
+	}
+	return p.next(ctx, opts)
+}
+
+func refusal(o *op.Op, param, problem string) error {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: []Violation{{param, problem}}}
+}
+
+// first makes the call of the first page.
+func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
+	s.opts, s.seen = opts, make(map[idKey]struct{})
+	return s.page(ctx, "", nil)
+}
+
+func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (*scrollPage[T], error) {
+	answer, err := s.fetch(ctx, token, append(slices.Clip(s.opts), opts...))
+	if err != nil {
+		return nil, err
+	}
+	page := &scrollPage[T]{op: s.op, items: answer.items, owner: answer.owner}
+	switch key := keyOf(answer.token); {
+	case answer.odd:
+		page.next = s.broken("the token of the next page is no string")
+	case answer.token == "":
+	case has(s.seen, key):
+		page.next = s.broken("the service gave the same token twice")
+	default:
+		s.seen[key] = struct{}{}
+		page.next = s.once(answer.token)
+	}
+	return page, nil
+}
+
+func has(set map[idKey]struct{}, key idKey) bool {
+	_, ok := set[key]
+	return ok
+}
+
+// once makes the call of the next page. After a success, and after a call that may have been delivered, the token is spent.
+func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*scrollPage[T], error) {
+	var spent atomic.Bool
+	return func(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
+		if spent.Swap(true) {
+			return nil, refusal(s.op, "Next", "was called already: a scroll moves forward only")
+		}
+		page, err := s.page(ctx, token, opts)
+		if err != nil && OutcomeOf(err) == NotApplied {
+			spent.Store(false)
+		}
+		return page, err
+	}
+}
+
+// broken fails in place of the call of the next page, so that the page before it is not lost.
+func (s *scroll[T]) broken(what string) func(context.Context, []CallOption) (*scrollPage[T], error) {
+	return func(context.Context, []CallOption) (*scrollPage[T], error) {
+		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: NotApplied, cause: errors.New(what)}
+	}
+}
+
+// items yields the elements of all pages. Each range is a walk of its own.
+func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		walk, conf := s, iterConfig{}
+		if err := conf.begin(s.op, opts); err != nil {
+			yield(nil, err)
+			return
+		}
+		pages, delivered := 0, 0
+		page, err := walk.first(ctx, conf.calls)
+		for ; err == nil; page, err = page.next(ctx, nil) {
+			pages++
+			conf.progress.request()
+			for i := range page.items {
+				delivered++
+				conf.progress.delivered("")
+				if !yield(&page.items[i], nil) {
+					return
+				}
+			}
+			if page.next == nil {
+				conf.progress.finished()
+				return
+			}
+			if pages == conf.paidPages {
+				err = &RefusedError{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, Rule: RulePaidPages}
+				break
+			}
+		}
+		if pages > 0 {
+			err = &ScrollError{Op: s.op.Name, Pages: pages, Delivered: delivered, cause: err}
+		}
+		yield(nil, err)
+	}
+}
+
+// begin applies the options for one range over a scroll.
+func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
+	var bad checks
+	c.apply(opts, &bad)
+	c.checkPaid(o, &bad)
+	if c.checkpoint != "" {
+		bad.add("ResumeFrom", "is not possible here: the service forbids keeping the token of a scroll, so begin a new range")
+	}
+	if len(bad) > 0 {
+		return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+	}
+	if c.progress == nil {
+		c.progress = new(Progress)
+	}
+	c.progress.start("", false)
+	return nil
+}
+
+// hide removes a secret that an answer repeats from the error and from the text of the answer.
+func (e *Error) hide(body []byte, secret string) []byte {
+	const hidden = "[hidden]"
+	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID} {
+		*field = strings.ReplaceAll(*field, secret, hidden)
+	}
+	body = bytes.ReplaceAll(body, []byte(secret), []byte(hidden))
+	if escaped, err := json.Marshal(secret); err == nil {
+		body = bytes.ReplaceAll(body, escaped[1:len(escaped)-1], []byte(hidden))
+	}
+	return body
+}

@@ -1,0 +1,407 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// secretToken is what no output may ever show.
+const secretToken = `scr-"0ll/7OKEN-`
+
+// searchBody is a request as it goes out.
+type searchBody struct {
+	Filters     map[string][]prospectkit.FilterEntry `json:"filters"`
+	Size        int                                  `json:"size"`
+	ScrollToken string                               `json:"scrollToken"`
+}
+
+func searchRequest(r *http.Request) (in searchBody) {
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		panic(err)
+	}
+	return in
+}
+
+// page is an answer with two profiles and a token, as JSON.
+func pageOf(number int, token string) string {
+	if token != "" {
+		token = `, "scrollToken": ` + token
+	}
+	return fmt.Sprintf(`{"profiles": [{"firstName": "%da"}, {"firstName": "%db"}]%s}`, number, number, token)
+}
+
+func quoted(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// pages serves so many pages of two profiles, each by the token of the one before, and counts the requests.
+func pages(sent *int, last int) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		*sent++
+		number := 1
+		if in := searchRequest(r); in.ScrollToken != "" {
+			_, err := fmt.Sscanf(in.ScrollToken, secretToken+"%d", &number)
+			if err != nil {
+				return nil, err
+			}
+		}
+		if number == last {
+			return answer(200, pageOf(number, "")), nil
+		}
+		return answer(200, pageOf(number, quoted(fmt.Sprint(secretToken, number+1)))), nil
+	}
+}
+
+// names ranges over profiles.
+func names(seq iter.Seq2[*prospectkit.Profile, error]) (all []string, err error) {
+	for p, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, p.FirstName)
+	}
+	return all, nil
+}
+
+func asScrollError(t *testing.T, err error) *prospectkit.ScrollError {
+	t.Helper()
+	e, ok := errors.AsType[*prospectkit.ScrollError](err)
+	require.True(t, ok, "%v", err)
+	return e
+}
+
+var everything = prospectkit.SearchParams{}
+
+func TestAScrollAsksForTheSameOnEachPage(t *testing.T) {
+	var bodies []searchBody
+	sent := 0
+	serve := pages(&sent, 3)
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		bodies = append(bodies, searchRequest(r))
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		require.Equal(t, "v", r.URL.Query().Get("q"), "options hold for all pages")
+		return serve(r)
+	}))
+	filters := map[string][]prospectkit.FilterEntry{"levels": prospectkit.Including("director")}
+	seq := client.Search.Prospects(t.Context(), prospectkit.SearchParams{Filters: filters}, prospectkit.UnlimitedPages(), prospectkit.WithQuery("q", "v"))
+	require.Empty(t, bodies, "nothing is read before the range")
+	for range 2 { // each range starts anew
+		bodies = nil
+		var got []string
+		for p, err := range seq {
+			require.NoError(t, err)
+			got = append(got, p.FirstName)
+			filters["levels"][0].Value = "changed meanwhile"
+			filters["more"] = nil
+		}
+		require.Equal(t, []string{"1a", "1b", "2a", "2b", "3a", "3b"}, got)
+		require.Len(t, bodies, 3)
+		for i, in := range bodies {
+			require.Equal(t, 100, in.Size)
+			require.Equal(t, map[string][]prospectkit.FilterEntry{"levels": prospectkit.Including("director")}, in.Filters)
+			require.Equal(t, i > 0, in.ScrollToken != "", "the first page has no token, the others have")
+		}
+	}
+}
+
+func TestAScrollReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
+	sent, seen := 0, 0
+	client := newClient(t, pages(&sent, 9))
+	for _, err := range client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()) {
+		require.NoError(t, err)
+		require.Equal(t, 1+seen/2, sent)
+		if seen++; seen == 5 {
+			break
+		}
+	}
+	require.Equal(t, 3, sent, "a break ends it")
+}
+
+func TestPaidPagesNeedADecision(t *testing.T) {
+	client := newClient(t, untouched(t))
+	missing := []string{"MaxPaidPages is required, because each page may spend credits; UnlimitedPages if you mean it"}
+	_, err := names(client.Search.Prospects(t.Context(), everything))
+	require.Equal(t, missing, refusals(t, err))
+	_, err = names(client.Search.RunSaved(t.Context(), savedID, prospectkit.RunParams{}))
+	require.Equal(t, missing, refusals(t, err))
+	_, err = names(client.Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(2), prospectkit.UnlimitedPages()))
+	require.Equal(t, []string{"MaxPaidPages contradicts UnlimitedPages"}, refusals(t, err))
+	_, err = names(client.Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(-1)))
+	require.Equal(t, []string{"MaxPaidPages is -1, must be positive"}, refusals(t, err))
+	_, err = names(client.Search.Prospects(t.Context(), everything, nil, prospectkit.UnlimitedPages(), prospectkit.ResumeFrom("x")))
+	require.Equal(t, []string{
+		"option 1 is nil", "ResumeFrom is not possible here: the service forbids keeping the token of a scroll, so begin a new range",
+	}, refusals(t, err))
+	unpaid := []string{"MaxPaidPages is for iterators that spend credits: this one does not"}
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath, prospectkit.MaxPaidPages(1)), 1)
+	require.Equal(t, unpaid, refusals(t, err))
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.UnlimitedPages()), 1)
+	require.Equal(t, unpaid, refusals(t, err))
+}
+
+func TestMaxPaidPages(t *testing.T) {
+	for limit := 1; limit <= 4; limit++ {
+		sent := 0
+		got, err := names(newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(limit)))
+		require.Equal(t, min(limit, 3), sent)
+		require.Len(t, got, 2*sent, "what was paid for is delivered")
+		if limit >= 3 {
+			require.NoError(t, err, "the results ended")
+			continue
+		}
+		ended := asScrollError(t, err)
+		require.Equal(t, limit, ended.Pages)
+		require.Equal(t, 2*limit, ended.Delivered)
+		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+		require.True(t, ok)
+		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.ActionNever, ended.Advice().Action)
+	}
+}
+
+// The end is the absence of a token, and nothing else.
+func TestTheEndOfAScroll(t *testing.T) {
+	for name, c := range map[string]struct {
+		bodies []string
+		want   int
+		err    string
+	}{
+		"no token":                   {[]string{pageOf(1, "")}, 2, ""},
+		"null":                       {[]string{pageOf(1, "null")}, 2, ""},
+		"empty":                      {[]string{pageOf(1, `""`)}, 2, ""},
+		"an empty page goes on":      {[]string{`{"profiles": [], "scrollToken": "a"}`, pageOf(2, "")}, 2, ""},
+		"no profiles at all":         {[]string{`{"profiles": []}`}, 0, ""},
+		"a number":                   {[]string{pageOf(1, "7")}, 2, "after 1 pages and 2 elements: the token of the next page is no string"},
+		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is no string"},
+		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`)}, 4, "after 2 pages and 4 elements: the service gave the same token twice"},
+		"a token of before":          {[]string{pageOf(1, `"a"`), pageOf(2, `"b"`), pageOf(3, `"a"`)}, 6, "the service gave the same token twice"},
+		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 pages and 2 elements: applied (status 200), but the answer was lost: the page has no profiles"},
+		"profiles of another type":   {[]string{`{"profiles": {}}`}, 0, "the page has no profiles"},
+		"something that is no page":  {[]string{`[]`}, 0, "the page is no object"},
+		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the answer was lost"},
+		"a second token in one page": {[]string{`{"profiles": [], "scrollToken": "a", "scrollToken": null}`}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				return answer(200, c.bodies[sent-1]), nil
+			}))
+			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
+			require.Len(t, got, c.want)
+			require.Len(t, c.bodies, sent)
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.err)
+		})
+	}
+}
+
+// What may be sent again, on the first page and behind it: a metered page that may have been delivered never is.
+func TestPagesAreRepeatedOnlyIfThatCostsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail          roundTrip
+		first, behind int // requests for the page that fails
+		outcome       prospectkit.Outcome
+	}{
+		"lost answer":       {consumed, 1, 1, prospectkit.Unknown},
+		"the service's 500": {always(500, envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.Unknown},
+		"bad gateway":       {always(502, "<html>"), 1, 1, prospectkit.Unknown},
+		"refused":           {always(422, envelope("INVALID_REQUEST")), 1, 1, prospectkit.NotApplied},
+		"rate limit":        {always(429, envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.NotApplied},
+	} {
+		for _, behind := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, behind the first: %t", name, behind), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					sent, failed := 0, 0
+					serve := pages(&sent, 3)
+					client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+						if sent == 1 || !behind {
+							failed++
+							return c.fail(r)
+						}
+						return serve(r)
+					}))
+					got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
+					want := c.first
+					if behind {
+						want = c.behind
+						require.Len(t, got, 2)
+						e := asScrollError(t, err)
+						require.Equal(t, []int{1, 2}, []int{e.Pages, e.Delivered})
+						require.Equal(t, c.outcome, e.Outcome())
+						require.ErrorContains(t, err, "search.prospects: after 1 pages and 2 elements: ")
+					}
+					require.Equal(t, want, failed)
+					if behind || name != "the service's 500" {
+						require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestNextWorksOnce(t *testing.T) {
+	sent := 0
+	first, err := newClient(t, pages(&sent, 3)).Search.ProspectsPage(t.Context(), everything)
+	require.NoError(t, err)
+	require.True(t, first.More())
+	second, err := first.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "2a", second.Profiles[0].FirstName)
+	_, err = first.Next(t.Context())
+	require.Equal(t, []string{"Next was called already: a scroll moves forward only"}, refusals(t, err))
+	third, err := second.Next(t.Context())
+	require.NoError(t, err)
+	require.False(t, third.More())
+	_, err = third.Next(t.Context())
+	require.Equal(t, []string{"Next has nothing to read: this page is the last"}, refusals(t, err))
+	require.Equal(t, 3, sent)
+	_, err = new(prospectkit.ProfilePage).Next(t.Context())
+	require.Equal(t, []string{"page was not made by a call"}, refusals(t, err))
+	require.False(t, new(prospectkit.ProfilePage).More())
+}
+
+// A call that surely was not applied leaves the token; one that may have been spends it.
+func TestNextAfterAnError(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail  roundTrip
+		again bool
+	}{
+		"refused":     {always(422, envelope("INVALID_REQUEST")), true},
+		"lost answer": {consumed, false},
+		"unreadable":  {always(200, `{}`), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent, failing := 0, false
+			serve := pages(&sent, 3)
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				if failing {
+					return c.fail(r)
+				}
+				return serve(r)
+			}))
+			page, err := client.Search.ProspectsPage(t.Context(), everything)
+			require.NoError(t, err)
+			failing = true
+			_, err = page.Next(t.Context())
+			require.Error(t, err)
+			failing = false
+			next, err := page.Next(t.Context())
+			if !c.again {
+				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.Equal(t, 1, sent)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "2a", next.Profiles[0].FirstName)
+		})
+	}
+}
+
+// No token in pages, errors, logs, events, Info, reports or checkpoints, even if the service repeats it in an error.
+func TestNothingShowsAToken(t *testing.T) {
+	var out bytes.Buffer
+	show := func(values ...any) {
+		for _, v := range values {
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+				fmt.Fprintf(&out, verb, v)
+			}
+			text, _ := json.Marshal(v)
+			out.Write(text)
+		}
+	}
+	sent := 0
+	echo := `{"error": {"code": "INVALID_REQUEST", "message": "bad token ` + strings.Trim(quoted(secretToken+"2"), `"`) + `", "param": ` + quoted(secretToken+"2") + `}}`
+	serve := pages(&sent, 9)
+	handler := slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		if sent == 1 {
+			return answer(422, echo), nil
+		}
+		return serve(r)
+	}), prospectkit.WithLogger(slog.New(handler)), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { show(e) }))
+	var info prospectkit.Info
+	page, err := client.Search.ProspectsPage(t.Context(), everything, prospectkit.Capture(&info))
+	require.NoError(t, err)
+	show(page, *page, info)
+	_, err = page.Next(t.Context(), prospectkit.Capture(&info))
+	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
+	e := asError(t, err)
+	require.Equal(t, "bad token [hidden]", e.Message)
+	require.Equal(t, "[hidden]", e.Param)
+	show(err, *e, info)
+	slog.New(handler).Info("x", "err", err, "page", page)
+
+	sent = 0
+	var progress prospectkit.Progress
+	_, err = names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.Track(&progress)))
+	require.Error(t, err)
+	show(err, asScrollError(t, err), progress.Report())
+	slog.New(handler).Info("x", "err", err)
+	require.Empty(t, progress.Checkpoint(), "there is nothing to resume from")
+	for _, secret := range []string{secretToken, strings.Trim(quoted(secretToken), `"`), secretToken[5:], token} {
+		require.NotContains(t, out.String(), secret)
+	}
+}
+
+func TestTrackCountsAScroll(t *testing.T) {
+	sent := 0
+	var progress prospectkit.Progress
+	seq := newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.Track(&progress))
+	seen := 0
+	for _, err := range seq {
+		require.NoError(t, err)
+		seen++
+		require.Equal(t, seen, progress.Report().Delivered)
+	}
+	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 6, Finished: true}, progress.Report())
+	require.Empty(t, progress.Checkpoint())
+}
+
+// Ranges at the same time do not disturb each other.
+func TestRangesOverOneScrollAreIndependent(t *testing.T) {
+	served := make(map[string]int)
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		in := searchRequest(r)
+		served[in.ScrollToken]++
+		if in.ScrollToken == "" {
+			return answer(200, pageOf(1, `"a"`)), nil
+		}
+		return answer(200, pageOf(2, "")), nil
+	}))
+	seq := client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages())
+	for _, err := range seq {
+		require.NoError(t, err)
+		got, err := names(seq)
+		require.NoError(t, err)
+		require.Len(t, got, 4)
+	}
+	require.Equal(t, []int{5, 5}, []int{served[""], served["a"]})
+}

@@ -1,0 +1,100 @@
+package prospectkit_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func profiles(page *prospectkit.ProfilePage, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return page.Profiles, nil
+}
+
+const ada = `{"firstName": "Ada", "lastName": "Byron", "jobTitle": "Analyst", "companyName": "Engines", "socialUrl": "https://social.example/ada"}`
+
+func TestSearchExchanges(t *testing.T) {
+	type client = *prospectkit.Client
+	type fields = prospectkit.Fields
+	type params = prospectkit.SearchParams
+	levels := append(prospectkit.Including("director"), prospectkit.FilterEntry{Status: "exclude", Value: "intern"})
+	berlin := fields{"filters": fields{"headquartersCity": []string{"Berlin"}}}
+	play(t, []surfaceCall{
+		{"search.prospects/last-page", func(ctx context.Context, c client) (any, error) {
+			return profiles(c.Search.ProspectsPage(ctx, params{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": levels}, Size: 25}))
+		}, `[` + ada + `]`, ""},
+		{"search.prospects/lenient", func(ctx context.Context, c client) (any, error) {
+			return profiles(c.Search.ProspectsPage(ctx, params{}))
+		}, `[` + nobody + `, ` + nobody + `, ` + nobody + `]`, ""},
+		{"search.prospects/invalid", func(ctx context.Context, c client) (any, error) {
+			return profiles(c.Search.ProspectsPage(ctx, params{}))
+		}, "", prospectkit.CodeSearchFiltersInvalid},
+		{"search.prospects/credits", func(ctx context.Context, c client) (any, error) {
+			return profiles(c.Search.ProspectsPage(ctx, params{}))
+		}, "", prospectkit.CodeInsufficientCredits},
+		{"search.run-saved/last-page", func(ctx context.Context, c client) (any, error) {
+			return prospectkit.Collect(c.Search.RunSaved(ctx, savedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()), 9)
+		}, `[` + ada + `]`, ""},
+		{"search.run-saved/mismatch", func(ctx context.Context, c client) (any, error) {
+			return profiles(c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{}))
+		}, "", prospectkit.CodeSavedSearchTypeMismatch},
+		{"search.save-to-list/fields", func(ctx context.Context, c client) (any, error) {
+			return c.Search.SaveToList(ctx, fields{"listName": "Directors", "filters": fields{}})
+		}, `{"saved": 3}`, ""},
+		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + savedID + `"}]}`, ""},
+		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
+		{"search.companies/elsewhere", func(ctx context.Context, c client) (any, error) {
+			return c.Search.Companies(ctx, berlin, prospectkit.WithPath("/business/companies/search"))
+		}, `{"companies": []}`, ""},
+		{"search.companies/city", func(ctx context.Context, c client) (any, error) {
+			return c.Search.Companies(ctx, fields{"filters": fields{"headquartersCity": []string{"Xyzzy"}}})
+		}, "", prospectkit.CodeCityFilterUnresolved},
+		{"search.filter-options/options", func(ctx context.Context, c client) (any, error) { return c.Search.FilterOptions(ctx) }, `{"job_title_levels": ["director"]}`, ""},
+	})
+}
+
+const nobody = `{"firstName": "", "lastName": "", "jobTitle": "", "companyName": "", "socialUrl": ""}`
+
+func TestAProfileKeepsWhatTheDocumentDoesNotShow(t *testing.T) {
+	page, err := exchange(t, "search.prospects/lenient").Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
+	require.NoError(t, err)
+	require.False(t, page.More(), "a null token is none")
+	raw, err := page.Profiles[0].Raw().MarshalJSON()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"firstName": null, "lastName": 7, "jobTitle": ["x"], "extra": {}}`, string(raw))
+	require.Equal(t, `"odd"`, string(page.Profiles[2].Raw().Raw()))
+}
+
+func TestSearchBounds(t *testing.T) {
+	sent := 0
+	client := newClient(t, pages(&sent, 1))
+	for _, size := range []int{0, 1, 2, 99, 100} {
+		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
+		require.NoError(t, err)
+		_, err = client.Search.RunSavedPage(t.Context(), savedID, prospectkit.RunParams{Size: size})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 10, sent)
+	for _, size := range []int{-1, 101} {
+		want := []string{fmt.Sprintf("size is %d, must be 1 to 100", size)}
+		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
+		require.Equal(t, want, refusals(t, err))
+		_, err = client.Search.RunSavedPage(t.Context(), savedID, prospectkit.RunParams{Size: size})
+		require.Equal(t, want, refusals(t, err))
+		_, err = prospectkit.Collect(client.Search.Prospects(t.Context(), prospectkit.SearchParams{Size: size}, prospectkit.UnlimitedPages()), 1)
+		require.Equal(t, want, refusals(t, err))
+	}
+	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{
+		Size: 101, Filters: map[string][]prospectkit.FilterEntry{" ": prospectkit.Including("x")},
+	})
+	require.Equal(t, []string{"size is 101, must be 1 to 100", "filters has a filter without a name"}, refusals(t, err))
+	require.Equal(t, 10, sent, "nothing was sent")
+	require.True(t, prospectkit.FilterInclude.Known())
+	require.False(t, prospectkit.FilterStatus("exclude").Known())
+}

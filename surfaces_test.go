@@ -1,0 +1,263 @@
+package prospectkit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// Ids of the exchanges.
+const (
+	campaignID = "65f0c0ffee65f0c0ffee6c01"
+	stepID     = "65f0c0ffee65f0c0ffee6c02"
+	sendID     = "65f0c0ffee65f0c0ffee6c03"
+	factID     = "65f0c0ffee65f0c0ffee6f01"
+	hubID      = "65f0c0ffee65f0c0ffee6b01"
+	savedID    = "65f0c0ffee65f0c0ffee6501"
+	contactID  = "65f0c0ffee65f0c0ffee6d01"
+	importID   = "65f0c0ffee65f0c0ffee6e01"
+)
+
+// surfaceCall is one call of a method, with an exchange to play.
+type surfaceCall struct {
+	exchange string
+	call     func(ctx context.Context, c *prospectkit.Client) (any, error)
+	want     string           // the result as JSON
+	code     prospectkit.Code // or the code of the error
+}
+
+// play makes each call against its exchange.
+func play(t *testing.T, calls []surfaceCall) {
+	t.Helper()
+	for _, call := range calls {
+		t.Run(call.exchange, func(t *testing.T) {
+			got, err := call.call(t.Context(), exchange(t, call.exchange))
+			if call.code != "" {
+				require.ErrorIs(t, err, call.code)
+				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				return
+			}
+			require.NoError(t, err)
+			text, err := json.Marshal(got)
+			require.NoError(t, err)
+			require.JSONEq(t, call.want, string(text))
+		})
+	}
+}
+
+// methodCall is a call with everything it needs.
+type methodCall struct {
+	name string
+	call func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error
+}
+
+func discard[T any](_ T, err error) error { return err }
+
+var (
+	timelinePath = prospectkit.WithPath("/business/contacts/{contactId}/activities")
+	previewPath  = prospectkit.WithPath("/business/campaigns/{campaignId}/steps/{stepId}/preview")
+)
+
+// The calls that may change or cost something.
+var writes = []methodCall{
+	{"campaigns.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"}, opts...))
+	}},
+	{"campaigns.adjust", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Campaigns.Adjust(ctx, campaignID, prospectkit.Fields{"name": "Spring"}, opts...))
+	}},
+	{"campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Campaigns.Approve(ctx, campaignID, opts...))
+	}},
+	{"campaigns.edit-send", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"body": "Hello"}, opts...))
+	}},
+	{"campaigns.preview-step", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewPath)...))
+	}},
+	{"facts.edit", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "Fast"}, opts...))
+	}},
+	{"hubs.set-default", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"hub": hubID}, opts...))
+	}},
+	{"search.prospects", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}, opts...))
+	}},
+	{"search.run-saved", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{}, opts...))
+	}},
+	{"search.save-to-list", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Search.SaveToList(ctx, nil, opts...))
+	}},
+	{"search.companies", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Search.Companies(ctx, nil, opts...))
+	}},
+	{"contacts.resolve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Contacts.Resolve(ctx, nil, opts...))
+	}},
+	{"imports.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Imports.FromUpload(ctx, importID, opts...))
+	}},
+	{"imports.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Imports.Upload(ctx, csvUpload("name\nAda\n"), opts...))
+	}},
+	{"imports.presign", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return discard(c.Imports.Presign(ctx, nil, opts...))
+	}},
+}
+
+// consumed reads a request as a server does, and then loses the answer.
+func consumed(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+	return nil, io.ErrUnexpectedEOF
+}
+
+func TestALostAnswerIsNeverSentAgain(t *testing.T) {
+	for _, w := range writes {
+		t.Run(w.name, func(t *testing.T) {
+			sent := 0
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				sent++
+				return consumed(r)
+			}))
+			err := w.call(t.Context(), client)
+			requireUnknown(t, err)
+			require.Equal(t, 1, sent)
+			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			require.Equal(t, w.name, unknown.Op)
+			if w.name == "campaigns.approve" {
+				return // it has something to look at
+			}
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+			require.NotEmpty(t, r.Note)
+			require.Equal(t, 1, sent, "nothing was asked")
+		})
+	}
+}
+
+// Only what leaves the same state when repeated can be sent twice by option.
+func TestRepeatAfterDoubtIsRefusedWhereItCouldHarm(t *testing.T) {
+	repeatable := map[string]bool{"campaigns.adjust": true, "campaigns.edit-send": true, "facts.edit": true, "hubs.set-default": true}
+	for _, w := range writes {
+		t.Run(w.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+					sent++
+					return consumed(r)
+				}))
+				err := w.call(t.Context(), client, prospectkit.RepeatAfterDoubt())
+				if repeatable[w.name] {
+					requireUnknown(t, err)
+					require.Equal(t, 3, sent)
+					return
+				}
+				refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+				require.True(t, ok, "%v", err)
+				require.Equal(t, prospectkit.RuleRepeat, refused.Rule)
+				require.Zero(t, sent)
+			})
+		})
+	}
+}
+
+// What was refused by a rate limit has not begun, so it is sent again, after the wait.
+func TestARateLimitIsWaitedFor(t *testing.T) {
+	for _, w := range writes {
+		t.Run(w.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var bodies []string
+				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+					bodies = append(bodies, bodyOf(t, r))
+					if len(bodies) == 1 {
+						return answer(429, envelope("RATE_LIMITED"), "Retry-After", "7"), nil
+					}
+					return answer(422, envelope("INVALID_REQUEST")), nil
+				}))
+				began := time.Now()
+				require.ErrorIs(t, w.call(t.Context(), client), prospectkit.CodeInvalidRequest)
+				require.GreaterOrEqual(t, time.Since(began), 7*time.Second)
+				require.Len(t, bodies, 2)
+				require.Equal(t, bodies[0], bodies[1], "the same again")
+			})
+		})
+	}
+}
+
+// The safety modes refuse before the network.
+func TestSafetyModesOfTheSurfaces(t *testing.T) {
+	reads := map[string]bool{
+		"campaigns.preview-step": true, "search.prospects": true, "search.run-saved": true, "search.companies": true, "contacts.resolve": true,
+	}
+	free := map[string]bool{
+		"campaigns.adjust": true, "campaigns.approve": true, "campaigns.edit-send": true, "facts.edit": true, "hubs.set-default": true,
+		"imports.presign": true,
+	}
+	accepts := always(422, envelope("INVALID_REQUEST"))
+	for _, w := range writes {
+		t.Run(w.name, func(t *testing.T) {
+			for rule, c := range map[prospectkit.SafetyRule]struct {
+				option prospectkit.SharedOption
+				passes bool
+			}{
+				prospectkit.RuleReadOnly: {prospectkit.ReadOnly(), reads[w.name]},
+				prospectkit.RuleNoSpend:  {prospectkit.NoSpend(), free[w.name]},
+				prospectkit.RuleNoSend:   {prospectkit.NoSend(), w.name != "campaigns.approve"},
+			} {
+				err := w.call(t.Context(), newClient(t, accepts), c.option)
+				if c.passes {
+					require.ErrorIs(t, err, prospectkit.CodeInvalidRequest, rule)
+					continue
+				}
+				refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+				require.True(t, ok, "%s: %v", rule, err)
+				require.Equal(t, rule, refused.Rule)
+			}
+		})
+	}
+}
+
+// Nothing is sent with an id that is none.
+func TestIdsOfTheSurfacesAreChecked(t *testing.T) {
+	for _, id := range []string{"", "..", "a/b", strings.ToUpper(campaignID) + "0"} {
+		client := newClient(t, untouched(t))
+		ctx := t.Context()
+		c, f, s := client.Campaigns, client.Facts, client.Search
+		for name, err := range map[string]error{
+			"campaignId 1":    discard(c.Adjust(ctx, id, nil)),
+			"campaignId 2":    discard(c.Steps(ctx, id)),
+			"campaignId 3":    discard(c.ScheduledSends(ctx, id)),
+			"campaignId 4":    discard(c.Approve(ctx, id)),
+			"campaignId 5":    discard(c.PreviewStep(ctx, id, stepID, nil, previewPath)),
+			"campaignId 6":    discard(c.WaitInitialized(ctx, id, prospectkit.Initialized)),
+			"stepId":          discard(c.PreviewStep(ctx, campaignID, id, nil, previewPath)),
+			"sendId":          discard(c.EditSend(ctx, id, nil)),
+			"factId":          discard(f.Edit(ctx, id, prospectkit.FactEdit{Claim: "x"})),
+			"hubId 1":         discard(f.Hub(ctx, id)),
+			"hubId 2":         discard(f.HubPages(ctx, id)),
+			"savedSearchId 1": discard(s.RunSavedPage(ctx, id, prospectkit.RunParams{})),
+			"savedSearchId 2": discard(prospectkit.Collect(s.RunSaved(ctx, id, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 1)),
+			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id, prospectkit.ActivityParams{}, timelinePath)),
+			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id, prospectkit.ActivityParams{}, timelinePath), 1)),
+			"importId":        discard(client.Imports.FromUpload(ctx, id)),
+		} {
+			param, _, _ := strings.Cut(name, " ")
+			require.Contains(t, refusals(t, err), param+" must be 24 hexadecimal digits", name)
+		}
+	}
+}
