@@ -33,21 +33,7 @@ func TestGoldenAnswers(t *testing.T) {
 	sb := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start)))
 	c := inPlace(t, sb)
 	var story strings.Builder
-	tell := func(method, path string, body any) {
-		sb.Advance(time.Second)
-		r := c.do(method, path, body)
-		fmt.Fprintf(&story, "%s %s\n", method, path)
-		if body != nil {
-			raw, err := json.Marshal(body)
-			require.NoError(t, err)
-			fmt.Fprintf(&story, "%s\n", raw)
-		}
-		fmt.Fprintf(&story, "\n%d\n", r.status)
-		for _, name := range slices.Sorted(maps.Keys(r.header)) {
-			fmt.Fprintf(&story, "%s: %s\n", name, r.header.Get(name))
-		}
-		fmt.Fprintf(&story, "\n%s\n\n----\n\n", r.raw)
-	}
+	tell := func(method, path string, body any) { tellOne(t, &story, sb, c, method, path, body) }
 	people, firms := "/business/lists/"+id(1), "/business/lists/"+id(2)
 	tell("GET", "/business/me", nil)
 	tell("GET", "/business/credits", nil)
@@ -87,4 +73,22 @@ func TestGoldenAnswers(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	require.Equal(t, string(want), story.String())
+}
+
+// tellOne makes a request and writes it down with its answer.
+func tellOne(t *testing.T, story *strings.Builder, sb *sandbox.Sandbox, c caller, method, path string, body any) {
+	t.Helper()
+	sb.Advance(time.Second)
+	r := c.do(method, path, body)
+	fmt.Fprintf(story, "%s %s\n", method, path)
+	if body != nil {
+		raw, err := json.Marshal(body)
+		require.NoError(t, err)
+		fmt.Fprintf(story, "%s\n", raw)
+	}
+	fmt.Fprintf(story, "\n%d\n", r.status)
+	for _, name := range slices.Sorted(maps.Keys(r.header)) {
+		fmt.Fprintf(story, "%s: %s\n", name, r.header.Get(name))
+	}
+	fmt.Fprintf(story, "\n%s\n\n----\n\n", r.raw)
 }
