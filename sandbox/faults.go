@@ -60,7 +60,7 @@ type FaultOption func(*Fault) error
 // A mistake in the rule is reported at once, and a fault that never fired when the test ends.
 func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 	f := &Fault{op: opName, truncate: -1}
-	errs := []error{checkTarget(opName)}
+	errs := []error{sb.checkTarget(opName)}
 	for _, opt := range opts {
 		errs = append(errs, opt(f))
 	}
@@ -82,7 +82,7 @@ func (sb *Sandbox) addFault(f *Fault) {
 	sb.faults = append(sb.faults, f)
 }
 
-func checkTarget(opName string) error {
+func (sb *Sandbox) checkTarget(opName string) error {
 	if opName == "*" {
 		return nil
 	}
@@ -90,8 +90,8 @@ func checkTarget(opName string) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("no operation has the name %q", opName)
-	case o.Path == "":
-		return errors.New("the document shows no path for this operation, so that the sandbox does not serve it")
+	case sb.pattern(o) == "":
+		return errors.New("the document shows no path for this operation: WithRoute sets one")
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // TB is the part of *testing.T that a sandbox uses.
@@ -28,6 +30,7 @@ type Sandbox struct {
 	short   int // status of INSUFFICIENT_CREDITS
 	prices  Prices
 	remote  bool
+	paths   map[*op.Op]string // patterns that WithRoute has set
 	mux     *http.ServeMux
 
 	mu         sync.Mutex

@@ -73,19 +73,20 @@ func (sb *Sandbox) routes() *http.ServeMux {
 	}
 	mux := http.NewServeMux()
 	for _, o := range op.All() {
-		if o.Path == "" {
+		pattern := sb.pattern(o)
+		if pattern == "" {
 			continue
 		}
 		handle, ok := rules[o]
 		if !ok {
 			handle = unimplemented
 		}
-		mux.HandleFunc(o.Method+" "+basePath+o.Path, func(w http.ResponseWriter, r *http.Request) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			t := w.(*target)
 			t.op, t.handle, t.req = o, handle, r
 		})
 	}
-	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/", nothing)
 	return mux
 }
 

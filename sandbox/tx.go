@@ -33,7 +33,7 @@ func (w *Tenant) Do(act func(*Tx)) { act(&Tx{sb: w.sb, ws: w.ws}) }
 // Between acts as a teammate before each further request of an operation, once one has been answered: between two pages,
 // for example. It acts in the workspace of that request; [Tx.Gap] tells which gap it is.
 func (sb *Sandbox) Between(opName string, act func(*Tx)) {
-	if err := checkTarget(opName); err != nil || opName == "*" || act == nil {
+	if err := sb.checkTarget(opName); err != nil || opName == "*" || act == nil {
 		sb.help()
 		sb.misuse("Between(%q): needs one operation that the sandbox serves, and something to do", opName)
 		return
