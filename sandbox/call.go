@@ -91,9 +91,10 @@ func (c *call) listByID(id string) (*list, error) {
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
 }
 
-// listID reads the id in the path, which is checked before anything else.
-func (c *call) listID() (string, error) {
-	const name = "listId"
+func (c *call) listID() (string, error) { return c.pathID("listId") }
+
+// pathID reads an id in the path, which is checked before anything else.
+func (c *call) pathID(name string) (string, error) {
 	id := c.req.PathValue(name)
 	if !isID(id) {
 		c.uses(rulePathID)
