@@ -6,6 +6,7 @@ import (
 	"maps"
 	"mime"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -73,7 +74,10 @@ func (f fields) required(v *checks, name string) string {
 }
 
 // ids reads an array of 1 to 500 ids. It reports whether there is one.
-func (f fields) ids(v *checks, name string) ([]string, bool) {
+func (f fields) ids(v *checks, name string) ([]string, bool) { return f.idList(v, name, maxIDs) }
+
+// idList reads an array of ids. A largest number of zero is no bound.
+func (f fields) idList(v *checks, name string, most int) ([]string, bool) {
 	raw, ok := f[name]
 	if !ok {
 		return nil, false
@@ -83,8 +87,12 @@ func (f fields) ids(v *checks, name string) ([]string, bool) {
 		v.fail(name, "has to be an array of strings")
 		return nil, true
 	}
-	if len(ids) < 1 || len(ids) > maxIDs {
-		v.fail(name, "has to hold 1 to %d ids", maxIDs)
+	switch {
+	case len(ids) < 1:
+		v.fail(name, "has to hold at least 1 id")
+		return nil, true
+	case most > 0 && len(ids) > most:
+		v.fail(name, "has to hold at most %d ids", most)
 		return nil, true
 	}
 	out := make([]string, len(ids))
@@ -99,5 +107,45 @@ func (f fields) ids(v *checks, name string) ([]string, bool) {
 }
 
 const maxIDs = 500
+
+// integer reads a whole number. A fallback stands for one that is not there.
+func (f fields) integer(v *checks, name string, least, most, fallback int) int {
+	raw, ok := f[name]
+	if !ok {
+		return fallback
+	}
+	var n *int
+	switch err := json.Unmarshal(raw, &n); {
+	case err != nil || n == nil:
+		v.fail(name, "has to be an integer")
+		return fallback
+	case *n < least || *n > most:
+		v.fail(name, "has to be %d to %d", least, most)
+	}
+	return *n
+}
+
+// flag reads a boolean. Without one it is false.
+func (f fields) flag(v *checks, name string) bool {
+	raw, ok := f[name]
+	if ok && string(raw) != "true" && string(raw) != "false" {
+		v.fail(name, "has to be true or false")
+	}
+	return string(raw) == "true"
+}
+
+// choice reads one of several strings. It is an error to leave a required one out; another is empty without.
+func (f fields) choice(v *checks, name string, required bool, choices ...string) string {
+	before := len(v.messages)
+	s, sent := f.text(v, name)
+	switch {
+	case len(v.messages) > before:
+	case !sent && required:
+		v.fail(name, "is required")
+	case sent && !slices.Contains(choices, s):
+		v.fail(name, "has to be one of %s", strings.Join(choices, ", "))
+	}
+	return s
+}
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
