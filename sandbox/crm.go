@@ -49,19 +49,23 @@ func (w *Tenant) CRMPushes() []CRMPush {
 type Outgoing struct {
 	Time      time.Time
 	RequestID string
-	Kind      string // "crm"
-	To        string
-	Count     int // of contacts
+	Kind      string // "crm" or "message"
+	To        string // a CRM, or the id of a contact
+	Count     int    // of contacts
+
+	CampaignID string // of a message, whose request is the one that approved it: none, if the seed did
+	SendID     string
 }
 
 // Outbox lists everything that would have left the service, oldest first.
 func (w *Tenant) Outbox() []Outgoing {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	var out []Outgoing
+	out := slices.Clone(w.ws.messages)
 	for _, p := range w.ws.pushes {
-		out = append(out, Outgoing{p.Time, p.RequestID, "crm", p.CRM, len(p.ContactIDs)})
+		out = append(out, Outgoing{Time: p.Time, RequestID: p.RequestID, Kind: "crm", To: p.CRM, Count: len(p.ContactIDs)})
 	}
+	slices.SortStableFunc(out, func(a, b Outgoing) int { return a.Time.Compare(b.Time) })
 	return out
 }
 

@@ -67,6 +67,9 @@ func (c *call) audit(status int) (problems []string) {
 	if balance != c.ws.balance || balance < 0 {
 		fail("the balance is %d, the ledger says %d", c.ws.balance, balance)
 	}
+	for _, problem := range c.ws.auditMessages() {
+		fail("%s", problem)
+	}
 	if status < 400 {
 		return problems
 	}

@@ -43,7 +43,11 @@ func WithRoute(opName, route string) Option {
 			sb.paths = map[*op.Op]string{}
 		}
 		sb.paths[o] = method + " " + basePath + path
-		return tryPattern(sb.paths[o])
+		if err := sb.tryPatterns(); err != nil {
+			delete(sb.paths, o)
+			return fmt.Errorf("WithRoute: %s: %w", opName, err)
+		}
+		return nil
 	}
 }
 
@@ -56,20 +60,19 @@ func parametersOf(path string) (names []string) {
 	return names
 }
 
-// tryPattern finds out whether a mux takes a pattern beside those of the other operations.
-func tryPattern(pattern string) (err error) {
+// tryPatterns finds out whether a mux takes the patterns of all operations together.
+func (sb *Sandbox) tryPatterns() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("WithRoute: %v", p)
+			err = fmt.Errorf("%v", p)
 		}
 	}()
 	mux := http.NewServeMux()
 	for _, o := range op.All() {
-		if o.Provenance == op.Documented {
-			mux.HandleFunc(o.Method+" "+basePath+o.Path, nothing)
+		if pattern := sb.pattern(o); pattern != "" {
+			mux.HandleFunc(pattern, nothing)
 		}
 	}
-	mux.HandleFunc(pattern, nothing)
 	return nil
 }
 

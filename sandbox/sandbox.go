@@ -29,6 +29,7 @@ type Sandbox struct {
 	hideFor time.Duration
 	short   int // status of INSUFFICIENT_CREDITS
 	prices  Prices
+	pace    pace
 	remote  bool
 	paths   map[*op.Op]string // patterns that WithRoute has set
 	mux     *http.ServeMux
@@ -52,7 +53,7 @@ type Sandbox struct {
 //
 // It starts nothing and opens nothing, so that there is nothing to close.
 func New(t TB, opts ...Option) *Sandbox {
-	sb := &Sandbox{t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired}
+	sb := &Sandbox{t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired, pace: defaultPace()}
 	var cfg settings
 	for _, opt := range opts {
 		if err := opt(sb, &cfg); err != nil {

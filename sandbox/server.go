@@ -54,7 +54,10 @@ func readBody(r io.Reader) ([]byte, error) {
 }
 
 // rooms hold the rules: one for each surface.
-var rooms = []map[*op.Op]handler{listRoom, rowRoom, fillRoom, crmRoom, accountRoom}
+var rooms = []map[*op.Op]handler{
+	listRoom, rowRoom, fillRoom, crmRoom, accountRoom,
+	campaignRoom, stepRoom, approvalRoom, sendRoom, factRoom, hubRoom,
+}
 
 // target is what the router finds out about a request.
 type target struct {

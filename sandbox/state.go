@@ -43,7 +43,13 @@ type Workspace struct {
 	Folders []Folder `json:"folders,omitempty"`
 	CRM     CRM      `json:"crm,omitzero"`
 	Agents  []Agent  `json:"agents,omitempty"`
-	Lists   []List   `json:"lists,omitempty"` // oldest first: the last one is listed first, unless CreatedAt says otherwise
+
+	Accounts  []string   `json:"accounts,omitempty"`  // connected to send from: email, social
+	Campaigns []Campaign `json:"campaigns,omitempty"` // oldest first
+	Facts     []Fact     `json:"facts,omitempty"`
+	Hubs      []Hub      `json:"hubs,omitempty"` // oldest first
+
+	Lists []List `json:"lists,omitempty"` // oldest first: the last one is listed first, unless CreatedAt says otherwise
 }
 
 // User seeds the account that a key belongs to.
@@ -99,6 +105,7 @@ type List struct {
 	CreatedAt        time.Time         `json:"createdAt,omitzero"`
 	System           bool              `json:"system,omitempty"`           // hidden from listings; its name is reserved
 	VisibleAt        time.Time         `json:"visibleAt,omitzero"`         // until then listings leave it out
+	ReachableAt      time.Time         `json:"reachableAt,omitzero"`       // until then no campaign reaches its contacts
 	CompletionStatus string            `json:"completionStatus,omitempty"` // "processing" refuses to be a source
 	Columns          []Column          `json:"columns,omitempty"`
 	Rows             []json.RawMessage `json:"rows,omitempty"` // JSON objects; see [Rows]
@@ -245,6 +252,7 @@ func (s State) Validate() error {
 			validateKey(key, at)
 		}
 		validateLists(ws, at)
+		validateOutreach(ws, at)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("sandbox: invalid state: %w", err)

@@ -16,6 +16,8 @@ import (
 
 // workspace is what the keys and teammates of one account share.
 type workspace struct {
+	outreach
+	sb      *Sandbox
 	number  int
 	name    string
 	user    User
@@ -79,12 +81,13 @@ func (sb *Sandbox) load(state State) {
 
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
-		number: len(sb.workspaces) + 1, name: seed.Name, user: seed.User, plan: seed.Plan, balance: seed.Credits,
+		sb: sb, number: len(sb.workspaces) + 1, name: seed.Name, user: seed.User, plan: seed.Plan, balance: seed.Credits,
 		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(), agents: slices.Clone(seed.Agents),
 		byID: map[string]*list{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
 	ws.noteIDs(seed)
+	ws.loadOutreach(seed)
 	ws.fill(&ws.user.ID)
 	ws.user.Name = cmp.Or(ws.user.Name, "Sandbox User")
 	ws.user.Email = cmp.Or(ws.user.Email, "user@sandbox.example")
@@ -109,6 +112,7 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 
 func (ws *workspace) noteIDs(seed Workspace) {
 	ws.seen(seed.User.ID)
+	seed.outreachIDs(ws.seen)
 	for _, f := range seed.Folders {
 		ws.seen(f.ID)
 	}
@@ -206,6 +210,9 @@ func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
 	l.rows = slices.Insert(l.rows, at, added...)
 	l.ids = slices.Insert(l.ids, at, ids...)
 	l.position = nil
+	if sb := ws.sb; sb.begun && sb.pace.reach > 0 && len(rows) > 0 {
+		l.ReachableAt = stamp(sb.now.Add(sb.pace.reach))
+	}
 	ws.version++
 	return ids
 }
@@ -257,6 +264,7 @@ func (l *list) row(id string) (json.RawMessage, bool) {
 // it is used in, years apart.
 func (sb *Sandbox) begin(now time.Time) {
 	for _, ws := range sb.workspaces {
+		sb.beginOutreach(ws, now)
 		for i, l := range ws.lists {
 			if l.CreatedAt.IsZero() {
 				l.CreatedAt = now.Add(time.Duration(i-len(ws.lists)) * time.Second).UTC().Truncate(time.Millisecond)
@@ -271,6 +279,7 @@ func (ws *workspace) snapshot() Workspace {
 		Name: ws.name, User: ws.user, Plan: ws.plan, Credits: ws.balance, CRM: ws.crm.clone(),
 		Folders: slices.Clone(ws.folders), Agents: slices.Clone(ws.agents),
 	}
+	ws.snapshotOutreach(&out)
 	for _, k := range ws.keys {
 		c := k.Key
 		c.Scopes, c.Widens = slices.Clone(c.Scopes), maps.Clone(c.Widens)

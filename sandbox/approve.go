@@ -1,0 +1,140 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var approvalRoom = map[*op.Op]handler{
+	op.CampaignsApprove: (*call).approveCampaign,
+}
+
+var (
+	_             = documented("approve.owner", "only the owner approves: a campaign that is delegated, shared or deleted answers CAMPAIGN_NOT_FOUND")
+	_             = documented("approve.busy", "while another approve or stop holds the activation lock, the answer is CAMPAIGN_BUSY, whatever the state")
+	_             = documented("approve.state", "a draft and a stopped campaign can be approved; an active one answers CAMPAIGN_NOT_APPROVABLE")
+	_             = documented("approve.ready", "without a source list, the content that the type of each step needs, or an account for each channel, and while the campaign is being prepared, the answer is CAMPAIGN_NOT_READY")
+	_             = documented("approve.answer", "the checks are made at once, the activation in the background: 202 with campaignId and the status active")
+	_             = documented("approve.sends", "nothing else lets messages be sent; a stopped campaign goes on with what it had")
+	_             = inferred("approve.content", "an email step needs a subject and a body, or a topic; a social_message a body or a topic; a social_connection nothing")
+	_             = ambient("approve.lock", "an activation holds the lock for 3 s, or as long as ActivatesFor says; so does a stop")
+	ruleStepless  = assumed("approve.steps", "a campaign without steps is not ready")
+	ruleListGone  = assumed("approve.lists", "a source list that is gone does not count")
+	ruleNoChannel = assumed("approve.channels", "a campaign without channels is not ready")
+)
+
+func (c *call) approveCampaign() (answer, error) {
+	id := c.req.PathValue("campaignId")
+	if !isID(id) {
+		return answer{}, invalid("campaignId", "has to be 24 hexadecimal digits")
+	}
+	cp := c.ws.campaign(id)
+	switch {
+	case cp == nil || cp.Access != "":
+		return answer{}, refuse("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
+	case c.now.Before(cp.LockedUntil):
+		return answer{}, refuse("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
+	case cp.Status == statusActive:
+		return answer{}, refuse("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
+	}
+	if lacks := c.lacks(cp); len(lacks) > 0 {
+		return answer{}, refuse("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
+	}
+	c.effect(func() { c.sb.approve(c.ws, cp, c.id) }, "campaign approved: %s", cp.ID)
+	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})
+}
+
+// lacks lists what a campaign needs before it can be approved.
+func (c *call) lacks(cp *campaign) (lacks []string) {
+	if cp.InitializationStatus == initRunning {
+		lacks = append(lacks, "the end of its preparation")
+	}
+	lists := slices.DeleteFunc(slices.Clone(cp.ListIDs), func(id string) bool { return c.ws.byID[id] == nil })
+	if len(lists) < len(cp.ListIDs) {
+		c.uses(ruleListGone)
+	}
+	if len(lists) == 0 {
+		lacks = append(lacks, "a source list")
+	}
+	if len(cp.Steps) == 0 {
+		c.uses(ruleStepless)
+		lacks = append(lacks, "a step")
+	}
+	for _, s := range cp.Steps {
+		if missing := s.missing(); missing != "" {
+			lacks = append(lacks, fmt.Sprintf("%s of step %d", missing, s.SequenceNumber))
+		}
+	}
+	if len(cp.Channels) == 0 {
+		c.uses(ruleNoChannel)
+		lacks = append(lacks, "a channel")
+	}
+	for _, channel := range cp.Channels {
+		if !slices.Contains(c.ws.accounts, channel) {
+			lacks = append(lacks, "a connected account for "+channel)
+		}
+	}
+	return lacks
+}
+
+// approve lets the messages of a campaign go, once its activation is over.
+func (sb *Sandbox) approve(ws *workspace, c *campaign, requestID string) {
+	c.approval = approval{c.ID, requestID}
+	ws.approvals = append(ws.approvals, c.approval)
+	c.Status = statusActive
+	c.ActivatesAt = sb.now.Add(sb.pace.activate)
+	c.LockedUntil = c.ActivatesAt
+	sb.scheduleActivation(ws, c)
+}
+
+// stop parks what a campaign has not sent yet.
+func (sb *Sandbox) stop(c *campaign) {
+	c.Status, c.ActivatesAt = statusStopped, time.Time{}
+	c.LockedUntil = sb.now.Add(sb.pace.activate)
+}
+
+func (sb *Sandbox) scheduleActivation(ws *workspace, c *campaign) {
+	at := c.ActivatesAt
+	sb.agenda.add(at, "campaign activated", c.ID, func() bool {
+		if c.Status != statusActive || !c.ActivatesAt.Equal(at) {
+			return false
+		}
+		c.ActivatesAt = time.Time{}
+		sb.enrol(ws, c, at)
+		sb.scheduleSends(ws, c, at)
+		ws.version++
+		return true
+	})
+}
+
+// enrol schedules each step for each contact of the source lists, unless it is there already.
+func (sb *Sandbox) enrol(ws *workspace, c *campaign, at time.Time) {
+	there := map[[2]string]bool{}
+	for _, s := range c.Sends {
+		there[[2]string{s.StepID, s.ContactID}] = true
+	}
+	for _, listID := range c.ListIDs {
+		l := ws.byID[listID]
+		if l == nil {
+			continue
+		}
+		for i, row := range l.rows {
+			for n, step := range c.Steps {
+				key := [2]string{step.ID, l.ids[i]}
+				if there[key] || !reachable(row, step.channel()) {
+					continue
+				}
+				there[key] = true
+				c.Sends = append(c.Sends, Send{
+					ID: ws.newID(), StepID: step.ID, ContactID: l.ids[i], State: sendScheduled,
+					DueAt: stamp(at.Add(firstSend + time.Duration(n)*stepGap)), Subject: render(step.Subject, row), Body: render(text(step), row),
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,344 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var campaignRoom = map[*op.Op]handler{
+	op.CampaignsList:   (*call).listCampaigns,
+	op.CampaignsCreate: (*call).createCampaign,
+	op.CampaignsAdjust: (*call).adjustCampaign,
+}
+
+var (
+	_                 = documented("campaigns.lists", "a campaign has at most 10 source lists: more answer CAMPAIGN_LIST_CAP_REACHED")
+	_                 = documented("campaigns.initializing", "listIds answers CAMPAIGN_INITIALIZING until initializationStatus is completed or failed")
+	_                 = documented("campaigns.channels", "email, social network or both; a bad channels value answers INVALID_CAMPAIGN_CHANNELS")
+	_                 = documented("campaigns.reach", "lists are judged together: without a contact that the channels reach, they answer LIST_INCOMPATIBLE_WITH_CHANNELS, perhaps only for a while after they were filled")
+	_                 = inferred("campaigns.contacts", "a source list that is missing answers LIST_NOT_FOUND, a company list CONTACT_LIST_REQUIRED")
+	_                 = ambient("campaigns.reach.delay", "the contacts of a list are reached at once, unless ReachableAfter says otherwise")
+	ruleCampaigns     = assumed("campaigns.list", "campaigns is an array, newest first, of id, name, status, initializationStatus, channels, listIds and createdAt; deleted ones are left out, delegated and shared ones are not")
+	ruleNewCampaign   = assumed("campaigns.create", "takes name, 1 to 255 characters, which may repeat, and optionally channels, listIds, steps, knowledgeHubId, templateId and writingStyleId; answers 201 with campaign")
+	ruleAdjusted      = assumed("campaigns.adjust", "takes name, channels, listIds and steps, at least one; each replaces what was there; answers 200 with campaign")
+	ruleChannelNames  = assumed("campaigns.channels.names", "the channels are email and social; without any, a campaign has email")
+	ruleEmptySource   = assumed("campaigns.empty", "source lists that have no contact at all answer LIST_EMPTY")
+	ruleReachFields   = assumed("campaigns.reach.fields", "a contact with an email is reached by email, one with a socialUrl over the social network")
+	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so that every templateId and writingStyleId is unknown")
+	_                 = ambient("campaigns.draft", "a campaign that was never approved has the status draft")
+)
+
+const maxLists = 10
+
+type wireCampaign struct {
+	ID                   string   `json:"id"`
+	Name                 string   `json:"name"`
+	Status               string   `json:"status"`
+	InitializationStatus string   `json:"initializationStatus"`
+	Channels             []string `json:"channels"`
+	ListIDs              []string `json:"listIds"`
+	CreatedAt            string   `json:"createdAt"`
+}
+
+func (c *campaign) wire() wireCampaign {
+	return wireCampaign{
+		ID: c.ID, Name: c.Name, Status: c.Status, InitializationStatus: c.InitializationStatus,
+		Channels: append([]string{}, c.Channels...), ListIDs: append([]string{}, c.ListIDs...),
+		CreatedAt: c.CreatedAt.UTC().Format(timeFormat),
+	}
+}
+
+// campaign finds the campaign that the path names.
+func (c *call) campaign() (*campaign, error) {
+	id, err := c.pathID("campaignId")
+	if err != nil {
+		return nil, err
+	}
+	return c.campaignByID(id)
+}
+
+func (c *call) campaignByID(id string) (*campaign, error) {
+	if cp := c.ws.campaign(id); cp != nil && cp.Access != accessDeleted {
+		return cp, nil
+	}
+	return nil, refuse("CAMPAIGN_NOT_FOUND", "No campaign has this id.")
+}
+
+func (ws *workspace) campaign(id string) *campaign {
+	for _, c := range ws.campaigns {
+		if sameID(c.ID, id) {
+			return c
+		}
+	}
+	return nil
+}
+
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
+
+func (c *call) listCampaigns() (answer, error) {
+	c.uses(ruleCampaigns)
+	all := []wireCampaign{}
+	for _, cp := range slices.Backward(c.ws.campaigns) {
+		if cp.Access != accessDeleted {
+			all = append(all, cp.wire())
+		}
+	}
+	return reply(http.StatusOK, object{"campaigns": all})
+}
+
+// draft is what a body says about a campaign, and which of it was said.
+type draft struct {
+	Campaign
+	named, channelled, listed, stepped bool
+}
+
+// draft reads what creation and adjustment share.
+func (f fields) draft(v *checks, c *call) (d draft, err error) {
+	if d.Name, d.named = f.text(v, "name"); d.named {
+		d.Name = strings.TrimSpace(d.Name)
+		v.length("name", d.Name, longestName)
+	}
+	d.ListIDs, d.listed = f.listIDs(v)
+	d.Steps, d.stepped = f.steps(v, c)
+	if raw, ok := f["channels"]; ok {
+		c.uses(ruleChannelNames)
+		d.channelled = true
+		if d.Channels, ok = readChannels(raw); !ok {
+			err = &refusal{code: "INVALID_CAMPAIGN_CHANNELS", message: "channels has to hold email, social or both.", param: "channels"}
+		}
+	}
+	return d, err
+}
+
+// readChannels reads one or two different channels.
+func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
+	if json.Unmarshal(raw, &chosen) != nil || len(chosen) == 0 || len(chosen) > len(channels) {
+		return nil, false
+	}
+	for i, channel := range chosen {
+		if !slices.Contains(channels, channel) || slices.Contains(chosen[:i], channel) {
+			return nil, false
+		}
+	}
+	return chosen, true
+}
+
+// listIDs reads ids, each of them once. How many there may be is not a matter of form.
+func (f fields) listIDs(v *checks) (ids []string, sent bool) {
+	raw, sent := f["listIds"]
+	if !sent {
+		return nil, false
+	}
+	var all []string
+	if json.Unmarshal(raw, &all) != nil || all == nil || !all24(all) {
+		v.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
+		return nil, true
+	}
+	for _, id := range all {
+		if !slices.ContainsFunc(ids, func(other string) bool { return sameID(id, other) }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, true
+}
+
+func all24(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool { return !isID(id) })
+}
+
+// sources finds the source lists of a campaign, and refuses what they cannot be.
+func (c *call) sources(ids, over []string) ([]string, error) {
+	if len(ids) > maxLists {
+		return nil, refuse("CAMPAIGN_LIST_CAP_REACHED", "A campaign has at most 10 lists.")
+	}
+	var found []string
+	contacts, reached := 0, false
+	for _, id := range ids {
+		l, err := c.listByID(id)
+		if err != nil {
+			return nil, err
+		}
+		if l.EntityType != ContactList {
+			return nil, refuse("CONTACT_LIST_REQUIRED", "A source list is a company list.")
+		}
+		found = append(found, l.ID)
+		contacts += len(l.rows)
+		reached = reached || c.reaches(l, over)
+	}
+	switch {
+	case len(ids) == 0:
+	case contacts == 0:
+		c.uses(ruleEmptySource)
+		return nil, refuse("LIST_EMPTY", "The source lists have no contacts.")
+	case !reached:
+		return nil, refuse("LIST_INCOMPATIBLE_WITH_CHANNELS", "No contact of the lists can be reached over "+strings.Join(over, " or ")+".")
+	}
+	return found, nil
+}
+
+// reaches reports whether a list has a contact whom one of the channels reaches by now.
+func (c *call) reaches(l *list, over []string) bool {
+	c.uses(ruleReachFields)
+	return !c.now.Before(l.ReachableAt) && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+		return slices.ContainsFunc(over, func(channel string) bool { return reachable(row, channel) })
+	})
+}
+
+// reachable reports whether a channel reaches a contact.
+func reachable(row json.RawMessage, channel string) bool {
+	name := "email"
+	if channel == channelSocial {
+		name = "socialUrl"
+	}
+	address, _ := fieldString(row, name)
+	return strings.TrimSpace(address) != ""
+}
+
+func (c *call) createCampaign() (answer, error) {
+	c.uses(ruleNewCampaign)
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	d, wrongChannels := body.draft(&v, c)
+	if _, sent := body["name"]; !sent {
+		v.fail("name", "is required")
+	}
+	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
+		if id, sent := body.text(&v, name); sent && !isID(id) {
+			v.fail(name, "has to be 24 hexadecimal digits")
+		}
+	}
+	body.only(&v, "name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")
+	switch err := v.err(); {
+	case err != nil:
+		return answer{}, err
+	case wrongChannels != nil:
+		return answer{}, wrongChannels
+	}
+	if len(d.Channels) == 0 {
+		c.uses(ruleChannelNames)
+		d.Channels = []string{channelEmail}
+	}
+	if err := c.references(body); err != nil {
+		return answer{}, err
+	}
+	if d.ListIDs, err = c.sources(d.ListIDs, d.Channels); err != nil {
+		return answer{}, err
+	}
+	if err := fit(d.Steps, d.Channels); err != nil {
+		return answer{}, err
+	}
+	amount, err := c.price(1)
+	if err != nil {
+		return answer{}, err
+	}
+
+	cp := &campaign{}
+	c.effect(func() {
+		cp = c.makeCampaign(d.Campaign)
+		c.spend(amount, "campaign generated")
+	}, "campaign created: %q", d.Name)
+	return reply(http.StatusCreated, object{"campaign": cp.wire()})
+}
+
+// references refuses ids of what does not exist.
+func (c *call) references(body fields) error {
+	for _, ref := range []struct {
+		name, code, what string
+	}{
+		{"templateId", "TEMPLATE_NOT_FOUND", "template"},
+		{"writingStyleId", "WRITING_STYLE_NOT_FOUND", "writing style"},
+		{"knowledgeHubId", "KNOWLEDGE_HUB_NOT_FOUND", "knowledge hub"},
+	} {
+		if id, ok := asString(body[ref.name]); ok {
+			c.uses(ruleHubOfCampaign)
+			if ref.name != "knowledgeHubId" || c.ws.hub(id) == nil {
+				return &refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name}
+			}
+		}
+	}
+	return nil
+}
+
+func (c *call) adjustCampaign() (answer, error) {
+	c.uses(ruleAdjusted)
+	id, err := c.pathID("campaignId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	d, wrongChannels := body.draft(&v, c)
+	if len(body) == 0 {
+		v.fail("name", "channels, listIds or steps is required")
+	}
+	body.only(&v, "name", "channels", "listIds", "steps")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	cp, err := c.campaignByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+	if wrongChannels != nil {
+		return answer{}, wrongChannels
+	}
+	next, err := c.adjusted(cp, d)
+	if err != nil {
+		return answer{}, err
+	}
+	c.effect(func() {
+		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
+		cp.Campaign = next
+	}, "campaign adjusted: %s", cp.ID)
+	return reply(http.StatusOK, object{"campaign": cp.wire()})
+}
+
+// adjusted is a campaign as it would be.
+func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
+	next = cp.Campaign
+	if d.named {
+		next.Name = d.Name
+	}
+	if d.channelled {
+		next.Channels = d.Channels
+	}
+	if d.listed && cp.InitializationStatus == initRunning {
+		return next, refuse("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
+	}
+	if d.listed {
+		if next.ListIDs, err = c.sources(d.ListIDs, next.Channels); err != nil {
+			return next, err
+		}
+	}
+	if d.stepped {
+		next.Steps = d.Steps
+	}
+	if d.stepped || d.channelled {
+		err = fit(next.Steps, next.Channels)
+	}
+	return next, err
+}
+
+// keepIDs gives new steps the ids of those whose place and type they take.
+func (ws *workspace) keepIDs(old, steps []Step) []Step {
+	for i := range steps {
+		for _, s := range old {
+			if s.SequenceNumber == steps[i].SequenceNumber && s.Type == steps[i].Type {
+				steps[i].ID = s.ID
+			}
+		}
+		ws.fill(&steps[i].ID)
+	}
+	return steps
+}

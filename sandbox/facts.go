@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var factRoom = map[*op.Op]handler{
+	op.FactsEdit: (*call).editFact,
+}
+
+var (
+	_ = documented("facts.edit", "takes claim, 1 to 1000 characters, and category, one of eleven: at least one; answers with fact: id, claim and category")
+	_ = documented("facts.missing", "a fact that is unknown, retired or another team's answers LEARNED_FACT_NOT_FOUND")
+	_ = inferred("facts.unknown", "unknown keys of the body are ignored")
+)
+
+const longestClaim = 1000
+
+var factCategories = []string{
+	"overview", "products", "pricing", "icp-use-cases", "differentiators", "competitors", "faq", "source-digest", "custom",
+	"objection", "faq-insight",
+}
+
+func (c *call) editFact() (answer, error) {
+	id, err := c.pathID("factId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	_, sentClaim := body["claim"]
+	_, sentCategory := body["category"]
+	if !sentClaim && !sentCategory {
+		v.fail("claim", "or category is required")
+	}
+	claim, isText := body.text(&v, "claim")
+	if isText {
+		v.length("claim", claim, longestClaim)
+	}
+	category, isText := body.text(&v, "category")
+	if isText && !slices.Contains(factCategories, category) {
+		v.fail("category", "has to be one of %s", strings.Join(factCategories, ", "))
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	f := c.ws.fact(id)
+	switch {
+	case f == nil || f.Retired || f.OtherTeam:
+		return answer{}, refuse("LEARNED_FACT_NOT_FOUND", "No learned fact of your team has this id.")
+	case sentClaim:
+		if found := identifying(claim); found != "" {
+			return answer{}, &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
+		}
+	}
+
+	next := *f
+	if sentClaim {
+		next.Claim = claim
+	}
+	if sentCategory {
+		next.Category = category
+	}
+	c.effect(func() { *f = next }, "fact edited: %s", f.ID)
+	return reply(http.StatusOK, object{"fact": object{"id": next.ID, "claim": next.Claim, "category": next.Category}})
+}
+
+func (ws *workspace) fact(id string) *Fact {
+	for _, f := range ws.facts {
+		if sameID(f.ID, id) {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package sandbox
+
+import (
+	"net/http"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var hubRoom = map[*op.Op]handler{
+	op.HubsList:       (*call).listHubs,
+	op.HubsGet:        (*call).getHub,
+	op.HubsPages:      (*call).listPages,
+	op.HubsSetDefault: (*call).setDefaultHub,
+}
+
+var (
+	_               = documented("hubs.owner", "only its owner makes a hub the default: otherwise KNOWLEDGE_HUB_OWNER_ONLY")
+	_               = documented("hubs.pageless", "a hub that predates pages answers KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
+	ruleHubs        = assumed("hubs.list", "knowledgeHubs is an array, newest first, of id, name, status and isDefault; a single one is wrapped in knowledgeHub")
+	ruleHubReady    = assumed("hubs.ready", "a hub that is not processing any more reads ready")
+	rulePages       = assumed("hubs.pages", "pages is an array of id and title")
+	ruleHubChoice   = assumed("hubs.set-default", "takes knowledgeHubId; answers 200 with knowledgeHub")
+	ruleHubBuilding = assumed("hubs.processing", "pages of a processing hub, and the wish to make it the default, answer KNOWLEDGE_HUB_NOT_READY, as documented for its deletion")
+)
+
+type wireHub struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	IsDefault bool   `json:"isDefault"`
+}
+
+type wireHubPage struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+func (c *call) wireHub(h *Hub) wireHub {
+	c.uses(ruleHubs)
+	if h.Status == hubReady {
+		c.uses(ruleHubReady)
+	}
+	return wireHub{h.ID, h.Name, h.Status, h.Default}
+}
+
+func (c *call) hubByID(id string) (*Hub, error) {
+	if h := c.ws.hub(id); h != nil {
+		return h, nil
+	}
+	return nil, refuse("KNOWLEDGE_HUB_NOT_FOUND", "No knowledge hub has this id.")
+}
+
+func (ws *workspace) hub(id string) *Hub {
+	for _, h := range ws.hubs {
+		if sameID(h.ID, id) {
+			return h
+		}
+	}
+	return nil
+}
+
+func (c *call) listHubs() (answer, error) {
+	c.uses(ruleHubs)
+	hubs := []wireHub{}
+	for i := range c.ws.hubs {
+		hubs = append(hubs, c.wireHub(c.ws.hubs[len(c.ws.hubs)-1-i]))
+	}
+	return reply(http.StatusOK, object{"knowledgeHubs": hubs})
+}
+
+func (c *call) getHub() (answer, error) {
+	id, err := c.pathID("hubId")
+	if err != nil {
+		return answer{}, err
+	}
+	h, err := c.hubByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(h)})
+}
+
+func (c *call) listPages() (answer, error) {
+	id, err := c.pathID("hubId")
+	if err != nil {
+		return answer{}, err
+	}
+	h, err := c.hubByID(id)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case h.Pageless:
+		return answer{}, refuse("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub is from before there were pages.")
+	case h.Status == hubProcessing:
+		return answer{}, c.notReady()
+	}
+	c.uses(rulePages)
+	pages := make([]wireHubPage, 0, len(h.Pages))
+	for _, p := range h.Pages {
+		pages = append(pages, wireHubPage(p))
+	}
+	return reply(http.StatusOK, object{"pages": pages})
+}
+
+func (c *call) notReady() error {
+	c.uses(ruleHubBuilding)
+	return refuse("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
+}
+
+func (c *call) setDefaultHub() (answer, error) {
+	c.uses(ruleHubChoice)
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	id := body.required(&v, "knowledgeHubId")
+	if len(v.messages) == 0 && !isID(id) {
+		v.fail("knowledgeHubId", "has to be 24 hexadecimal digits")
+	}
+	body.only(&v, "knowledgeHubId")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	h, err := c.hubByID(id)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case h.Teammate:
+		return answer{}, refuse("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
+	case h.Status == hubProcessing:
+		return answer{}, c.notReady()
+	}
+
+	next := *h
+	next.Default = true
+	c.effect(func() {
+		for _, other := range c.ws.hubs {
+			other.Default = other == h
+		}
+	}, "default hub: %s", h.ID)
+	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(&next)})
+}

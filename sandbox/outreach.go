@@ -1,0 +1,149 @@
+package sandbox
+
+import (
+	"slices"
+	"time"
+)
+
+// Campaign seeds a campaign. Of its fields the document shows the lists, the channels, the steps and the two statuses; where a
+// campaign carries them is assumed.
+type Campaign struct {
+	ID                   string    `json:"id,omitempty"`
+	Name                 string    `json:"name"`
+	Status               string    `json:"status,omitempty"` // draft, which is the default, active or stopped
+	Access               string    `json:"access,omitempty"` // empty is the owner's; delegated, shared or deleted
+	CreatedAt            time.Time `json:"createdAt,omitzero"`
+	InitializationStatus string    `json:"initializationStatus,omitempty"` // running, completed, which is the default, or failed
+	InitializedAt        time.Time `json:"initializedAt,omitzero"`         // when a running one settles; never, if it is zero
+	InitializationFails  bool      `json:"initializationFails,omitempty"`  // as failed, that is
+	Channels             []string  `json:"channels,omitempty"`             // email, social
+	ListIDs              []string  `json:"listIds,omitempty"`              // its source lists, at most 10
+	Steps                []Step    `json:"steps,omitempty"`
+	LockedUntil          time.Time `json:"lockedUntil,omitzero"` // the activation lock
+	ActivatesAt          time.Time `json:"activatesAt,omitzero"` // when the activation of an approved one is over
+	Sends                []Send    `json:"sends,omitempty"`
+}
+
+// Step seeds a step of a campaign. Steps are kept in the order of their numbers.
+type Step struct {
+	ID             string `json:"id,omitempty"`
+	SequenceNumber int    `json:"sequenceNumber,omitempty"` // from 1; without it, the place among the steps
+	Type           string `json:"type"`                     // email, social_connection or social_message
+	Subject        string `json:"subject,omitempty"`
+	Body           string `json:"body,omitempty"`
+	Topic          string `json:"topic,omitempty"` // from which the text would be generated
+}
+
+// Send seeds a scheduled send: a step for one contact.
+type Send struct {
+	ID        string    `json:"id,omitempty"`
+	StepID    string    `json:"stepId,omitempty"`
+	ContactID string    `json:"contactId,omitempty"`
+	State     string    `json:"state,omitempty"` // scheduled, which is the default, or any other
+	DueAt     time.Time `json:"dueAt,omitzero"`
+	Subject   string    `json:"subject,omitempty"`
+	Body      string    `json:"body,omitempty"`
+}
+
+// Fact seeds a learned fact.
+type Fact struct {
+	ID        string `json:"id,omitempty"`
+	Claim     string `json:"claim"`
+	Category  string `json:"category,omitempty"`  // one of the eleven; custom is the default
+	Retired   bool   `json:"retired,omitempty"`   // it answers like a missing one
+	OtherTeam bool   `json:"otherTeam,omitempty"` // and so does it
+}
+
+// Hub seeds a knowledge hub.
+type Hub struct {
+	ID       string    `json:"id,omitempty"`
+	Name     string    `json:"name"`
+	Status   string    `json:"status,omitempty"`   // processing while it is built; ready, which is the default
+	ReadyAt  time.Time `json:"readyAt,omitzero"`   // when a processing one is ready; never, if it is zero
+	Default  bool      `json:"default,omitempty"`  // one at most
+	Teammate bool      `json:"teammate,omitempty"` // a teammate owns it, who alone may make it the default
+	Pageless bool      `json:"pageless,omitempty"` // it predates pages
+	Pages    []HubPage `json:"pages,omitempty"`
+}
+
+// HubPage seeds a page of a knowledge hub.
+type HubPage struct {
+	ID    string `json:"id,omitempty"`
+	Title string `json:"title"`
+}
+
+// Channels, statuses and states. The document shows active, stopped, completed, failed and most states of a send; the others
+// are assumed.
+const (
+	channelEmail  = "email"
+	channelSocial = "social"
+
+	statusDraft   = "draft"
+	statusActive  = "active"
+	statusStopped = "stopped"
+
+	initRunning   = "running"
+	initCompleted = "completed"
+	initFailed    = "failed"
+
+	accessDeleted = "deleted"
+
+	sendScheduled        = "scheduled"
+	sendApprovalRequired = "approval_required"
+	sendSent             = "sent"
+	sendFailed           = "failed"
+
+	hubProcessing = "processing"
+	hubReady      = "ready"
+)
+
+var (
+	channels    = []string{channelEmail, channelSocial}
+	sendStates  = []string{sendScheduled, sendApprovalRequired, sendSent, "skipped", "stopped", "overwritten", "replied", sendFailed}
+	accessKinds = []string{"", "delegated", "shared", accessDeleted}
+)
+
+// outreach is the part of a workspace that campaigns and knowledge hubs live in.
+type outreach struct {
+	accounts  []string
+	campaigns []*campaign // oldest first
+	approvals []approval
+	messages  []Outgoing      // that would have been sent
+	heard     map[string]bool // which of their sends the audit has looked at
+	facts     []*Fact
+	hubs      []*Hub
+}
+
+// campaign is one on its way: its approval tells whose word its messages go out on.
+type campaign struct {
+	Campaign
+	approval approval
+}
+
+// approval is a word that lets the messages of a campaign go out. Those of a seed have no request.
+type approval struct {
+	campaignID string
+	requestID  string
+}
+
+func (c *campaign) snapshot() Campaign {
+	out := c.Campaign
+	out.Channels, out.ListIDs = slices.Clone(c.Channels), slices.Clone(c.ListIDs)
+	out.Steps, out.Sends = slices.Clone(c.Steps), slices.Clone(c.Sends)
+	return out
+}
+
+func (h *Hub) snapshot() Hub {
+	out := *h
+	out.Pages = slices.Clone(h.Pages)
+	return out
+}
+
+func (c *campaign) step(id string) *Step {
+	for i := range c.Steps {
+		if sameID(c.Steps[i].ID, id) {
+			return &c.Steps[i]
+		}
+	}
+	return nil
+}

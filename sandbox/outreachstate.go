@@ -1,0 +1,215 @@
+package sandbox
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// validateOutreach checks campaigns, facts and hubs.
+func validateOutreach(ws Workspace, fail func(string, ...any)) {
+	ids := map[string]bool{}
+	claim := func(kind, id string) {
+		id = strings.ToLower(id)
+		switch {
+		case id == "":
+		case !isID(id):
+			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
+		case ids[id]:
+			fail("%s %s: the id appears twice", kind, id)
+		}
+		ids[id] = true
+	}
+	among := func(kind, name, what, value string, allowed ...string) {
+		if !slices.Contains(allowed, value) {
+			fail("%s %q: unknown %s %q", kind, name, what, value)
+		}
+	}
+	for _, account := range ws.Accounts {
+		among("workspace", ws.Name, "account", account, channels...)
+	}
+	for _, c := range ws.Campaigns {
+		claim("campaign", c.ID)
+		validateCampaign(c, claim, fail, among)
+	}
+	for _, f := range ws.Facts {
+		claim("fact", f.ID)
+		among("fact", f.Claim, "category", f.Category, append([]string{""}, factCategories...)...)
+	}
+	defaults := 0
+	for _, h := range ws.Hubs {
+		claim("hub", h.ID)
+		among("hub", h.Name, "status", h.Status, "", hubProcessing, hubReady)
+		for _, p := range h.Pages {
+			claim("page", p.ID)
+		}
+		if h.Default {
+			defaults++
+		}
+	}
+	if defaults > 1 {
+		fail("%d hubs are the default", defaults)
+	}
+}
+
+func validateCampaign(c Campaign, claim func(kind, id string), fail func(string, ...any), among func(kind, name, what, value string, allowed ...string)) {
+	among("campaign", c.Name, "status", c.Status, "", statusDraft, statusActive, statusStopped)
+	among("campaign", c.Name, "access", c.Access, accessKinds...)
+	among("campaign", c.Name, "initialization status", c.InitializationStatus, "", initRunning, initCompleted, initFailed)
+	for _, channel := range c.Channels {
+		among("campaign", c.Name, "channel", channel, channels...)
+	}
+	if len(c.ListIDs) > maxLists {
+		fail("campaign %q: %d lists, %d are allowed", c.Name, len(c.ListIDs), maxLists)
+	}
+	for _, id := range c.ListIDs {
+		if !isID(id) {
+			fail("campaign %q: the list id %q is not 24 hexadecimal digits", c.Name, id)
+		}
+	}
+	for _, s := range c.Steps {
+		claim("step", s.ID)
+		among("campaign", c.Name, "step type", s.Type, stepTypes...)
+	}
+	if err := arrange(numbered(c.Steps)); err != nil {
+		fail("campaign %q: %v", c.Name, err)
+	}
+	for _, s := range c.Sends {
+		claim("send", s.ID)
+	}
+}
+
+// outreachIDs names every id of a seed.
+func (seed *Workspace) outreachIDs(seen func(id string)) {
+	for _, c := range seed.Campaigns {
+		seen(c.ID)
+		for _, s := range c.Steps {
+			seen(s.ID)
+		}
+		for _, s := range c.Sends {
+			seen(s.ID)
+		}
+	}
+	for _, f := range seed.Facts {
+		seen(f.ID)
+	}
+	for _, h := range seed.Hubs {
+		seen(h.ID)
+		for _, p := range h.Pages {
+			seen(p.ID)
+		}
+	}
+}
+
+func (ws *workspace) loadOutreach(seed Workspace) {
+	ws.accounts, ws.heard = slices.Clone(seed.Accounts), map[string]bool{}
+	for _, c := range seed.Campaigns {
+		ws.addCampaign(c)
+	}
+	for _, f := range seed.Facts {
+		ws.addFact(f)
+	}
+	for _, h := range seed.Hubs {
+		ws.addHub(h)
+	}
+}
+
+// addCampaign keeps a campaign. One that is active needs no approval any more.
+func (ws *workspace) addCampaign(seed Campaign) *campaign {
+	c := &campaign{Campaign: seed}
+	c.Campaign = c.snapshot()
+	ws.fill(&c.ID)
+	c.Status = cmp.Or(c.Status, statusDraft)
+	c.InitializationStatus = cmp.Or(c.InitializationStatus, initCompleted)
+	c.Steps = numbered(c.Steps)
+	for i := range c.Steps {
+		ws.fill(&c.Steps[i].ID)
+	}
+	for i := range c.Sends {
+		ws.fill(&c.Sends[i].ID)
+		c.Sends[i].State = cmp.Or(c.Sends[i].State, sendScheduled)
+	}
+	if c.Status == statusActive {
+		c.approval = approval{campaignID: c.ID}
+		ws.approvals = append(ws.approvals, c.approval)
+	}
+	ws.campaigns = append(ws.campaigns, c)
+	return c
+}
+
+func (ws *workspace) addFact(seed Fact) *Fact {
+	f := &seed
+	ws.fill(&f.ID)
+	f.Category = cmp.Or(f.Category, "custom")
+	ws.facts = append(ws.facts, f)
+	return f
+}
+
+func (ws *workspace) addHub(seed Hub) *Hub {
+	h := &seed
+	h.Pages = slices.Clone(h.Pages)
+	ws.fill(&h.ID)
+	for i := range h.Pages {
+		ws.fill(&h.Pages[i].ID)
+	}
+	h.Status = cmp.Or(h.Status, hubReady)
+	ws.hubs = append(ws.hubs, h)
+	return h
+}
+
+// beginOutreach dates and schedules what the seed left to the first use.
+func (sb *Sandbox) beginOutreach(ws *workspace, now time.Time) {
+	for i, c := range ws.campaigns {
+		sb.beginCampaign(ws, c, now.Add(time.Duration(i-len(ws.campaigns))*time.Second))
+	}
+	for _, h := range ws.hubs {
+		sb.scheduleHub(ws, h)
+	}
+}
+
+// beginCampaign puts everything on the agenda that a campaign has before it.
+func (sb *Sandbox) beginCampaign(ws *workspace, c *campaign, now time.Time) {
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = stamp(now)
+	}
+	for i := range c.Sends {
+		if c.Sends[i].DueAt.IsZero() {
+			c.Sends[i].DueAt = stamp(now.Add(firstSend))
+		}
+	}
+	if c.InitializationStatus == initRunning && !c.InitializedAt.IsZero() {
+		sb.scheduleInitialization(ws, c)
+	}
+	if !c.ActivatesAt.IsZero() {
+		sb.scheduleActivation(ws, c)
+	}
+	sb.scheduleSends(ws, c, time.Time{})
+}
+
+func (sb *Sandbox) scheduleHub(ws *workspace, h *Hub) {
+	if h.Status != hubProcessing || h.ReadyAt.IsZero() {
+		return
+	}
+	sb.agenda.add(h.ReadyAt, "hub ready", h.ID, func() bool {
+		if h.Status != hubProcessing {
+			return false
+		}
+		h.Status, h.ReadyAt = hubReady, time.Time{}
+		ws.version++
+		return true
+	})
+}
+
+func (ws *workspace) snapshotOutreach(out *Workspace) {
+	out.Accounts = slices.Clone(ws.accounts)
+	for _, c := range ws.campaigns {
+		out.Campaigns = append(out.Campaigns, c.snapshot())
+	}
+	for _, f := range ws.facts {
+		out.Facts = append(out.Facts, *f)
+	}
+	for _, h := range ws.hubs {
+		out.Hubs = append(out.Hubs, h.snapshot())
+	}
+}

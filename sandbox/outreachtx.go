@@ -1,0 +1,210 @@
+package sandbox
+
+import (
+	"slices"
+	"time"
+)
+
+// ReadyCampaign is a draft that can be approved, once an e-mail account is connected: it sends one message to each contact of
+// the lists.
+func ReadyCampaign(name string, listIDs ...string) Campaign {
+	return Campaign{
+		Name: name, Channels: []string{channelEmail}, ListIDs: listIDs,
+		Steps: []Step{{Type: stepEmail, Subject: "Hello {{firstName}}", Body: "Do you have a minute?"}},
+	}
+}
+
+// Campaigns copies the campaigns, deleted ones among them, newest first.
+func (w *Tenant) Campaigns() []Campaign {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	all := make([]Campaign, 0, len(w.ws.campaigns))
+	for _, c := range slices.Backward(w.ws.campaigns) {
+		all = append(all, c.snapshot())
+	}
+	return all
+}
+
+// Sends copies the scheduled sends of a campaign, whatever their state: none if there is no such campaign.
+func (w *Tenant) Sends(campaignID string) []Send {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	if c := w.ws.campaign(campaignID); c != nil {
+		return slices.Clone(c.Sends)
+	}
+	return nil
+}
+
+// Facts copies the learned facts, those that the API does not admit to among them, oldest first.
+func (w *Tenant) Facts() []Fact {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	facts := make([]Fact, 0, len(w.ws.facts))
+	for _, f := range w.ws.facts {
+		facts = append(facts, *f)
+	}
+	return facts
+}
+
+// Hubs copies the knowledge hubs, newest first.
+func (w *Tenant) Hubs() []Hub {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	hubs := make([]Hub, 0, len(w.ws.hubs))
+	for _, h := range slices.Backward(w.ws.hubs) {
+		hubs = append(hubs, h.snapshot())
+	}
+	return hubs
+}
+
+// ConnectAccount connects an account to send from: email or social.
+func (tx *Tx) ConnectAccount(channel string) {
+	tx.change("ConnectAccount", func(time.Time) bool {
+		if !slices.Contains(channels, channel) {
+			return false
+		}
+		if !slices.Contains(tx.ws.accounts, channel) {
+			tx.ws.accounts = append(tx.ws.accounts, channel)
+		}
+		return true
+	})
+}
+
+// DisconnectAccount takes the account of a channel away: its campaigns are not ready any more, and what is due fails.
+func (tx *Tx) DisconnectAccount(channel string) {
+	tx.change("DisconnectAccount", func(time.Time) bool {
+		at := slices.Index(tx.ws.accounts, channel)
+		if at >= 0 {
+			tx.ws.accounts = slices.Delete(tx.ws.accounts, at, at+1)
+		}
+		return at >= 0
+	})
+}
+
+// add checks a seed of one thing before it is added.
+func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
+	if err := (State{Workspaces: []Workspace{seed}}).Validate(); err != nil {
+		tx.sb.help()
+		tx.sb.misuse("Tx.%s: %v", what, err)
+		return
+	}
+	tx.change(what, func(now time.Time) bool {
+		taken := false
+		seed.outreachIDs(func(id string) { taken = taken || id != "" && tx.ws.has(id) })
+		if !taken {
+			seed.outreachIDs(tx.ws.seen)
+			apply(now)
+		}
+		return !taken
+	})
+}
+
+// has reports whether something of the kinds of this file has an id.
+func (ws *workspace) has(id string) (found bool) {
+	var all Workspace
+	ws.snapshotOutreach(&all)
+	all.outreachIDs(func(other string) { found = found || sameID(other, id) })
+	return found
+}
+
+// CreateCampaign adds a campaign and returns its id.
+func (tx *Tx) CreateCampaign(c Campaign) (id string) {
+	tx.add("CreateCampaign", Workspace{Campaigns: []Campaign{c}}, func(now time.Time) {
+		made := tx.ws.addCampaign(c)
+		tx.sb.beginCampaign(tx.ws, made, now)
+		id = made.ID
+	})
+	return id
+}
+
+// CreateFact adds a learned fact and returns its id.
+func (tx *Tx) CreateFact(f Fact) (id string) {
+	tx.add("CreateFact", Workspace{Facts: []Fact{f}}, func(time.Time) { id = tx.ws.addFact(f).ID })
+	return id
+}
+
+// CreateHub adds a knowledge hub and returns its id.
+func (tx *Tx) CreateHub(h Hub) (id string) {
+	tx.add("CreateHub", Workspace{Hubs: []Hub{h}}, func(time.Time) {
+		if h.Default {
+			for _, other := range tx.ws.hubs {
+				other.Default = false
+			}
+		}
+		made := tx.ws.addHub(h)
+		tx.sb.scheduleHub(tx.ws, made)
+		id = made.ID
+	})
+	return id
+}
+
+// RetireFact retires a learned fact: it answers like a missing one.
+func (tx *Tx) RetireFact(factID string) {
+	tx.change("RetireFact", func(time.Time) bool {
+		f := tx.ws.fact(factID)
+		if f != nil {
+			f.Retired = true
+		}
+		return f != nil
+	})
+}
+
+// withCampaign applies one act to a campaign.
+func (tx *Tx) withCampaign(what, campaignID string, apply func(*campaign, time.Time) bool) {
+	tx.change(what, func(now time.Time) bool {
+		c := tx.ws.campaign(campaignID)
+		return c != nil && apply(c, now)
+	})
+}
+
+// StopCampaign stops an active campaign: nothing more goes out until it is approved again.
+func (tx *Tx) StopCampaign(campaignID string) {
+	tx.withCampaign("StopCampaign", campaignID, func(c *campaign, _ time.Time) bool {
+		if c.Status != statusActive {
+			return false
+		}
+		tx.sb.stop(c)
+		return true
+	})
+}
+
+// DeleteCampaign deletes a campaign: it answers like a missing one, and nothing more goes out.
+func (tx *Tx) DeleteCampaign(campaignID string) {
+	tx.withCampaign("DeleteCampaign", campaignID, func(c *campaign, _ time.Time) bool {
+		c.Access = accessDeleted
+		return true
+	})
+}
+
+// HoldLock holds the activation lock of a campaign for a while, as an approve or a stop does.
+func (tx *Tx) HoldLock(campaignID string, d time.Duration) {
+	tx.withCampaign("HoldLock", campaignID, func(c *campaign, now time.Time) bool {
+		c.LockedUntil = now.Add(d)
+		return d > 0
+	})
+}
+
+// SettleCampaign ends the initialization of a campaign, as completed or as failed.
+func (tx *Tx) SettleCampaign(campaignID, status string) {
+	tx.withCampaign("SettleCampaign", campaignID, func(c *campaign, _ time.Time) bool {
+		if c.InitializationStatus != initRunning || status != initCompleted && status != initFailed {
+			return false
+		}
+		tx.ws.settle(c, status)
+		return true
+	})
+}
+
+// MoveSend puts a scheduled send into any state. One that is scheduled again goes out when it is due; one that was sent stays
+// out.
+func (tx *Tx) MoveSend(sendID, state string) {
+	tx.change("MoveSend", func(now time.Time) bool {
+		c, s := tx.ws.send(sendID)
+		if s == nil || state == "" || s.State == sendSent && state == sendScheduled {
+			return false
+		}
+		s.State = state
+		tx.sb.scheduleSends(tx.ws, c, now)
+		return true
+	})
+}

@@ -1,0 +1,42 @@
+package sandbox
+
+import (
+	"fmt"
+	"time"
+)
+
+// pace is how long things take that the service does in the background.
+type pace struct {
+	initialize time.Duration // a new campaign
+	activate   time.Duration // an approved one, which is locked meanwhile
+	reach      time.Duration // the contacts that fill a list
+}
+
+func defaultPace() pace { return pace{initialize: 30 * time.Second, activate: 3 * time.Second} }
+
+func during(what string, d time.Duration, set func(*pace)) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		if d < 0 {
+			return fmt.Errorf("%s: %v is negative", what, d)
+		}
+		set(&sb.pace)
+		return nil
+	}
+}
+
+// InitializesFor sets how long a new campaign is initialized: 30 seconds without it, not at all if it is zero.
+func InitializesFor(d time.Duration) Option {
+	return during("InitializesFor", d, func(p *pace) { p.initialize = d })
+}
+
+// ActivatesFor sets how long the activation of an approved campaign goes on, and how long it, or a stop, holds the lock: 3
+// seconds without it.
+func ActivatesFor(d time.Duration) Option {
+	return during("ActivatesFor", d, func(p *pace) { p.activate = d })
+}
+
+// ReachableAfter keeps the contacts of a list out of the reach of campaigns for a while after the list was filled. Without it,
+// they are reached at once.
+func ReachableAfter(d time.Duration) Option {
+	return during("ReachableAfter", d, func(p *pace) { p.reach = d })
+}

@@ -1,0 +1,195 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var sendRoom = map[*op.Op]handler{
+	op.CampaignsSends:    (*call).listSends,
+	op.CampaignsEditSend: (*call).editSend,
+}
+
+var (
+	_              = documented("sends.edit", "a send is edited while it is scheduled or approval_required: in any other state it answers SCHEDULED_SEND_NOT_EDITABLE")
+	_              = documented("sends.nothing-leaves", "messages go into the outbox, and only after an approval")
+	ruleSendsShape = assumed("sends.list", "sends are paged like lists, limit 1-1000, 100 by default, oldest first: id, stepId, contactId, state, dueAt, subject and body")
+	ruleSendEdit   = assumed("sends.edit.shape", "an edit takes subject, body and dueAt, at least one; answers 200 with scheduledSend")
+	_              = ambient("sends.due", "the first step is due a minute after the activation, each further one a day later, for every contact whom its channel reaches")
+	_              = ambient("sends.moves", "a scheduled send is sent when it is due and its campaign active, and fails without an account for its channel; other states are reached by Tx.MoveSend")
+	_              = ambient("sends.parked", "while a campaign is stopped its sends stay as they are; what is overdue goes out when it is active again")
+)
+
+const (
+	firstSend = time.Minute
+	stepGap   = 24 * time.Hour
+)
+
+type wireSend struct {
+	ID        string `json:"id"`
+	StepID    string `json:"stepId"`
+	ContactID string `json:"contactId"`
+	State     string `json:"state"`
+	DueAt     string `json:"dueAt"`
+	Subject   string `json:"subject"`
+	Body      string `json:"body"`
+}
+
+func (s *Send) wire() wireSend {
+	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
+}
+
+// text is what a step says: generated from its topic, if it has no words of its own.
+func text(s Step) string { return cmp.Or(s.Body, s.Topic) }
+
+func (c *call) listSends() (answer, error) {
+	c.uses(ruleSendsShape)
+	id, err := c.pathID("campaignId")
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	limit := v.number(c.query, "limit", 1000, 100)
+	pageNum := v.number(c.query, "pageNum", 0, 1)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	cp, err := c.campaignByID(id)
+	if err != nil {
+		return answer{}, err
+	}
+	from, to, pages := page(len(cp.Sends), limit, pageNum)
+	data := make([]wireSend, 0, to-from)
+	for _, s := range cp.Sends[from:to] {
+		data = append(data, s.wire())
+	}
+	return reply(http.StatusOK, object{"data": data, "pagination": pages})
+}
+
+func (c *call) editSend() (answer, error) {
+	id, err := c.pathID("sendId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	subject, hasSubject := body.text(&v, "subject")
+	words, hasBody := body.text(&v, "body")
+	due, hasDue := body.text(&v, "dueAt")
+	dueAt, err := time.Parse(time.RFC3339, due)
+	if hasDue && err != nil {
+		v.fail("dueAt", "has to be a time in ISO 8601")
+	}
+	if len(body) == 0 {
+		v.fail("subject", "body or dueAt is required")
+	}
+	body.only(&v, "subject", "body", "dueAt")
+	if err := v.err(); err != nil {
+		c.uses(ruleSendEdit)
+		return answer{}, err
+	}
+	cp, s := c.ws.send(id)
+	switch {
+	case s == nil:
+		return answer{}, refuse("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
+	case s.State != sendScheduled && s.State != sendApprovalRequired:
+		return answer{}, refuse("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
+	}
+
+	c.uses(ruleSendEdit)
+	next := *s
+	if hasSubject {
+		next.Subject = subject
+	}
+	if hasBody {
+		next.Body = words
+	}
+	if hasDue {
+		next.DueAt = stamp(dueAt)
+	}
+	c.effect(func() {
+		*s = next
+		c.sb.scheduleSends(c.ws, cp, c.now)
+	}, "send edited: %s", s.ID)
+	return reply(http.StatusOK, object{"scheduledSend": next.wire()})
+}
+
+// send finds a scheduled send in the campaigns that have not been deleted.
+func (ws *workspace) send(id string) (*campaign, *Send) {
+	for _, c := range ws.campaigns {
+		for i := range c.Sends {
+			if sameID(c.Sends[i].ID, id) && c.Access != accessDeleted {
+				return c, &c.Sends[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// scheduleSends puts the instants at which sends are due on the agenda, once each, and none before an instant.
+func (sb *Sandbox) scheduleSends(ws *workspace, c *campaign, earliest time.Time) {
+	if c.Status != statusActive {
+		return
+	}
+	known := map[time.Time]bool{}
+	for _, s := range c.Sends {
+		at := s.DueAt
+		if at.Before(earliest) {
+			at = earliest
+		}
+		if s.State != sendScheduled || known[at] {
+			continue
+		}
+		known[at] = true
+		sb.agenda.add(at, "messages sent", c.ID, func() bool { return ws.sendDue(c, at) })
+	}
+}
+
+// sendDue sends what is due: into the outbox, which nothing ever leaves.
+func (ws *workspace) sendDue(c *campaign, at time.Time) (sent bool) {
+	if c.Status != statusActive || c.Access == accessDeleted || !c.ActivatesAt.IsZero() {
+		return false
+	}
+	for i := range c.Sends {
+		s := &c.Sends[i]
+		if s.State != sendScheduled || s.DueAt.After(at) {
+			continue
+		}
+		ws.version++
+		channel := channelEmail
+		if step := c.step(s.StepID); step != nil {
+			channel = step.channel()
+		}
+		if !slices.Contains(ws.accounts, channel) {
+			s.State = sendFailed
+			continue
+		}
+		s.State, sent = sendSent, true
+		ws.messages = append(ws.messages, Outgoing{
+			Time: at, RequestID: c.approval.requestID, Kind: "message", To: s.ContactID, Count: 1, CampaignID: c.ID, SendID: s.ID,
+		})
+	}
+	return sent
+}
+
+// auditMessages looks for messages that nobody approved, and for those that went out twice.
+func (ws *workspace) auditMessages() (problems []string) {
+	for _, m := range ws.messages[len(ws.heard):] {
+		if !slices.Contains(ws.approvals, approval{m.CampaignID, m.RequestID}) {
+			problems = append(problems, fmt.Sprintf("a message went out without an approval: %+v", m))
+		}
+		if ws.heard[m.SendID] {
+			problems = append(problems, fmt.Sprintf("a message went out twice: %+v", m))
+		}
+		ws.heard[m.SendID] = true
+	}
+	return problems
+}

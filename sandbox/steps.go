@@ -1,0 +1,225 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var stepRoom = map[*op.Op]handler{
+	op.CampaignsSteps:       (*call).listSteps,
+	op.CampaignsPreviewStep: (*call).previewStep,
+}
+
+var (
+	_                = documented("steps.note", "the body of a social_connection step is its note: at most 200 characters, else CONNECTION_NOTE_TOO_LONG; without one, no note is sent")
+	_                = documented("steps.order", "a social_connection step after a social_message step answers STEP_ORDER_INVALID, a sequenceNumber used twice STEP_POSITION_TAKEN")
+	_                = documented("steps.preview", "a preview answers stepId and preview, and neither saves nor sends; without a source list, a sample contact or a text it answers STEP_PREVIEW_UNAVAILABLE")
+	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in their order")
+	ruleStepsSent    = assumed("steps.sent", "the steps of a body are objects of type, sequenceNumber, subject, body and topic; without a number, a step has its place; they replace the steps there were")
+	ruleStepTypes    = assumed("steps.types", "besides social_connection and social_message there is email, and a step belongs to a channel of its campaign")
+	rulePreviewShape = assumed("steps.preview.shape", "a preview is contactId, subject and body for the first contact, with {{field}} filled in; what the body says is ignored")
+)
+
+const (
+	stepEmail      = "email"
+	stepConnection = "social_connection"
+	stepMessage    = "social_message"
+
+	longestNote = 200
+)
+
+var stepTypes = []string{stepEmail, stepConnection, stepMessage}
+
+// channel is what a step is sent over.
+func (s *Step) channel() string {
+	if s.Type == stepEmail {
+		return channelEmail
+	}
+	return channelSocial
+}
+
+// missing says what a step lacks before it can be sent: nothing, if it is empty.
+func (s *Step) missing() string {
+	switch {
+	case s.Topic != "", s.Type == stepConnection:
+	case s.Type == stepEmail && s.Subject == "":
+		return "a subject"
+	case s.Body == "":
+		return "a body"
+	}
+	return ""
+}
+
+// numbered gives steps without a number their place, and puts all into their order.
+func numbered(steps []Step) []Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].SequenceNumber = cmp.Or(steps[i].SequenceNumber, i+1)
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.SequenceNumber, b.SequenceNumber) })
+	return steps
+}
+
+// arrange refuses steps, in their order, that cannot follow each other.
+func arrange(steps []Step) error {
+	messaged := false
+	for i, s := range steps {
+		switch {
+		case i > 0 && steps[i-1].SequenceNumber == s.SequenceNumber:
+			return refuse("STEP_POSITION_TAKEN", "Two steps have the same sequenceNumber.")
+		case s.Type == stepConnection && messaged:
+			return refuse("STEP_ORDER_INVALID", "A social_connection step would follow a social_message step.")
+		case s.Type == stepConnection && runes(s.Body) > longestNote:
+			return refuse("CONNECTION_NOTE_TOO_LONG", "A connection note has at most 200 characters.")
+		}
+		messaged = messaged || s.Type == stepMessage
+	}
+	return nil
+}
+
+type wireStep struct {
+	ID             string `json:"id"`
+	SequenceNumber int    `json:"sequenceNumber"`
+	Type           string `json:"type"`
+	Subject        string `json:"subject"`
+	Body           string `json:"body"`
+	Topic          string `json:"topic"`
+}
+
+// steps reads the steps of a body. It reports whether there are any.
+func (f fields) steps(v *checks, c *call) ([]Step, bool) {
+	raw, ok := f["steps"]
+	if !ok {
+		return nil, false
+	}
+	c.uses(ruleStepsSent, ruleStepTypes)
+	var all []map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
+		v.fail("steps", "has to be an array of objects, at least one")
+		return nil, true
+	}
+	steps := make([]Step, len(all))
+	for i, one := range all {
+		if problem := readStep(one, &steps[i]); problem != "" {
+			v.fail("steps", "number %d: %s", i, problem)
+		}
+	}
+	return numbered(steps), true
+}
+
+// readStep reads one step, and says what is wrong with it.
+func readStep(f fields, s *Step) (problem string) {
+	var v checks
+	s.Type, _ = f.text(&v, "type")
+	if !slices.Contains(stepTypes, s.Type) {
+		v.fail("type", "has to be one of %s", strings.Join(stepTypes, ", "))
+	}
+	if raw, ok := f["sequenceNumber"]; ok && (json.Unmarshal(raw, &s.SequenceNumber) != nil || s.SequenceNumber < 1) {
+		v.fail("sequenceNumber", "has to be an integer of at least 1")
+	}
+	s.Subject, _ = f.text(&v, "subject")
+	s.Body, _ = f.text(&v, "body")
+	s.Topic, _ = f.text(&v, "topic")
+	f.only(&v, "type", "sequenceNumber", "subject", "body", "topic")
+	return strings.Join(v.messages, ", ")
+}
+
+// fit refuses steps that the channels of a campaign do not carry.
+func fit(steps []Step, channels []string) error {
+	for _, s := range steps {
+		if !slices.Contains(channels, s.channel()) {
+			return invalid("steps", "has a "+s.Type+" step, for which the campaign has no channel")
+		}
+	}
+	return arrange(steps)
+}
+
+func (c *call) listSteps() (answer, error) {
+	c.uses(ruleStepsShape)
+	cp, err := c.campaign()
+	if err != nil {
+		return answer{}, err
+	}
+	steps := make([]wireStep, 0, len(cp.Steps))
+	for _, s := range cp.Steps {
+		steps = append(steps, wireStep(s))
+	}
+	return reply(http.StatusOK, object{"steps": steps})
+}
+
+func (c *call) previewStep() (answer, error) {
+	id, err := c.pathID("stepId")
+	if err != nil {
+		return answer{}, err
+	}
+	cp, err := c.campaign()
+	if err != nil {
+		return answer{}, err
+	}
+	s := cp.step(id)
+	if s == nil {
+		return answer{}, refuse("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
+	}
+	sample, err := c.sample(cp, s)
+	if err != nil {
+		return answer{}, err
+	}
+	amount, err := c.price(1)
+	if err != nil {
+		return answer{}, err
+	}
+	c.uses(rulePreviewShape)
+	if amount > 0 {
+		c.effect(func() { c.spend(amount, "preview generated") }, "step previewed: %s", s.ID)
+	}
+	contact, _ := fieldString(sample, "id")
+	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{
+		"contactId": contact, "subject": render(s.Subject, sample), "body": render(cmp.Or(s.Body, s.Topic), sample),
+	}})
+}
+
+// sample finds a contact to render a step for.
+func (c *call) sample(cp *campaign, s *Step) (json.RawMessage, error) {
+	const code = "STEP_PREVIEW_UNAVAILABLE"
+	var lists []*list
+	for _, id := range cp.ListIDs {
+		if l := c.ws.byID[id]; l != nil {
+			lists = append(lists, l)
+		}
+	}
+	if len(lists) == 0 {
+		return nil, refuse(code, "The campaign has no source list.")
+	}
+	if cmp.Or(s.Body, s.Topic) == "" {
+		return nil, refuse(code, "The step has nothing to render.")
+	}
+	for _, l := range lists {
+		if len(l.rows) > 0 {
+			return l.rows[0], nil
+		}
+	}
+	return nil, refuse(code, "The source lists have no contact.")
+}
+
+// render fills in the fields of a contact. A field it does not have leaves nothing.
+func render(text string, contact json.RawMessage) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "{{")
+		name, rest, closed := strings.Cut(after, "}}")
+		if !found || !closed {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(before)
+		value, _ := lookup(contact, strings.TrimSpace(name))
+		filled, _ := asString(value)
+		b.WriteString(filled)
+		text = rest
+	}
+}
