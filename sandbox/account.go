@@ -30,7 +30,5 @@ func (c *call) credits() (answer, error) {
 
 func (c *call) filterOptions() (answer, error) {
 	c.uses(ruleFilterOptions)
-	return reply(http.StatusOK, object{"filterOptions": object{
-		"job_title_levels": []string{"c_suite", "director", "entry", "manager", "vp"},
-	}})
+	return reply(http.StatusOK, object{"filterOptions": c.ws.filterOptions()})
 }

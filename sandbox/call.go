@@ -82,10 +82,7 @@ func (c *call) list() (*list, error) {
 }
 
 func (c *call) listByID(id string) (*list, error) {
-	if l := c.ws.byID[id]; l != nil {
-		return l, nil
-	}
-	if l := c.ws.byID[strings.ToLower(id)]; l != nil {
+	if l := c.ws.list(id); l != nil {
 		return l, nil
 	}
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")

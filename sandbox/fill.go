@@ -160,14 +160,7 @@ func (c *call) saveToList() (answer, error) {
 	if _, sent := body["sourceListId"]; sent && !isID(source) {
 		v.fail("sourceListId", "has to be 24 hexadecimal digits")
 	}
-	listID, byID := body.text(&v, "listId")
-	name, byName := body.text(&v, "listName")
-	if name = strings.TrimSpace(name); byName {
-		v.length("listName", name, longestName)
-	}
-	if byID == byName {
-		v.fail("listId", "or listName is required, not both")
-	}
+	dest := body.destination(&v)
 	wanted, chosen := body.ids(&v, "contactIds")
 	if err := v.err(); err != nil {
 		return answer{}, err
@@ -177,22 +170,44 @@ func (c *call) saveToList() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var to *list
-	if byID {
-		to, err = c.listByID(listID)
-	} else {
-		to, err = c.listByName(name)
-	}
+	to, err := c.destination(dest)
 	switch {
 	case err != nil:
 		return answer{}, err
 	case to == nil:
-		return c.saveToNew(name, from.EntityType, rows)
+		return c.saveToNew(dest.name, from.EntityType, rows)
 	case to.EntityType != from.EntityType:
 		c.uses(ruleSaveKind)
 		return answer{}, invalid("listId", "has to be a list of the same kind")
 	}
 	return c.fill(to, rows)
+}
+
+// destination is a list that rows are saved to: one that is there, or one of a name, new or not.
+type destination struct {
+	id, name string
+	byID     bool
+}
+
+func (f fields) destination(v *checks) (d destination) {
+	var byName bool
+	d.id, d.byID = f.text(v, "listId")
+	d.name, byName = f.text(v, "listName")
+	if d.name = strings.TrimSpace(d.name); byName {
+		v.length("listName", d.name, longestName)
+	}
+	if d.byID == byName {
+		v.fail("listId", "or listName is required, not both")
+	}
+	return d
+}
+
+// destination finds the list: nil if it has to be made.
+func (c *call) destination(d destination) (*list, error) {
+	if d.byID {
+		return c.listByID(d.id)
+	}
+	return c.listByName(d.name)
 }
 
 // source reads what is to be saved.

@@ -2,13 +2,16 @@ package sandbox
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 var (
 	_ = documented("credits.before", "credits are checked before anything is done; a refused or failed request costs nothing")
 	_ = documented("credits.status", "INSUFFICIENT_CREDITS is 402, or 422 by InsufficientCreditsAs")
-	_ = ambient("credits.prices", "prices that the document does not show are zero until WithPrices sets them")
+	_ = ambient("credits.prices", "what has no price is free; WithPrices sets prices")
+
+	rulePrice = assumed("credits.default-prices", "a price that the document does not show is that of DefaultPrices until WithPrices sets it")
 )
 
 // LedgerEntry is one movement of credits. Entries are only ever added.
@@ -24,6 +27,14 @@ type LedgerEntry struct {
 // price is what n rows cost. It refuses what the balance does not cover, so that it belongs before any effect.
 func (c *call) price(n int) (int64, error) {
 	each := c.sb.prices[c.op.Name]
+	if each > 0 && n > 0 && !slices.Contains(c.sb.priced, c.op.Name) {
+		c.uses(rulePrice)
+	}
+	return c.costs(n, each)
+}
+
+// costs is what n things cost.
+func (c *call) costs(n int, each int64) (int64, error) {
 	if n < 0 || each > 0 && int64(n) > c.ws.balance/each {
 		return 0, refuse("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))
 	}
@@ -66,6 +77,11 @@ func (c *call) audit(status int) (problems []string) {
 	}
 	if balance != c.ws.balance || balance < 0 {
 		fail("the balance is %d, the ledger says %d", c.ws.balance, balance)
+	}
+	for _, a := range c.ws.agents {
+		if a.spec.maxSpend > 0 && a.Spent > a.spec.maxSpend {
+			fail("a run of agent %s spent %d, and %d is the most", a.ID, a.Spent, a.spec.maxSpend)
+		}
 	}
 	for _, problem := range c.ws.auditMessages() {
 		fail("%s", problem)

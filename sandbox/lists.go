@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -150,12 +151,22 @@ func (c *call) createList() (answer, error) {
 }
 
 // makeList adds an empty list at the root.
-func (c *call) makeList(name, kind string) *list {
-	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(c.now)}
-	if c.sb.hideFor > 0 {
-		seed.VisibleAt = c.now.Add(c.sb.hideFor)
+func (c *call) makeList(name, kind string) *list { return c.sb.makeList(c.ws, name, kind, c.now) }
+
+func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *list {
+	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(now)}
+	if sb.hideFor > 0 {
+		seed.VisibleAt = now.Add(sb.hideFor)
 	}
-	return c.sb.addList(c.ws, seed)
+	return sb.addList(ws, seed)
+}
+
+// list finds a list, whatever the case of its id.
+func (ws *workspace) list(id string) *list {
+	if l := ws.byID[id]; l != nil {
+		return l
+	}
+	return ws.byID[strings.ToLower(id)]
 }
 
 // nameFree refuses a name that a list or an agent has, or that is kept for the system.
@@ -164,7 +175,7 @@ func (c *call) nameFree(name string) error {
 		return err
 	}
 	taken := slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.Name == name }) ||
-		slices.ContainsFunc(c.ws.agents, func(a Agent) bool { return a.Name == name })
+		slices.ContainsFunc(c.ws.agents, func(a *agent) bool { return strings.TrimSpace(a.Name) == name })
 	if taken {
 		return refuse("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
 	}

@@ -48,12 +48,25 @@ func Credits(n int64) Option {
 	}
 }
 
-// Prices are credits for each row that an operation adds or delivers, by the name of the operation.
-//
-// The document shows none for the operations that exist so far, so that every price is free until it is set here.
+// Prices are credits for each row that an operation adds, finds or delivers, by the name of the operation. For a people
+// watcher it is each watched contact that counts.
 type Prices map[string]int64
 
-// WithPrices sets prices: none of them is known to be the real one.
+// DefaultPrices are those that hold without [WithPrices]. Only that of a web monitor's result is documented: the others are made
+// up, so that what costs something shows in the ledger. What is not named is free.
+func DefaultPrices() Prices {
+	return Prices{
+		"agents.create-web-monitor":      50,
+		"agents.create-people-watcher":   1,
+		"agents.create-person-discovery": 1,
+		"search.prospects":               1,
+		"search.run-saved":               1,
+		"search.companies":               1,
+		"search.save-to-list":            1,
+	}
+}
+
+// WithPrices sets prices; the others stay as they are. What you set is no assumption of the sandbox any more.
 func WithPrices(prices Prices) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		for name, price := range prices {
@@ -63,8 +76,9 @@ func WithPrices(prices Prices) Option {
 			if price < 0 {
 				return fmt.Errorf("WithPrices: %s: %d is negative", name, price)
 			}
+			sb.prices[name] = price
+			sb.priced = append(sb.priced, name)
 		}
-		sb.prices = prices
 		return nil
 	}
 }

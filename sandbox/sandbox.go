@@ -29,7 +29,10 @@ type Sandbox struct {
 	hideFor time.Duration
 	short   int // status of INSUFFICIENT_CREDITS
 	prices  Prices
+	priced  []string // by WithPrices
 	pace    pace
+	plan    AgentPlan
+	scroll  ScrollPlan
 	remote  bool
 	paths   map[*op.Op]string // patterns that WithRoute has set
 	mux     *http.ServeMux
@@ -53,7 +56,10 @@ type Sandbox struct {
 //
 // It starts nothing and opens nothing, so that there is nothing to close.
 func New(t TB, opts ...Option) *Sandbox {
-	sb := &Sandbox{t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired, pace: defaultPace()}
+	sb := &Sandbox{
+		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
+		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(),
+	}
 	var cfg settings
 	for _, opt := range opts {
 		if err := opt(sb, &cfg); err != nil {

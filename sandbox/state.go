@@ -49,6 +49,13 @@ type Workspace struct {
 	Facts     []Fact     `json:"facts,omitempty"`
 	Hubs      []Hub      `json:"hubs,omitempty"` // oldest first
 
+	FilterOptions map[string][]string `json:"filterOptions,omitempty"` // of searches: keys and their values; without any, job_title_levels
+	Prospects     []json.RawMessage   `json:"prospects,omitempty"`     // what searches find, JSON objects; without any, 250 invented people
+	Companies     []json.RawMessage   `json:"companies,omitempty"`     // what company searches find, likewise; without any, 60 invented ones
+	SavedSearches []SavedSearch       `json:"savedSearches,omitempty"`
+	Activities    []Activity          `json:"activities,omitempty"` // of contacts, in any order
+	Imports       []Import            `json:"imports,omitempty"`    // files that were imported, and uploads that were reserved
+
 	Lists []List `json:"lists,omitempty"` // oldest first: the last one is listed first, unless CreatedAt says otherwise
 }
 
@@ -86,15 +93,6 @@ type CRM struct {
 
 // IsZero reports whether nothing is said about CRMs.
 func (c CRM) IsZero() bool { return len(c.Supported) == 0 && len(c.Connected) == 0 }
-
-// Agent seeds an agent.
-type Agent struct {
-	ID     string `json:"id,omitempty"`
-	Type   string `json:"type,omitempty"` // empty is a legacy kind, which reads null
-	Name   string `json:"name"`
-	Status string `json:"status,omitempty"` // empty is a draft
-	ListID string `json:"listId,omitempty"` // its results
-}
 
 // List seeds a list and its rows.
 type List struct {
@@ -253,6 +251,8 @@ func (s State) Validate() error {
 		}
 		validateLists(ws, at)
 		validateOutreach(ws, at)
+		validateAgents(ws, at)
+		validateResearch(ws, at)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("sandbox: invalid state: %w", err)

@@ -17,6 +17,7 @@ import (
 // workspace is what the keys and teammates of one account share.
 type workspace struct {
 	outreach
+	research
 	sb      *Sandbox
 	number  int
 	name    string
@@ -26,8 +27,8 @@ type workspace struct {
 	keys    []*key
 	folders []Folder
 	crm     CRM
-	agents  []Agent
-	lists   []*list // oldest first
+	agents  []*agent // oldest first
+	lists   []*list  // oldest first
 	byID    map[string]*list
 	windows map[op.Surface]*quota
 	ledger  []LedgerEntry
@@ -82,7 +83,7 @@ func (sb *Sandbox) load(state State) {
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
 		sb: sb, number: len(sb.workspaces) + 1, name: seed.Name, user: seed.User, plan: seed.Plan, balance: seed.Credits,
-		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(), agents: slices.Clone(seed.Agents),
+		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(),
 		byID: map[string]*list{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
@@ -94,13 +95,13 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	for i := range ws.folders {
 		ws.fill(&ws.folders[i].ID)
 	}
-	for i := range ws.agents {
-		ws.fill(&ws.agents[i].ID)
-		ws.agents[i].Status = cmp.Or(ws.agents[i].Status, "initializing")
-	}
 	for _, l := range inOrder(seed.Lists) {
 		sb.addList(ws, l)
 	}
+	for _, a := range seed.Agents {
+		sb.addAgent(ws, a)
+	}
+	ws.loadResearch(seed)
 	for _, k := range seed.Keys {
 		sb.addKey(ws, k)
 	}
@@ -119,6 +120,7 @@ func (ws *workspace) noteIDs(seed Workspace) {
 	for _, a := range seed.Agents {
 		ws.seen(a.ID)
 	}
+	seed.researchIDs(ws.seen)
 	for _, l := range seed.Lists {
 		ws.seen(l.ID)
 		for _, c := range l.Columns {
@@ -265,6 +267,7 @@ func (l *list) row(id string) (json.RawMessage, bool) {
 func (sb *Sandbox) begin(now time.Time) {
 	for _, ws := range sb.workspaces {
 		sb.beginOutreach(ws, now)
+		sb.beginAgents(ws, now)
 		for i, l := range ws.lists {
 			if l.CreatedAt.IsZero() {
 				l.CreatedAt = now.Add(time.Duration(i-len(ws.lists)) * time.Second).UTC().Truncate(time.Millisecond)
@@ -277,9 +280,10 @@ func (sb *Sandbox) begin(now time.Time) {
 func (ws *workspace) snapshot() Workspace {
 	out := Workspace{
 		Name: ws.name, User: ws.user, Plan: ws.plan, Credits: ws.balance, CRM: ws.crm.clone(),
-		Folders: slices.Clone(ws.folders), Agents: slices.Clone(ws.agents),
+		Folders: slices.Clone(ws.folders), Agents: ws.copyAgents(),
 	}
 	ws.snapshotOutreach(&out)
+	ws.snapshotResearch(&out)
 	for _, k := range ws.keys {
 		c := k.Key
 		c.Scopes, c.Widens = slices.Clone(c.Scopes), maps.Clone(c.Widens)

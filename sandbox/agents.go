@@ -1,0 +1,352 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var agentRoom = map[*op.Op]handler{
+	op.AgentsCreateDiscovery: createAgent(PersonDiscovery),
+	op.AgentsCreateWatcher:   createAgent(PeopleWatcher),
+	op.AgentsCreateMonitor:   createAgent(WebMonitor),
+	op.AgentsList:            (*call).listAgents,
+	op.AgentsGet:             (*call).getAgent,
+	op.AgentsAdjust:          (*call).adjustAgent,
+	op.AgentsActivate:        (*call).activateAgent,
+	op.AgentsPause:           (*call).pauseAgent,
+	op.AgentsAutocomplete:    (*call).autocomplete,
+}
+
+var (
+	_                 = documented("agents.draft", "without start, a draft is saved with the status initializing, and nothing is billed; it has no results list")
+	_                 = documented("agents.name", "a listName that a list or an agent has answers LIST_NAME_TAKEN, that of a system list LIST_NAME_RESERVED")
+	_                 = documented("agents.limit", "the free plan holds at most 10 agents, drafts included: 403 AGENT_LIMIT_REACHED")
+	_                 = documented("agents.source-empty", "a source without a contact that has a social-network URL answers AGENT_SOURCE_LIST_EMPTY when the agent starts")
+	_                 = documented("agents.states", "only a draft is adjusted or activated: AGENT_PROCESSING during a run, AGENT_NOT_A_DRAFT otherwise; legacy agents answer AGENT_TYPE_UNSUPPORTED or AGENT_CONFIG_MISSING")
+	_                 = documented("agents.pause.draft", "there is nothing to pause in a draft: AGENT_NOT_RUNNING")
+	_                 = inferred("agents.pause.processing", "a pause is a change like any other: during a run it answers AGENT_PROCESSING")
+	_                 = ambient("agents.order", "a creation is checked in this order: fields, name, source lists, number of agents, prompt, watchable contacts, credits")
+	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
+	ruleAgentGet      = assumed("agents.get", "a single agent is wrapped in agent and has the fields of the listing")
+	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is refused with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")
+	ruleAgentAdjust   = assumed("agents.adjust", "an adjustment takes fields of the creation but start, which are checked as there after the state of the agent, and answers 200 with the agent")
+	ruleAgentActivate = assumed("agents.activate", "an activation takes no body and answers 200 with the agent; the date of expiry must not have passed: 422 VALIDATION_FAILED")
+	ruleAgentPause    = assumed("agents.pause", "a pause makes an active agent paused, answers 200 with the agent, and AGENT_NOT_RUNNING in every other state")
+	ruleAutocomplete  = assumed("agents.autocomplete", "autocomplete answers with values; any parameter beside field is a text that they have to contain")
+)
+
+const freePlanAgents = 10
+
+type wireAgent struct {
+	ID      string  `json:"id"`
+	Type    *string `json:"type"` // null for a legacy kind
+	Name    string  `json:"name"`
+	Status  string  `json:"status"`
+	Started bool    `json:"started"`
+}
+
+type wireAgentRecord struct {
+	wireAgent
+	ListID        *string `json:"listId"`
+	ContactsFound int     `json:"contactsFound"`
+}
+
+func (a *agent) wire() wireAgent {
+	w := wireAgent{ID: a.ID, Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
+	if a.Type != "" {
+		w.Type = &a.Type
+	}
+	return w
+}
+
+func (ws *workspace) record(a *agent) wireAgentRecord {
+	w := wireAgentRecord{wireAgent: a.wire()}
+	if a.ListID != "" {
+		w.ListID = &a.ListID
+	}
+	if l := ws.byID[a.ListID]; l != nil {
+		w.ContactsFound = len(l.rows)
+	}
+	return w
+}
+
+func createAgent(kind string) handler {
+	return func(c *call) (answer, error) {
+		body, err := c.fields()
+		if err != nil {
+			return answer{}, err
+		}
+		var v checks
+		spec := readSpec(kind, body, &v, c.now, c.sb.plan.Fields)
+		c.uses(spec.guesses...)
+		if err := v.err(); err != nil {
+			return answer{}, err
+		}
+		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
+		if spec.month {
+			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
+		}
+		delete(body, "start")
+		if a.Config, err = json.Marshal(body); err != nil {
+			return answer{}, err
+		}
+		if err := c.mayCreate(a); err != nil {
+			return answer{}, err
+		}
+		c.effect(func() {
+			a = c.sb.addAgent(c.ws, a.Agent)
+			if spec.start {
+				c.startAgent(a)
+			}
+		}, "agent created: %q", spec.name)
+		return reply(http.StatusCreated, object{"agent": a.wire()})
+	}
+}
+
+// mayCreate checks what is not about a single field.
+func (c *call) mayCreate(a *agent) error {
+	if err := c.nameFree(strings.TrimSpace(a.Name)); err != nil {
+		return err
+	}
+	if err := c.sourcesExist(&a.spec); err != nil {
+		return err
+	}
+	if c.ws.plan == "free" && len(c.ws.agents) >= freePlanAgents {
+		return refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
+	}
+	if err := c.signalAccepted(&a.spec); err != nil || !a.spec.start {
+		return err
+	}
+	return c.mayStart(a)
+}
+
+func (c *call) sourcesExist(s *agentSpec) error {
+	for _, id := range s.sources {
+		if _, err := c.listByID(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) signalAccepted(s *agentSpec) error {
+	prompt := strings.ToLower(s.prompt)
+	if slices.ContainsFunc(c.sb.plan.Rejects, func(words string) bool { return strings.Contains(prompt, strings.ToLower(words)) }) {
+		c.uses(ruleAgentSignal)
+		return refuse("AGENT_SIGNAL_REJECTED", "The search provider refused the prompt. Rewrite it.")
+	}
+	return nil
+}
+
+// mayStart checks what a start needs: sources, and credits for the first run.
+func (c *call) mayStart(a *agent) error {
+	if err := c.sourcesExist(&a.spec); err != nil {
+		return err
+	}
+	if a.Type == PeopleWatcher && len(c.ws.watchable(&a.spec)) == 0 {
+		return refuse("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
+	}
+	c.uses(ruleAgentRuns)
+	units, _ := c.sb.plannedRun(c.ws, a)
+	_, err := c.costs(units, c.sb.each(a))
+	return err
+}
+
+// startAgent begins the first run. It belongs into an effect.
+func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
+
+func (c *call) listAgents() (answer, error) {
+	c.uses(ruleAgentList)
+	records := []wireAgentRecord{}
+	for _, a := range slices.Backward(c.ws.agents) {
+		records = append(records, c.ws.record(a))
+	}
+	if !c.sb.plan.Paged {
+		return reply(http.StatusOK, object{"agents": records})
+	}
+	var v checks
+	limit := v.number(c.query, "limit", 1000, 50)
+	pageNum := v.number(c.query, "pageNum", 0, 1)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	from, to, pages := page(len(records), limit, pageNum)
+	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
+}
+
+// agent finds the agent that the path names.
+func (c *call) agent() (*agent, error) {
+	id, err := c.pathID("agentId")
+	if err != nil {
+		return nil, err
+	}
+	if a := c.ws.agent(id); a != nil {
+		return a, nil
+	}
+	return nil, refuse("AGENT_NOT_FOUND", "No agent has this id.")
+}
+
+func (c *call) getAgent() (answer, error) {
+	a, err := c.agent()
+	if err != nil {
+		return answer{}, err
+	}
+	c.uses(ruleAgentGet)
+	return c.showAgent(a)
+}
+
+func (c *call) showAgent(a *agent) (answer, error) {
+	return reply(http.StatusOK, object{"agent": c.ws.record(a)})
+}
+
+// draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
+func (c *call) draftAgent() (*agent, error) {
+	a, err := c.agent()
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Type == "":
+		return nil, refuse("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
+	case a.Status == agentProcessing:
+		return nil, refuse("AGENT_PROCESSING", "A run is in progress.")
+	case a.Status != agentDraft:
+		return nil, refuse("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
+	case len(a.Config) == 0:
+		return nil, refuse("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+	}
+	return a, nil
+}
+
+func (c *call) adjustAgent() (answer, error) {
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	a, err := c.draftAgent()
+	if err != nil {
+		return answer{}, err
+	}
+	c.uses(ruleAgentAdjust)
+	merged, err := mergeConfig(a.Config, body)
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	if _, sent := body["start"]; sent {
+		v.fail("start", "cannot be adjusted: activate the agent")
+	}
+	spec := readSpec(a.Type, merged, &v, c.now, c.sb.plan.Fields)
+	c.uses(spec.guesses...)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	if spec.name != a.Name {
+		if err := c.nameFree(strings.TrimSpace(spec.name)); err != nil {
+			return answer{}, err
+		}
+	}
+	if err := c.sourcesExist(&spec); err != nil {
+		return answer{}, err
+	}
+	if err := c.signalAccepted(&spec); err != nil {
+		return answer{}, err
+	}
+	config, err := json.Marshal(merged)
+	if err != nil {
+		return answer{}, err
+	}
+	c.effect(func() {
+		a.Name, a.Config, a.spec = spec.name, config, spec
+		if _, sent := body["expirationDate"]; sent {
+			a.ExpiresAt = spec.expires
+			c.sb.scheduleAgentExpiry(c.ws, a)
+		}
+	}, "agent adjusted: %s", a.ID)
+	return c.showAgent(a)
+}
+
+// mergeConfig puts changes over a configuration. One kind of source replaces the other.
+func mergeConfig(config json.RawMessage, changes fields) (fields, error) {
+	var merged fields
+	if err := json.Unmarshal(config, &merged); err != nil {
+		return nil, err
+	}
+	for sent, other := range map[string]string{"listId": "listIds", "listIds": "listId"} {
+		if _, ok := changes[sent]; ok {
+			delete(merged, other)
+		}
+	}
+	maps.Copy(merged, changes)
+	return merged, nil
+}
+
+func (c *call) activateAgent() (answer, error) {
+	a, err := c.draftAgent()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := c.mayStart(a); err != nil {
+		return answer{}, err
+	}
+	c.uses(ruleAgentActivate)
+	if !a.ExpiresAt.IsZero() && !c.now.Before(a.ExpiresAt) {
+		return answer{}, invalid("expirationDate", "has passed")
+	}
+	c.effect(func() { c.startAgent(a) }, "agent started: %s", a.ID)
+	return c.showAgent(a)
+}
+
+func (c *call) pauseAgent() (answer, error) {
+	a, err := c.agent()
+	if err != nil {
+		return answer{}, err
+	}
+	if a.Status == agentProcessing {
+		return answer{}, refuse("AGENT_PROCESSING", "A run is in progress.")
+	}
+	if a.Status != agentDraft {
+		c.uses(ruleAgentPause)
+	}
+	if a.Status != agentActive {
+		return answer{}, refuse("AGENT_NOT_RUNNING", "The agent is "+a.Status+": there is nothing to pause.")
+	}
+	c.effect(func() { a.stop(agentPaused) }, "agent paused: %s", a.ID)
+	return c.showAgent(a)
+}
+
+func (c *call) autocomplete() (answer, error) {
+	c.uses(ruleAutocomplete)
+	var v checks
+	field := v.choice(c.query, "field", "region", "industry", "title")
+	if !c.query.Has("field") {
+		v.fail("field", "is required")
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	values := []string{}
+	for _, word := range c.sb.plan.Vocabulary[field] {
+		if c.asksFor(word) {
+			values = append(values, word)
+		}
+	}
+	return reply(http.StatusOK, object{"values": values})
+}
+
+// asksFor reports whether every text of the query, under whatever name, is part of a word.
+func (c *call) asksFor(word string) bool {
+	for name, texts := range c.query {
+		for _, text := range texts {
+			if name != "field" && !strings.Contains(strings.ToLower(word), strings.ToLower(text)) {
+				return false
+			}
+		}
+	}
+	return true
+}

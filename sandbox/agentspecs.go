@@ -1,0 +1,224 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+var (
+	_               = documented("agents.fields", "the fields of the three kinds have the documented types, bounds and defaults; expirationDate has to be in the future, null is never, omitted is a month from creation")
+	_               = documented("agents.sources", "a people watcher takes listId or listIds, never both; the lists are unioned; one that is missing or foreign answers LIST_NOT_FOUND")
+	_               = documented("agents.values", "values of filters are accepted whatever they are: one that is not recognised matches nothing")
+	_               = ambient("agents.day", "a date is in the future from the day after today, in UTC, and an agent expires when that day begins")
+	_               = ambient("agents.blank", "a listName of white space is blank")
+	ruleAgentFilter = assumed("agents.filters", "in a person discovery, whatever is an array is a filter, under any name and at any depth; one has to hold something; the value has to be in the vocabulary of AgentPlan")
+	ruleAgentExtra  = assumed("agents.extra", "a field whose name the document does not show is kept; it has an effect if AgentPlan.Fields names it")
+)
+
+// The kinds of agent, as [Agent] calls them.
+const (
+	PersonDiscovery = "person-discovery-via-filters"
+	PeopleWatcher   = "people-watcher"
+	WebMonitor      = "web-monitor"
+)
+
+// AgentFields are names that the document does not show: the ones that your application uses. Without a name, the field is
+// kept and has no effect.
+type AgentFields struct {
+	ResultsPerRun string // of a person discovery: a positive multiple of 50
+	ResultCap     string // results in all, of any kind
+	Phone         string // enrichment flags: each adds AgentPlan.Enrichment to the price of a contact
+	WorkEmail     string
+}
+
+// agentSpec is what an agent was created with.
+type agentSpec struct {
+	name      string
+	start     bool
+	expires   time.Time // zero is never
+	month     bool      // instead: a month from creation
+	maxSpend  int64     // of a run; zero is no limit
+	event     string
+	sources   []string
+	frequency int // days
+	entity    string
+	prompt    string
+	period    string
+	filters   [][]string
+	guesses   []*Rule // that reading it took
+
+	perRun, cap int // zero is no limit
+	enriched    int // how many flags are set
+}
+
+const (
+	minCreditSpend, maxCreditSpend = 1000, 200_000
+	maxFrequency                   = 90
+	longestPrompt                  = 2000
+	maxPages                       = 100
+	resultsMultiple                = 50
+	isoDate                        = "2006-01-02"
+)
+
+// periods are how often a web monitor searches.
+var periods = map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
+
+// sharedFields are those of every kind that have a name, and ownFields those of one kind, in the order of the document.
+var (
+	sharedFields = []string{"listName", "start", "expirationDate", "maxCreditSpend"}
+	ownFields    = map[string][]string{
+		PersonDiscovery: nil,
+		PeopleWatcher:   {"eventType", "listId", "listIds", "frequency"},
+		WebMonitor:      {"entityType", "prompt", "searchPeriod", "numResults"},
+	}
+)
+
+// readSpec reads the fields of a creation, in the order in which the document shows them.
+func readSpec(kind string, body fields, v *checks, now time.Time, names AgentFields) agentSpec {
+	var s agentSpec
+	s.name = body.required(v, "listName")
+	if _, sent := body["listName"]; sent && strings.TrimSpace(s.name) == "" {
+		v.fail("listName", "has to be at least 1 character long")
+	}
+	switch kind {
+	case PeopleWatcher:
+		s.event = body.choice(v, "eventType", true, "social-person-profile-updates", "social-person-post-updates")
+		s.readSources(body, v)
+		s.frequency = body.integer(v, "frequency", 1, maxFrequency, 1)
+	case WebMonitor:
+		s.entity = body.choice(v, "entityType", true, "person", "company")
+		s.prompt = body.required(v, "prompt")
+		if _, sent := body["prompt"]; sent {
+			v.length("prompt", s.prompt, longestPrompt)
+		}
+		s.period = body.choice(v, "searchPeriod", false, slices.Sorted(maps.Keys(periods))...)
+		body.integer(v, "numResults", 1, maxPages, 10) // caps pages, not results
+	}
+	s.start = body.flag(v, "start")
+	s.readExpiry(body, v, now)
+	if _, sent := body["maxCreditSpend"]; sent {
+		s.maxSpend = int64(body.integer(v, "maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
+	}
+	s.readRest(kind, body, v, names)
+	return s
+}
+
+func (s *agentSpec) readSources(body fields, v *checks) {
+	one, hasOne := body.text(v, "listId")
+	many, hasMany := body.idList(v, "listIds", 0)
+	_, sentOne := body["listId"]
+	switch {
+	case sentOne && hasMany:
+		v.fail("listId", "and listIds exclude each other")
+	case !sentOne && !hasMany:
+		v.fail("listId", "or listIds is required")
+	case hasOne && !isID(one):
+		v.fail("listId", "has to be 24 hexadecimal digits")
+	case hasOne:
+		many = []string{one}
+	}
+	s.sources = many
+}
+
+func (s *agentSpec) readExpiry(body fields, v *checks, now time.Time) {
+	const name = "expirationDate"
+	raw, sent := body[name]
+	s.month = !sent
+	if !sent || string(raw) == "null" {
+		return
+	}
+	text, _ := asString(raw)
+	day, err := time.Parse(isoDate, text)
+	switch {
+	case err != nil:
+		v.fail(name, "has to be a date, YYYY-MM-DD, or null")
+	case !day.After(now):
+		v.fail(name, "has to be in the future")
+	}
+	s.expires = day
+}
+
+// readRest looks at the fields that the document describes without a name.
+func (s *agentSpec) readRest(kind string, body fields, v *checks, names AgentFields) {
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		if slices.Contains(sharedFields, name) || slices.Contains(ownFields[kind], name) {
+			continue
+		}
+		container := body[name][0] == '[' || body[name][0] == '{'
+		switch {
+		case kind == PersonDiscovery && container:
+			s.readFilter(name, body[name], v)
+			continue
+		case name == "":
+		case kind == PersonDiscovery && name == names.ResultsPerRun:
+			s.perRun = body.integer(v, name, 1, math.MaxInt32, resultsMultiple)
+			if s.perRun%resultsMultiple != 0 {
+				v.fail(name, "has to be a multiple of %d", resultsMultiple)
+			}
+		case name == names.ResultCap:
+			s.cap = body.integer(v, name, 1, math.MaxInt32, 0)
+		case kind != WebMonitor && (name == names.Phone || name == names.WorkEmail):
+			if body.flag(v, name) {
+				s.enriched++
+			}
+		}
+		s.guess(ruleAgentExtra)
+	}
+	if kind == PersonDiscovery {
+		s.guess(ruleAgentFilter)
+		if len(s.filters) == 0 {
+			v.fail("filters", "need at least one that is not empty")
+		}
+	}
+}
+
+func (s *agentSpec) readFilter(name string, raw json.RawMessage, v *checks) {
+	if raw[0] == '{' {
+		var inner fields
+		_ = json.Unmarshal(raw, &inner) // an object is one
+		for _, key := range slices.Sorted(maps.Keys(inner)) {
+			s.readFilter(name+"."+key, inner[key], v)
+		}
+		return
+	}
+	values, err := stringsOf(raw)
+	if err != nil {
+		v.fail(name, "has to be an array of strings")
+		return
+	}
+	if len(values) > 0 {
+		s.filters = append(s.filters, values)
+	}
+}
+
+func (s *agentSpec) guess(r *Rule) {
+	if !slices.Contains(s.guesses, r) {
+		s.guesses = append(s.guesses, r)
+	}
+}
+
+// between is the time between the beginnings of two runs.
+func (s *agentSpec) between(kind string, otherwise time.Duration) time.Duration {
+	switch kind {
+	case PeopleWatcher:
+		return time.Duration(s.frequency) * 24 * time.Hour
+	case WebMonitor:
+		if d, ok := periods[s.period]; ok {
+			return d
+		}
+		return periods["1d"]
+	}
+	return otherwise
+}
+
+// delivers is the kind of list that the results go to.
+func (s *agentSpec) delivers() string {
+	if s.entity == "company" {
+		return CompanyList
+	}
+	return ContactList
+}

@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	_                = documented("companies.city", "if no name in filters.headquartersCity is that of a city, the answer is CITY_FILTER_UNRESOLVED, and param names the field")
+	_                = documented("companies.exclude", "an id in excludeCompanyLists that is not that of a visible company list answers EXCLUDE_COMPANY_LISTS_INVALID")
+	ruleCityNames    = assumed("companies.city.names", "a city is one where a company is, whatever the case; it is given as a string, an array of strings, or entries with a value; names that are no city are ignored beside one that is")
+	ruleExcludeMatch = assumed("companies.exclude.match", "a company is in a list if a row there has its id or its domain")
+)
+
+const cityField = "filters.headquartersCity"
+
+// companyQuery is a company search.
+type companyQuery struct {
+	cities  []string // nil: anywhere
+	exclude []*list
+}
+
+func (c *call) searchCompanies() (answer, error) {
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	c.uses(ruleCompanySearch)
+	var v checks
+	page := body.readScroll(&v, c)
+	saved, isSaved := body.text(&v, "savedSearchId")
+	_, filtered := body["filters"]
+	switch {
+	case isSaved && filtered:
+		v.fail("savedSearchId", "and filters exclude each other")
+	case isSaved && !isID(saved):
+		v.fail("savedSearchId", "has to be 24 hexadecimal digits")
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	raw := body["filters"]
+	if isSaved {
+		s, err := c.savedSearch(saved, true)
+		if err != nil {
+			return answer{}, err
+		}
+		raw = s.Filters
+	}
+	q, err := c.companyQuery(raw, body["excludeCompanyLists"])
+	if err != nil {
+		return answer{}, err
+	}
+	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
+	var found []json.RawMessage
+	for _, company := range c.ws.searchableCompanies() {
+		if q.finds(company) {
+			found = append(found, company)
+		}
+	}
+	return c.scrollPage(page, "companies", found)
+}
+
+func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, err error) {
+	var keys map[string]json.RawMessage
+	if len(filters) > 0 && (!isObject(filters) || json.Unmarshal(filters, &keys) != nil) {
+		return q, unclear("filters", "has to be an object")
+	}
+	for key := range keys {
+		if "filters."+key != cityField {
+			return q, unclear("filters", "has a key that the sandbox does not know: "+key)
+		}
+	}
+	if raw, ok := keys["headquartersCity"]; ok {
+		if q.cities, err = c.cities(raw); err != nil {
+			return q, err
+		}
+	}
+	if exclude != nil {
+		q.exclude, err = c.companyLists(exclude)
+	}
+	return q, err
+}
+
+// cities reads names, and keeps those that are known.
+func (c *call) cities(raw json.RawMessage) (known []string, err error) {
+	names, err := stringsOf(raw)
+	var entries []struct{ Value string }
+	if one, ok := asString(raw); ok {
+		names = []string{one}
+	} else if err != nil {
+		if json.Unmarshal(raw, &entries) != nil || entries == nil {
+			return nil, unclear(cityField, "has to hold names of cities")
+		}
+		for _, e := range entries {
+			names = append(names, e.Value)
+		}
+	}
+	c.uses(ruleCityNames)
+	for _, company := range c.ws.searchableCompanies() {
+		if city := cityOf(company); slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, city) }) {
+			known = append(known, city)
+		}
+	}
+	slices.Sort(known)
+	if known = slices.Compact(known); len(known) == 0 {
+		return nil, &refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: cityField}
+	}
+	return known, nil
+}
+
+func cityOf(company json.RawMessage) string {
+	raw, _ := lookup(company, "address.city")
+	city, _ := asString(raw)
+	return city
+}
+
+// companyLists reads the lists whose companies are left out.
+func (c *call) companyLists(raw json.RawMessage) (lists []*list, err error) {
+	const param = "excludeCompanyLists"
+	ids, err := stringsOf(raw)
+	if err != nil {
+		return nil, invalid(param, err.Error())
+	}
+	for _, id := range ids {
+		l, err := c.listByID(id)
+		if err != nil || l.EntityType != CompanyList || l.System {
+			return nil, &refusal{code: "EXCLUDE_COMPANY_LISTS_INVALID", message: "No visible company list has the id " + id + ".", param: param}
+		}
+		lists = append(lists, l)
+	}
+	if len(lists) > 0 {
+		c.uses(ruleExcludeMatch)
+	}
+	return lists, nil
+}
+
+// String is the one form of all queries that mean the same.
+func (q companyQuery) String() string {
+	var out []string
+	for _, l := range q.exclude {
+		out = append(out, l.ID)
+	}
+	slices.Sort(out)
+	return fmt.Sprint(q.cities, slices.Compact(out))
+}
+
+func (q companyQuery) finds(company json.RawMessage) bool {
+	if q.cities != nil && !slices.Contains(q.cities, cityOf(company)) {
+		return false
+	}
+	id, _ := fieldString(company, "id")
+	domain, _ := fieldString(company, "domain")
+	for _, l := range q.exclude {
+		if _, there := l.row(id); there {
+			return false
+		}
+		if domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+			other, _ := fieldString(row, "domain")
+			return strings.EqualFold(domain, other)
+		}) {
+			return false
+		}
+	}
+	return true
+}

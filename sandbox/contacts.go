@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var contactRoom = map[*op.Op]handler{
+	op.ContactsResolve:  (*call).resolveContact,
+	op.ContactsTimeline: (*call).timeline,
+}
+
+var (
+	_               = documented("contacts.timeline", "limit is 1 to 100 and 100 without one, cursor 1 to 500 characters; activities are newest first, scheduled campaign steps on top; nextCursor is null at the end")
+	_               = documented("contacts.first-page", "the first page may hold a few more than limit: those that are still scheduled")
+	_               = ambient("contacts.cursor", "a cursor may be used again, and new activities do not shift what it leads to")
+	ruleActivity    = assumed("contacts.activity", "an activity has type, at and scheduled, and of a scheduled send its campaignId and sendId")
+	ruleBadCursor   = assumed("contacts.cursor.refused", "a cursor that no page of this contact gave answers 422 VALIDATION_FAILED")
+	ruleContactSeen = assumed("contacts.known", "a contact exists if it is a row of a contact list, or something is known to have happened with it")
+	ruleResolve     = assumed("contacts.resolve", "takes email or socialUrl and answers 200 with the contactId of the first row that has it, whatever the case; 404 CONTACT_NOT_FOUND")
+)
+
+const (
+	maxActivities = 100
+	longestCursor = 500
+)
+
+func (c *call) resolveContact() (answer, error) {
+	c.uses(ruleResolve)
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	email, byEmail := body.text(&v, "email")
+	url, byURL := body.text(&v, "socialUrl")
+	if !byEmail && !byURL {
+		v.fail("email", "or socialUrl is required")
+	}
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	id, found := c.ws.contactWith(map[string]string{"email": email, "socialUrl": url})
+	if !found {
+		return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has these.")
+	}
+	amount, err := c.price(1)
+	if err != nil {
+		return answer{}, err
+	}
+	if amount > 0 {
+		c.effect(func() { c.spend(amount, "contact resolved") }, "contact resolved: %s", id)
+	}
+	return reply(http.StatusOK, object{"contactId": id})
+}
+
+// contactWith finds the first contact that has one of the values, in fields of these names. Empty values are had by nobody.
+func (ws *workspace) contactWith(values map[string]string) (id string, found bool) {
+	for _, l := range ws.lists {
+		if l.EntityType != ContactList {
+			continue
+		}
+		for i, row := range l.rows {
+			for name, value := range values {
+				if has, _ := fieldString(row, name); value != "" && strings.EqualFold(has, value) {
+					return l.ids[i], true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+type wireActivity struct {
+	Type       string `json:"type"`
+	At         string `json:"at"`
+	Scheduled  bool   `json:"scheduled"`
+	CampaignID string `json:"campaignId,omitempty"`
+	SendID     string `json:"sendId,omitempty"`
+
+	at time.Time
+}
+
+// activitiesOf are those of a contact, newest first: what is still scheduled, and what has happened.
+func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireActivity) {
+	add := func(a wireActivity) {
+		a.At = a.at.UTC().Format(timeFormat)
+		if a.Scheduled {
+			scheduled = append(scheduled, a)
+		} else {
+			happened = append(happened, a)
+		}
+	}
+	for _, a := range ws.activities {
+		if sameID(a.ContactID, contactID) {
+			add(wireActivity{Type: a.Type, Scheduled: a.Scheduled, at: a.At})
+		}
+	}
+	for _, cp := range ws.campaigns {
+		for _, s := range cp.Sends {
+			if sameID(s.ContactID, contactID) && (s.State == sendScheduled || s.State == sendSent) {
+				add(wireActivity{Type: "campaign_step", Scheduled: s.State == sendScheduled, CampaignID: cp.ID, SendID: s.ID, at: s.DueAt})
+			}
+		}
+	}
+	newest := func(a, b wireActivity) int { return b.at.Compare(a.at) }
+	slices.SortStableFunc(scheduled, newest)
+	slices.SortStableFunc(happened, newest)
+	return scheduled, happened
+}
+
+func (c *call) timeline() (answer, error) {
+	id, err := c.pathID("contactId")
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	limit := v.number(c.query, "limit", maxActivities, maxActivities)
+	cursor := v.text(c.query, "cursor", longestCursor)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	scheduled, happened := c.ws.activitiesOf(id)
+	if len(scheduled)+len(happened) == 0 {
+		c.uses(ruleContactSeen)
+		if _, there := c.ws.findRow(ContactList, id); !there {
+			return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has this id.")
+		}
+	}
+	c.uses(ruleActivity)
+	left := len(happened)
+	if cursor != "" {
+		scheduled = nil
+		if left, err = c.readCursor(cursor, id, left); err != nil {
+			return answer{}, err
+		}
+	}
+	from := len(happened) - left
+	to := min(len(happened), from+limit)
+	var next *string
+	if to < len(happened) {
+		text := newCursor(id, len(happened)-to)
+		next = &text
+	}
+	activities := slices.Concat([]wireActivity{}, scheduled, happened[from:to])
+	return reply(http.StatusOK, object{"contactId": id, "activities": activities, "nextCursor": next})
+}
+
+// A cursor tells how many of the oldest activities are left, which what happens later does not change.
+func newCursor(contactID string, left int) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", strings.ToLower(contactID), left))
+}
+
+func (c *call) readCursor(cursor, contactID string, most int) (int, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	owner, number, ok := strings.Cut(string(text), ":")
+	left, notNumber := strconv.Atoi(number)
+	if err != nil || !ok || !sameID(owner, contactID) || notNumber != nil || left < 1 || left > most {
+		c.uses(ruleBadCursor)
+		return 0, invalid("cursor", "is none that a page of this contact gave")
+	}
+	return left, nil
+}

@@ -1,0 +1,258 @@
+package sandbox
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var importRoom = map[*op.Op]handler{
+	op.ImportsCreate:  (*call).createImport,
+	op.ImportsPresign: (*call).presignImport,
+}
+
+var (
+	_               = documented("imports.file", "an import takes a multipart part called file, or the importId of an upload that is complete; without either it answers 400 IMPORT_FILE_MISSING")
+	_               = documented("imports.formats", "CSV, XLS and XLSX are accepted, others answer IMPORT_FILE_UNSUPPORTED; without a row of data IMPORT_FILE_EMPTY; over 10 MB, or 50 MB for an upload, IMPORT_FILE_TOO_LARGE")
+	_               = inferred("imports.unknown", "an importId that nothing is reserved under answers 404 IMPORT_NOT_FOUND")
+	_               = ambient("imports.megabytes", "a MB is 1,048,576 bytes, and the file is what counts, not the form around it")
+	_               = ambient("imports.content", "the content tells the format, not the name: text without control characters is CSV, and its first line a header; of an XLS file only the signature is looked at")
+	ruleImport      = assumed("imports.create", "an import answers 201 with import: id and rowsCount; it is recorded, and fills no list")
+	ruleImportForm  = assumed("imports.form", "importId comes in a JSON body or as a part of the form; other parts are ignored")
+	rulePresign     = assumed("imports.presign", "a reservation takes any body and answers 201 with importId and uploadUrl, where nobody listens: Tx.Upload stands for the upload")
+	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
+)
+
+const (
+	largestImport = 10 << 20
+	largestUpload = 50 << 20
+)
+
+func (c *call) createImport() (answer, error) {
+	if kind, params, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		return c.importForm(params["boundary"])
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	if _, sent := body["importId"]; !sent {
+		return answer{}, errNoImportFile
+	}
+	c.uses(ruleImportForm)
+	var v checks
+	id, _ := body.text(&v, "importId")
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	return c.importUpload(id)
+}
+
+// importForm reads a form up to its file. A body that was too long to be read whole has one that is too large.
+func (c *call) importForm(boundary string) (answer, error) {
+	form := multipart.NewReader(bytes.NewReader(c.body), boundary)
+	for {
+		part, err := form.NextPart()
+		switch {
+		case errors.Is(err, io.EOF) && len(c.body) <= longestBody:
+			return answer{}, errNoImportFile
+		case err != nil && len(c.body) > longestBody:
+			return answer{}, tooLarge(largestImport)
+		case err != nil:
+			c.uses(ruleMalformed)
+			return answer{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+		case part.FormName() == "importId":
+			c.uses(ruleImportForm)
+			id, _ := io.ReadAll(io.LimitReader(part, 64))
+			return c.importUpload(string(id))
+		case part.FormName() != "file":
+			c.uses(ruleImportForm)
+			continue
+		}
+		file, err := io.ReadAll(part)
+		switch {
+		case len(c.body) > longestBody || len(file) > largestImport:
+			return answer{}, tooLarge(largestImport)
+		case err != nil:
+			c.uses(ruleMalformed)
+			return answer{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+		}
+		return c.importFile(examine(path.Base(part.FileName()), file))
+	}
+}
+
+func tooLarge(most int) error {
+	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
+}
+
+// importUpload imports what was uploaded.
+func (c *call) importUpload(id string) (answer, error) {
+	upload := c.ws.upload(id)
+	switch {
+	case upload == nil:
+		return answer{}, refuse("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
+	case !upload.Uploaded:
+		return answer{}, errNoImportFile
+	case upload.Size > largestUpload:
+		return answer{}, tooLarge(largestUpload)
+	}
+	return c.importFile(*upload)
+}
+
+// importFile records an import of a file whose size is right.
+func (c *call) importFile(file Import) (answer, error) {
+	switch {
+	case file.Size == 0 || file.Format != "" && file.Rows == 0:
+		return answer{}, refuse("IMPORT_FILE_EMPTY", "The file has no rows of data.")
+	case file.Format == "":
+		return answer{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
+	}
+	c.uses(ruleImport)
+	amount, err := c.price(file.Rows)
+	if err != nil {
+		return answer{}, err
+	}
+	c.effect(func() {
+		if file.Reserved {
+			c.ws.dropImport(file.ID)
+		} else {
+			file.ID = c.ws.newID()
+		}
+		file.Reserved, file.Uploaded = false, false
+		c.ws.imports = append(c.ws.imports, file)
+		c.spend(amount, "rows imported")
+	}, "file imported: %s, %d rows", file.Format, file.Rows)
+	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
+}
+
+func (c *call) presignImport() (answer, error) {
+	c.uses(rulePresign)
+	if _, err := c.fields(); err != nil {
+		return answer{}, err
+	}
+	id := ""
+	c.effect(func() {
+		id = c.ws.newID()
+		c.ws.imports = append(c.ws.imports, Import{ID: id, Reserved: true})
+	}, "upload reserved")
+	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
+}
+
+// upload finds a reserved upload.
+func (ws *workspace) upload(id string) *Import {
+	for i := range ws.imports {
+		if ws.imports[i].Reserved && sameID(ws.imports[i].ID, id) {
+			return &ws.imports[i]
+		}
+	}
+	return nil
+}
+
+func (ws *workspace) dropImport(id string) {
+	kept := ws.imports[:0:0]
+	for _, i := range ws.imports {
+		if !sameID(i.ID, id) {
+			kept = append(kept, i)
+		}
+	}
+	ws.imports = kept
+}
+
+// Upload brings a file to where an upload was reserved, as a client does outside of the API.
+func (tx *Tx) Upload(importID, name string, file []byte) {
+	tx.change("Upload", func(time.Time) bool {
+		upload := tx.ws.upload(importID)
+		if upload == nil {
+			return false
+		}
+		id := upload.ID
+		*upload = examine(name, file)
+		upload.ID, upload.Reserved, upload.Uploaded = id, true, true
+		return true
+	})
+}
+
+// The formats of files.
+const (
+	formatCSV  = "csv"
+	formatXLS  = "xls"
+	formatXLSX = "xlsx"
+)
+
+// examine looks at the content of a file. Without a format it is none that is accepted.
+func examine(name string, file []byte) Import {
+	i := Import{Name: name, Size: int64(len(file))}
+	switch {
+	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
+		i.Format, i.Rows = formatXLS, 1
+	case bytes.HasPrefix(file, []byte("PK\x03\x04")):
+		if rows, ok := sheetRows(file); ok {
+			i.Format, i.Rows = formatXLSX, rows
+		}
+	case isPlainText(file):
+		i.Format, i.Rows = formatCSV, csvRows(file)
+	}
+	return i
+}
+
+func isPlainText(file []byte) bool {
+	if bytes.HasPrefix(file, []byte("%PDF-")) || !utf8.Valid(file) {
+		return false
+	}
+	return !bytes.ContainsFunc(file, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r", r) })
+}
+
+// csvRows counts the records behind the header. Anything that is text is good enough for a record.
+func csvRows(file []byte) int {
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\uFEFF"))))
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	rows := -1 // the header
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return max(0, rows)
+		}
+		if err != nil || strings.TrimSpace(strings.Join(record, "")) != "" {
+			rows++
+		}
+	}
+}
+
+// sheetRows counts the rows of the first sheet behind its header. It reports false for an archive that is no workbook.
+func sheetRows(file []byte) (rows int, ok bool) {
+	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return 0, false
+	}
+	for _, f := range archive.File {
+		switch {
+		case f.Name == "xl/workbook.xml":
+			ok = true
+		case strings.HasPrefix(f.Name, "xl/worksheets/sheet") && rows == 0:
+			rows = max(0, rowElements(f)-1)
+		}
+	}
+	return rows, ok
+}
+
+// rowElements counts the starts of rows in a sheet, of which no more than a sandbox needs is unpacked.
+func rowElements(f *zip.File) int {
+	r, err := f.Open()
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	sheet, _ := io.ReadAll(io.LimitReader(r, largestUpload))
+	return bytes.Count(sheet, []byte("<row ")) + bytes.Count(sheet, []byte("<row>"))
+}

@@ -1,0 +1,184 @@
+package sandbox
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Invented people and companies: what agents deliver and what searches find. Nobody can be reached: every address ends in
+// .example, which is reserved.
+
+type firm struct {
+	Name, Industry, Headcount, City, Country string
+	Employees                                int
+}
+
+type person struct {
+	First, Last, Title, Level, Region string
+	Employer                          firm
+}
+
+// The words that autocomplete offers, and that filters of agents recognise.
+var vocabularies = map[string][]string{
+	"region": {
+		"Germany", "Berlin, Germany", "Munich, Bavaria, Germany", "France", "Paris, Île-de-France, France", "United Kingdom",
+		"London, England, United Kingdom", "United States", "Austin, Texas, United States", "Canada", "Toronto, Ontario, Canada",
+	},
+	"industry": {
+		"Biotechnology", "Construction", "Financial Services", "Hospitals and Health Care", "Insurance", "Retail",
+		"Renewable Energy Power Generation", "Software Development",
+	},
+	"title": {
+		"Account Executive", "Chief Executive Officer", "Chief Technology Officer", "Data Engineer", "Engineering Manager",
+		"Head of Sales", "Marketing Director", "Operations Analyst", "Vice President of Sales",
+	},
+}
+
+// headcounts are the documented buckets of employer size, and a number in each.
+var headcounts = []struct {
+	bucket    string
+	employees int
+}{
+	{"1-10", 7}, {"11-50", 32}, {"51-200", 140}, {"201-500", 310}, {"501-1,000", 720}, {"1,001-5,000", 2400},
+	{"5,001-10,000", 6800}, {"10,001+", 25_000},
+}
+
+var (
+	givenNames  = []string{"Amelie", "Bruno", "Chiara", "Daniel", "Elif", "Farid", "Grace", "Hugo", "Ingrid", "Jonas", "Keiko", "Lucía", "Mbali", "Noor", "Oskar"}
+	familyNames = []string{"Adeyemi", "Baker", "Costa", "Dvořák", "Eriksen", "Fischer", "Gupta", "Haddad", "Ito", "Jansen", "Kowalski", "Lefèvre", "Moreau"}
+	firmNames   = []string{"Alder", "Borealis", "Cobalt", "Driftwood", "Ember", "Fathom", "Granite", "Harbour", "Indigo", "Juniper", "Kestrel"}
+	firmKinds   = []string{"Analytics", "Energy", "Foods", "Health", "Logistics", "Robotics", "Systems"}
+	cities      = [][2]string{
+		{"Berlin", "Germany"}, {"Munich", "Germany"}, {"Paris", "France"}, {"London", "United Kingdom"}, {"Austin", "United States"},
+		{"Toronto", "Canada"},
+	}
+	levels = []string{"c_suite", "director", "entry", "manager", "vp"}
+)
+
+// levelOf fits the titles above.
+var levelOf = map[string]string{
+	"Chief Executive Officer": "c_suite", "Chief Technology Officer": "c_suite", "Marketing Director": "director",
+	"Account Executive": "entry", "Data Engineer": "entry", "Operations Analyst": "entry",
+	"Engineering Manager": "manager", "Head of Sales": "director", "Vice President of Sales": "vp",
+}
+
+// invent makes the nth person of a series, the same in every run.
+func invent(series string, n int) person {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(series)) // never fails
+	r := rand.New(rand.NewPCG(h.Sum64(), uint64(n)))
+	p := person{
+		First: pick(r, givenNames), Last: pick(r, familyNames), Title: pick(r, vocabularies["title"]), Region: pick(r, vocabularies["region"]),
+		Employer: inventFirm(r),
+	}
+	p.Level = levelOf[p.Title]
+	return p
+}
+
+func inventFirm(r *rand.Rand) firm {
+	place, size := pick(r, cities), pick(r, headcounts)
+	return firm{
+		Name: pick(r, firmNames) + " " + pick(r, firmKinds), Industry: pick(r, vocabularies["industry"]),
+		Headcount: size.bucket, Employees: size.employees, City: place[0], Country: place[1],
+	}
+}
+
+func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+func (f firm) domain() string { return slug(f.Name) + ".example" }
+
+func (f firm) row() Row {
+	return Row{
+		"name": f.Name, "domain": f.domain(), "industry": f.Industry, "socialHeadCount": f.Employees, "country": f.Country,
+		"address": Row{"city": f.City, "country": f.Country},
+	}
+}
+
+// row is a person as a list holds one. The number tells people of one name apart.
+func (p person) row(n int) Row {
+	local := fmt.Sprintf("%s.%s.%d", slug(p.First), slug(p.Last), n)
+	city, country := p.place()
+	return Row{
+		"firstName": p.First, "lastName": p.Last, "jobTitle": p.Title, "level": p.Level, "company": p.Employer.row(),
+		"socialUrl": "https://social.example/in/" + local, "email": local + "@" + p.Employer.domain(),
+		"address": Row{"city": city, "country": country},
+	}
+}
+
+// place takes a region apart: "Berlin, Germany", or just "Germany".
+func (p person) place() (city, country string) {
+	parts := strings.Split(p.Region, ", ")
+	if len(parts) > 1 {
+		city = parts[0]
+	}
+	return city, parts[len(parts)-1]
+}
+
+// profile is a person as a search finds one: the documented fields, and the filter keys it can be found by.
+func (p person) profile(n int) Row {
+	return Row{
+		"firstName": p.First, "lastName": p.Last, "jobTitle": p.Title, "companyName": p.Employer.Name,
+		"socialUrl":        fmt.Sprintf("https://social.example/in/%s.%s.%d", slug(p.First), slug(p.Last), n),
+		"job_title_levels": p.Level,
+	}
+}
+
+// slug keeps what an address may hold.
+func slug(s string) string {
+	return strings.Trim(strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			return c
+		case c >= 'A' && c <= 'Z':
+			return c + 'a' - 'A'
+		case c == ' ':
+			return '-'
+		}
+		return -1
+	}, s), "-")
+}
+
+// wants makes a person fit the values of one filter. It reports false if it recognises none of them.
+func (p *person) wants(words map[string][]string, values []string, n int) bool {
+	var fits []func()
+	for _, v := range values {
+		if fit := p.fit(words, v); fit != nil {
+			fits = append(fits, fit)
+		}
+	}
+	if len(fits) == 0 {
+		return false
+	}
+	fits[n%len(fits)]()
+	return true
+}
+
+// fit tells how a person comes to match a value: nil if nobody knows what it means.
+func (p *person) fit(words map[string][]string, value string) func() {
+	name, isDomain := value, strings.Contains(value, ".")
+	switch {
+	case slices.Contains(words["region"], value):
+		return func() { p.Region = value }
+	case slices.Contains(words["title"], value):
+		return func() { p.Title, p.Level = value, levelOf[value] }
+	case slices.Contains(words["industry"], value):
+		return func() { p.Employer.Industry = value }
+	case slices.Contains(words["employer"], value):
+		if isDomain {
+			name, _, _ = strings.Cut(value, ".")
+		}
+		return func() { p.Employer.Name = name }
+	}
+	for _, h := range headcounts {
+		if h.bucket == value {
+			return func() { p.Employer.Headcount, p.Employer.Employees = h.bucket, h.employees }
+		}
+	}
+	if slices.ContainsFunc(cities, func(c [2]string) bool { return c[1] == value }) {
+		return func() { p.Employer.Country = value }
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var (
+	_             = documented("scroll.end", "a page without scrollToken is the last one")
+	_             = documented("scroll.forward", "a scroll token belongs to the query that gave it, lives for a short time and moves forward only")
+	_             = ambient("scroll.life", "a scroll token lives for five minutes and is good for one page; ScrollPlan changes both. A refused request does not use it up")
+	ruleScrollBad = assumed("scroll.refused", "a token that is unknown, spent, expired or of another workspace, query or size answers 422 VALIDATION_FAILED; ScrollPlan changes the code")
+)
+
+// ScrollPlan says how scroll tokens behave where the document does not show it. The zero value stands for the defaults.
+type ScrollPlan struct {
+	TTL        time.Duration // default five minutes
+	Repeatable bool          // the newest token of a scroll may be sent again, until the page behind it has been read
+	Code       string        // of the refusal; default VALIDATION_FAILED
+}
+
+// Scrolling changes how scroll tokens behave.
+func Scrolling(plan ScrollPlan) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		if plan.TTL < 0 {
+			return errors.New("Scrolling: the TTL is negative")
+		}
+		if _, ok := op.CodeByName(plan.Code); !ok && plan.Code != "" {
+			return fmt.Errorf("Scrolling: the document has no code %s", plan.Code)
+		}
+		sb.scroll = plan.complete()
+		return nil
+	}
+}
+
+func (p ScrollPlan) complete() ScrollPlan {
+	if p.TTL == 0 {
+		p.TTL = 5 * time.Minute
+	}
+	if p.Code == "" {
+		p.Code = "VALIDATION_FAILED"
+	}
+	return p
+}
+
+// scrollToken is the way to a page.
+type scrollToken struct {
+	query  string
+	offset int
+	walk   *scrollWalk
+}
+
+// scrollWalk is one scroll: how far it has been read.
+type scrollWalk struct{ furthest int }
+
+// scrollRequest is what a page of any search is asked for with.
+type scrollRequest struct {
+	query string // all of it but the token, in one form
+	size  int
+	token string
+	later bool // there is a token
+}
+
+// readScroll reads size and scrollToken.
+func (f fields) readScroll(v *checks, c *call) (r scrollRequest) {
+	if r.size = f.integer(v, "size", 0, maxSearchSize, defaultSearchSize); r.size == 0 {
+		c.uses(ruleSearchSize)
+		v.fail("size", "has to be 1 to %d", maxSearchSize)
+	}
+	r.token, r.later = f.text(v, "scrollToken")
+	return r
+}
+
+// scrollPage answers with the next part of what was found, for its price, and with a token if there is more.
+func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage) (answer, error) {
+	from, w := 0, &scrollWalk{}
+	if r.later {
+		token := c.ws.scrolls[r.token]
+		if token == nil || token.query != r.query || token.offset < token.walk.furthest {
+			c.uses(ruleScrollBad)
+			return answer{}, &refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"}
+		}
+		from, w = min(token.offset, len(found)), token.walk
+	}
+	to := min(len(found), from+r.size)
+	amount, err := c.price(to - from)
+	if err != nil {
+		return answer{}, err
+	}
+	next := ""
+	c.effect(func() {
+		w.furthest = from
+		if r.later && !c.sb.scroll.Repeatable {
+			delete(c.ws.scrolls, r.token)
+		}
+		if to < len(found) {
+			next = c.mint(&scrollToken{query: r.query, offset: to, walk: w})
+		}
+		c.spend(amount, name+" found")
+	}, "%s found: %d", name, to-from)
+	body := object{name: append([]json.RawMessage{}, found[from:to]...)}
+	if next != "" {
+		body["scrollToken"] = next
+	}
+	return reply(http.StatusOK, body)
+}
+
+// mint makes a token, which the clock takes back.
+func (c *call) mint(t *scrollToken) string {
+	c.ws.minted++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", c.ws.number, c.ws.minted))
+	token := hex.EncodeToString(sum[:20])
+	ws := c.ws
+	ws.scrolls[token] = t
+	c.sb.agenda.add(c.now.Add(c.sb.scroll.TTL), "scroll token expired", c.op.Name, func() bool {
+		there := ws.scrolls[token] == t
+		delete(ws.scrolls, token)
+		return there
+	})
+	return token
+}

@@ -1,0 +1,247 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+var searchRoom = map[*op.Op]handler{
+	op.SearchProspects: (*call).searchProspects,
+	op.SearchSave:      (*call).saveSearchToList,
+	op.SearchSaved:     (*call).listSavedSearches,
+	op.SearchRunSaved:  (*call).runSavedSearch,
+	op.SearchCompanies: (*call).searchCompanies,
+}
+
+var (
+	_                 = documented("search.size", "size is at most 100, and 10 without one")
+	_                 = documented("search.filters", "filters are arrays of {status, value} under the keys of the filter options; what cannot be interpreted answers SEARCH_FILTERS_INVALID")
+	_                 = documented("search.saved", "a saved search pages as a search does; SAVED_SEARCH_NOT_FOUND, SAVED_SEARCH_INVALID and SAVED_SEARCH_TYPE_MISMATCH as the error table describes them")
+	_                 = ambient("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed")
+	_                 = ambient("search.unknown", "unknown keys of the body are ignored")
+	ruleSearchSize    = assumed("search.size.least", "size is at least 1")
+	ruleSearchNone    = assumed("search.filters.none", "without filters, everybody is found")
+	ruleSearchWords   = assumed("search.filters.words", "a key or value that the filter options do not have, or a status other than include, cannot be interpreted")
+	ruleSavedList     = assumed("search.saved.list", "the listing is savedSearches: id, name and type, which is prospects or companies")
+	ruleSearchSave    = assumed("search.save-to-list", "takes filters and listId or listName, as a save to a list does; a profile that is there already, by its socialUrl, is left out; answers 200 with list and addedCount")
+	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; answers as a search does, with companies")
+)
+
+const (
+	maxSearchSize     = 100
+	defaultSearchSize = 10
+)
+
+// searchFilters are the values that each key includes.
+type searchFilters map[string][]string
+
+// normal is the one form of all filters that mean the same.
+func (f searchFilters) normal() string {
+	sorted := searchFilters{}
+	for key, values := range f {
+		values = slices.Sorted(slices.Values(values))
+		sorted[key] = slices.Compact(values)
+	}
+	raw, err := json.Marshal(sorted)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return string(raw)
+}
+
+func unclear(param, message string) error {
+	return &refusal{code: "SEARCH_FILTERS_INVALID", message: param + " " + message + ".", param: param}
+}
+
+// readFilters interprets the filters of a search.
+func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
+	if len(raw) == 0 {
+		c.uses(ruleSearchNone)
+		return searchFilters{}, nil
+	}
+	var keys map[string]json.RawMessage
+	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
+		return nil, unclear("filters", "has to be an object")
+	}
+	filters, options := searchFilters{}, c.ws.filterOptions()
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		param := "filters." + key
+		var entries []*struct{ Status, Value *string }
+		if json.Unmarshal(keys[key], &entries) != nil || entries == nil {
+			return nil, unclear(param, "has to be an array of entries with status and value")
+		}
+		words, known := options[key]
+		for _, e := range entries {
+			if e == nil || e.Status == nil || e.Value == nil {
+				return nil, unclear(param, "has an entry without status or value")
+			}
+			if *e.Status != "include" || !slices.Contains(words, *e.Value) {
+				known = false
+			}
+			filters[key] = append(filters[key], *e.Value)
+		}
+		if !known {
+			c.uses(ruleSearchWords)
+			return nil, unclear(param, "holds what the filter options do not have")
+		}
+	}
+	return filters, nil
+}
+
+// find keeps the profiles that meet all filters.
+func (f searchFilters) find(profiles []json.RawMessage) []json.RawMessage {
+	var found []json.RawMessage
+	for _, p := range profiles {
+		if f.meets(p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func (f searchFilters) meets(profile json.RawMessage) bool {
+	for key, values := range f {
+		raw, _ := field(profile, key)
+		has, err := stringsOf(raw)
+		if one, ok := asString(raw); ok {
+			has, err = []string{one}, nil
+		}
+		if err != nil || !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(has, v) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) searchProspects() (answer, error) {
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	page := body.readScroll(&v, c)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	filters, err := c.readFilters(body["filters"])
+	if err != nil {
+		return answer{}, err
+	}
+	return c.scrollProfiles(page, "", filters)
+}
+
+// scrollProfiles answers a search. The saved search it stems from, if any, is part of the query.
+func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (answer, error) {
+	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
+	return c.scrollPage(page, "profiles", filters.find(c.ws.searchable()))
+}
+
+func (c *call) saveSearchToList() (answer, error) {
+	c.uses(ruleSearchSave)
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	to := body.destination(&v)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	filters, err := c.readFilters(body["filters"])
+	if err != nil {
+		return answer{}, err
+	}
+	found := filters.find(c.ws.searchable())
+	l, err := c.destination(to)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case l == nil:
+		return c.saveToNew(to.name, ContactList, found)
+	case l.EntityType != ContactList:
+		c.uses(ruleSaveKind)
+		return answer{}, invalid("listId", "has to be a list of contacts")
+	}
+	there := map[string]bool{}
+	for _, row := range l.rows {
+		url, _ := fieldString(row, "socialUrl")
+		there[url] = true
+	}
+	return c.fill(l, slices.DeleteFunc(found, func(p json.RawMessage) bool {
+		url, _ := fieldString(p, "socialUrl")
+		return url != "" && there[url]
+	}))
+}
+
+type wireSavedSearch struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func (c *call) listSavedSearches() (answer, error) {
+	c.uses(ruleSavedList)
+	saved := []wireSavedSearch{}
+	for _, s := range c.ws.saved {
+		w := wireSavedSearch{s.ID, s.Name, "prospects"}
+		if s.Companies {
+			w.Type = "companies"
+		}
+		saved = append(saved, w)
+	}
+	return reply(http.StatusOK, object{"savedSearches": saved})
+}
+
+func (ws *workspace) savedSearch(id string) *SavedSearch {
+	for i := range ws.saved {
+		if sameID(ws.saved[i].ID, id) {
+			return &ws.saved[i]
+		}
+	}
+	return nil
+}
+
+// savedSearch finds a saved search, which has to be of a kind.
+func (c *call) savedSearch(id string, companies bool) (*SavedSearch, error) {
+	s := c.ws.savedSearch(id)
+	switch {
+	case s == nil:
+		return nil, refuse("SAVED_SEARCH_NOT_FOUND", "No saved search has this id.")
+	case s.Companies && !companies:
+		return nil, refuse("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for companies: run it through company search.")
+	case companies && !s.Companies:
+		return nil, refuse("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for prospects.")
+	}
+	return s, nil
+}
+
+func (c *call) runSavedSearch() (answer, error) {
+	id, err := c.pathID("savedSearchId")
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.fields()
+	if err != nil {
+		return answer{}, err
+	}
+	var v checks
+	page := body.readScroll(&v, c)
+	if err := v.err(); err != nil {
+		return answer{}, err
+	}
+	s, err := c.savedSearch(id, false)
+	if err != nil {
+		return answer{}, err
+	}
+	filters, err := c.readFilters(s.Filters)
+	if err != nil {
+		return answer{}, refuse("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
+	}
+	return c.scrollProfiles(page, s.ID, filters)
+}
