@@ -109,7 +109,8 @@ type outreach struct {
 	campaigns []*campaign // oldest first
 	approvals []approval
 	messages  []Outgoing      // that would have been sent
-	heard     map[string]bool // which of their sends the audit has looked at
+	audited   int             // how many of them
+	heard     map[string]bool // the sends of those
 	facts     []*Fact
 	hubs      []*Hub
 }

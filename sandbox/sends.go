@@ -182,7 +182,7 @@ func (ws *workspace) sendDue(c *campaign, at time.Time) (sent bool) {
 
 // auditMessages looks for messages that nobody approved, and for those that went out twice.
 func (ws *workspace) auditMessages() (problems []string) {
-	for _, m := range ws.messages[len(ws.heard):] {
+	for _, m := range ws.messages[ws.audited:] {
 		if !slices.Contains(ws.approvals, approval{m.CampaignID, m.RequestID}) {
 			problems = append(problems, fmt.Sprintf("a message went out without an approval: %+v", m))
 		}
@@ -191,5 +191,6 @@ func (ws *workspace) auditMessages() (problems []string) {
 		}
 		ws.heard[m.SendID] = true
 	}
+	ws.audited = len(ws.messages)
 	return problems
 }

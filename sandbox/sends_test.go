@@ -1,0 +1,78 @@
+package sandbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+func TestScheduledSendsArePaged(t *testing.T) {
+	onEachOutreach(t, nil, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
+		path := campaignPath(active, "scheduled-sends")
+		body := c.get(path, "limit", "2", "pageNum", "2").ok(200)
+		require.Equal(t, object{"pageNum": 2.0, "totalPages": 5.0, "totalRecords": 9.0}, body["pagination"])
+		require.Equal(t, []string{"sent", "skipped"}, names(body, "state"))
+		require.Equal(t, object{
+			"id": id(60), "stepId": id(52), "contactId": id(101), "state": "scheduled", "dueAt": "2026-03-01T10:00:00.000Z",
+			"subject": "Hello", "body": "",
+		}, at(c.get(path).ok(200), "data", 0))
+		c.get(path, "limit", "1000").ok(200)
+		require.Empty(t, c.get(path, "pageNum", "6").ok(200)["data"])
+		for _, wrong := range [][]string{{"limit", "1001"}, {"limit", "0"}, {"pageNum", "0"}} {
+			c.get(path, wrong...).fails(422, "VALIDATION_FAILED")
+		}
+		c.get(campaignPath(deleted, "scheduled-sends")).fails(404, "CAMPAIGN_NOT_FOUND")
+		c.get(campaignPath("12", "scheduled-sends")).fails(422, "VALIDATION_FAILED")
+	})
+}
+
+func TestSendsAreEditedInTwoStates(t *testing.T) {
+	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		for i, s := range sb.Sends(active) {
+			r := c.do("PATCH", "/business/scheduled-sends/"+s.ID, object{"subject": "New", "body": "Words"})
+			if i > 1 {
+				_, message := r.fails(409, "SCHEDULED_SEND_NOT_EDITABLE")
+				require.Contains(t, message, s.State)
+				continue
+			}
+			edited := r.ok(200)["scheduledSend"].(object)
+			require.Equal(t, "New", edited["subject"])
+			require.Equal(t, s.State, edited["state"])
+			require.Equal(t, "Words", sb.Sends(active)[i].Body)
+		}
+		edit := func(id string, body object) result { return c.do("PATCH", "/business/scheduled-sends/"+id, body) }
+		for _, body := range []object{{}, {"subject": 1}, {"dueAt": "tomorrow"}, {"dueAt": nil}, {"state": "sent"}} {
+			edit(id(60), body).fails(422, "VALIDATION_FAILED")
+		}
+		edit(id(77), object{"subject": ""}).fails(404, "SCHEDULED_SEND_NOT_FOUND")
+		edit("12", object{"subject": ""}).fails(422, "VALIDATION_FAILED")
+		sb.Do(func(tx *sandbox.Tx) { tx.DeleteCampaign(active) })
+		edit(id(60), object{"subject": ""}).fails(404, "SCHEDULED_SEND_NOT_FOUND")
+	})
+}
+
+func TestAnEditedSendIsDueWhenItSays(t *testing.T) {
+	sb := sandbox.New(t, outreachOptions()...)
+	c := inPlace(t, sb)
+	c.do("PATCH", "/business/scheduled-sends/"+id(60), object{"dueAt": "2026-03-01T10:30:00+01:00"}).ok(200)
+	sb.Advance(30*time.Minute - 1)
+	require.Empty(t, sb.Outbox())
+	sb.Advance(1)
+	require.Equal(t, sandbox.Outgoing{
+		Time: start.Add(30 * time.Minute), Kind: "message", To: id(101), Count: 1, CampaignID: active, SendID: id(60),
+	}, sb.Outbox()[0], "the seed approved it: there is no request")
+	sb.Advance(time.Hour)
+	require.Len(t, sb.Outbox(), 1, "one that waits for an approval does not go out")
+	c.do("PATCH", "/business/scheduled-sends/"+id(60), object{"subject": ""}).fails(409, "SCHEDULED_SEND_NOT_EDITABLE")
+
+	sb.Do(func(tx *sandbox.Tx) { tx.MoveSend(id(61), "scheduled") })
+	require.Len(t, sb.Outbox(), 2, "overdue, and let go")
+	sb.Do(func(tx *sandbox.Tx) { tx.MoveSend(id(60), "replied") })
+	require.Equal(t, "replied", sb.Sends(active)[0].State)
+	require.Nil(t, sb.Sends(id(77)))
+}
