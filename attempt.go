@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"example.com/prospectkit/internal/budget"
 )
 
 // Attempt is one try of a call, as errors, [Info] and observers report it. It holds no secrets, ids or query text.
@@ -50,11 +52,12 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, errors.New("prospectkit: request made outside of a call")
 	}
-	if err := c.admit(); err != nil {
+	permit, err := c.admit()
+	if err != nil {
 		closeBody(req)
 		return nil, err
 	}
-	a := attempt{call: c, began: time.Now()}
+	a := attempt{call: c, permit: permit, began: time.Now()}
 	if err := a.open(); err != nil {
 		return nil, err
 	}
@@ -69,8 +72,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // attempt watches one try on the wire.
 type attempt struct {
-	call  *call
-	began time.Time
+	call   *call
+	permit budget.Permit
+	began  time.Time
 
 	asked     atomic.Bool  // a connection was asked for, so the transport below shows its trace
 	conns     atomic.Int32 // connections handed out: more than one means that net/http replayed the request

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -83,8 +84,9 @@ type call struct {
 	refusal  *WaitError
 	next     step
 	pause    time.Duration
-	cause    error // of the last attempt without a usable answer
-	done     bool  // a success was decoded
+	hold     time.Duration // of the whole surface, after a 429
+	cause    error         // of the last attempt without a usable answer
+	done     bool          // a success was decoded
 }
 
 type callKey struct{}
@@ -167,32 +169,62 @@ func (c *call) run() error {
 	return c.finish(err)
 }
 
-// admit lets an attempt pass once the surface is free, or refuses if that is beyond the deadline or the longest wait allowed.
-func (c *call) admit() error {
+// admit waits in line until an attempt may leave, or refuses if that would be beyond the deadline or the longest wait allowed.
+func (c *call) admit() (budget.Permit, error) {
 	c.next = stop
-	for {
-		if err := c.ctx.Err(); err != nil {
-			c.cause = err
-			return err
-		}
-		hold := c.pool.hold(time.Now())
-		if hold <= 0 {
-			return nil
-		}
-		if deadline := c.beyondDeadline(hold); deadline || hold > c.conf.maxWait {
-			c.refusal = &WaitError{
-				Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface),
-				Window: cmp.Or(c.pool.window().Window, WindowUnknown), Wait: hold, FitsAt: time.Now().Add(hold), deadline: deadline,
-			}
-			return c.refusal
-		}
-		hold = c.jitter(hold)
-		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: time.Now(), Wait: hold, Reason: "surface held after a 429"})
-		if err := sleep(c.ctx, hold); err != nil {
-			c.cause = err
-			return err
-		}
+	if c.cause = c.ctx.Err(); c.cause != nil {
+		return budget.Permit{}, c.cause
 	}
+	want := budget.Request{NoWait: true, WaitDay: true}
+	if c.conf.priority == PriorityBatch {
+		want.Priority = budget.Batch
+	}
+	permit, err := c.pool.limiter.Acquire(c.ctx, want)
+	full, ok := errors.AsType[*budget.RefusedError](err)
+	if !ok || c.conf.maxWait == 0 {
+		return permit, c.refused(err)
+	}
+	began := time.Now()
+	c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "in line for the rate limit"})
+	want.NoWait, want.MaxWait = false, c.conf.maxWait
+	permit, err = c.pool.limiter.Acquire(c.ctx, want)
+	if n := len(c.attempts); n > 0 {
+		c.attempts[n-1].Wait += time.Since(began)
+	}
+	return permit, c.refused(err)
+}
+
+// refused keeps why an attempt was not let go.
+func (c *call) refused(err error) error {
+	full, ok := errors.AsType[*budget.RefusedError](err)
+	if !ok {
+		c.cause = err
+		return err
+	}
+	c.refusal = &WaitError{
+		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
+		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait),
+	}
+	return c.refusal
+}
+
+// settle tells the budget what became of an attempt.
+func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence, now time.Time) {
+	seen := budget.NoFigures
+	seen.Replays = max(0, int(a.conns.Load())-1)
+	switch {
+	case resp != nil:
+		if rate, ok := ratehdr.ParseRate(resp.Header, now); ok {
+			seen.Limit, seen.Remaining, seen.Reset, seen.HasReset = rate.Limit, rate.Remaining, rate.Reset, rate.HasReset
+		}
+		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
+		seen.RetryAfter, seen.HasRetry = c.hold, seen.Refused
+	case evidence == EvidenceNotSent:
+		seen.NotSent = true
+	default:
+		seen.Lost = true
+	}
+	c.pool.limiter.Done(a.permit, seen)
 }
 
 // beyondDeadline reports whether the context would end before a wait is over.
@@ -250,6 +282,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}
+	c.settle(a, resp, try.Evidence, now)
 }
 
 // decideNext looks the failure up in the decision table.
@@ -268,7 +301,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
 	c.emit(e)
-	if c.next.again() {
+	if c.pause > 0 {
 		c.attempts[len(c.attempts)-1].Wait = c.pause
 		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
 		c.emit(e)
@@ -284,7 +317,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 			floor = asked
 		}
 		floor = max(floor, refusalFloor)
-		c.pool.refused(now.Add(min(floor, longestHold)))
+		c.hold = min(floor, longestHold)
 	}
 	switch {
 	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
@@ -293,7 +326,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next, c.late = stop, true
 	case (told || c.next == wait) && floor > c.conf.maxWait, c.next == repeat && !c.pool.takeToken(now):
 		c.next = stop
-	default:
+	case c.next != wait: // after a 429, the line for the rate limit is the place to wait
 		c.pause = c.jitter(floor)
 	}
 }

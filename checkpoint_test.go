@@ -77,7 +77,7 @@ func TestResumeProperty(t *testing.T) {
 		limit := rapid.IntRange(1, 7).Draw(t, "limit")
 		s := scripted(t, limit) // with more inserts than a page between two requests, a second run may repeat what the first delivered
 		before := slices.Clone(s.items)
-		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s))
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s), unpaced())
 		require.NoError(t, err)
 		var got []string
 		rewound, unsettled, checkpoint := false, false, ""

@@ -56,7 +56,7 @@ func lists(w http.ResponseWriter, r *http.Request) {
 
 func dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.Option) *prospectkit.Client {
 	t.Helper()
-	client, err := prospectkit.New(server.URL+"/api/v1", token, opts...)
+	client, err := prospectkit.New(server.URL+"/api/v1", token, append([]prospectkit.Option{unpaced()}, opts...)...)
 	require.NoError(t, err)
 	return client
 }
@@ -270,8 +270,10 @@ func TestOneClientServesManyGoroutines(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, goroutines*rounds, attempts.Load())
-	windows := client.Budget().Snapshot()
-	require.Empty(t, windows, "no answer told a window")
+	for _, surface := range client.Budget().Snapshot() {
+		require.Equal(t, prospectkit.LimitUnknown, surface.Minute.Source, "no answer told a window")
+		require.Zero(t, surface.UnderWay+surface.Waiting, "every permit came back")
+	}
 }
 
 // mixed makes one call of three and reports an answer that belongs to another one.

@@ -296,7 +296,7 @@ func TestDriftProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := scripted(t, 4)
 		before := slices.Clone(s.items)
-		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s))
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s), unpaced())
 		require.NoError(t, err)
 		var p prospectkit.Progress
 		var got []string

@@ -53,10 +53,15 @@ func envelope(code string) string {
 	return `{"error":{"code":` + strconv.Quote(code) + `,"message":"prose","param":null,"doc_url":null,"request_id":"req-1"}}`
 }
 
-// newClient is a client over a transport of the test.
+// unpaced is for servers of a test that know no limits.
+func unpaced() prospectkit.Option {
+	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders()))
+}
+
+// newClient is a client over a transport of the test, which is not paced.
 func newClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.Option) *prospectkit.Client {
 	tb.Helper()
-	client, err := prospectkit.New(baseURL, token, append([]prospectkit.Option{prospectkit.WithTransport(rt)}, opts...)...)
+	client, err := prospectkit.New(baseURL, token, append([]prospectkit.Option{prospectkit.WithTransport(rt), unpaced()}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

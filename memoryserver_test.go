@@ -86,7 +86,7 @@ func (m *memoryServer) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Ne
 func clientAt(tb testing.TB, url string, opts ...prospectkit.Option) *prospectkit.Client {
 	tb.Helper()
 	opts = append([]prospectkit.Option{prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1})}, opts...)
-	client, err := prospectkit.New(url+"/api/v1", token, opts...)
+	client, err := prospectkit.New(url+"/api/v1", token, append([]prospectkit.Option{unpaced()}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

@@ -123,7 +123,7 @@ func TestWaitForAHeldSurfaceIsAnEvent(t *testing.T) {
 		require.Equal(t, []prospectkit.EventKind{prospectkit.EventWait, prospectkit.EventAttempt, prospectkit.EventCall}, eventKinds(got))
 		require.GreaterOrEqual(t, got[0].Wait, 20*time.Second)
 		require.Equal(t, 1, got[0].Attempt)
-		require.Contains(t, got[0].Reason, "429")
+		require.Contains(t, got[0].Reason, "rate limit")
 	})
 }
 

@@ -52,6 +52,8 @@ type settings struct {
 	maxWait time.Duration
 	timeout time.Duration // 0: the operation's own
 
+	priority Priority
+
 	readOnly, noSpend, noSend bool
 }
 
@@ -83,6 +85,17 @@ func WithMaxWait(d time.Duration) SharedOption {
 			bad.add("WithMaxWait", "is %s, must not be negative", d)
 		}
 		s.maxWait = d
+	})
+}
+
+// NoWait refuses every wait for a rate limit: a call is made now or not at all. It is WithMaxWait(0).
+func NoWait() SharedOption { return WithMaxWait(0) }
+
+// WithPriority says who goes first when calls wait in line for a rate limit; default [PriorityInteractive].
+func WithPriority(p Priority) SharedOption {
+	return sharedOption(func(s *settings, bad *checks) {
+		oneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
+		s.priority = p
 	})
 }
 
@@ -130,6 +143,7 @@ func WithBudget(b *Budget) Option {
 			bad.add("WithBudget", "needs a budget made by NewBudget")
 			return
 		}
+		*bad = append(*bad, b.bad...)
 		c.budget = b
 	})
 }

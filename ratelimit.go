@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -49,31 +53,119 @@ type RateWindow struct {
 	At        time.Time // when the answer arrived
 }
 
-// Budget is what is known about the request pools of one workspace. Clients derived by [Client.With] share one; give the
-// same budget to several clients of a workspace with [WithBudget].
+// Budget paces the requests of one workspace, so that they use the quota and earn no 429. It knows the documented windows of each
+// surface, learns from the rate headers, leaves room for teammates, and holds a whole surface after one 429.
+//
+// Clients derived by [Client.With] share one; give the same budget to several clients of a workspace with [WithBudget]. Calls wait
+// in line for as long as [WithMaxWait] and the context allow, and are refused at once with a [WaitError] when that cannot be
+// enough.
 type Budget struct {
-	mu    sync.Mutex
-	pools map[op.Surface]*pool
+	mu      sync.Mutex
+	pools   map[op.Surface]*pool
+	reserve int
+	headers bool // trust headers alone
+	bad     checks
 }
 
-// NewBudget returns the budget of a workspace about which nothing is known yet.
-func NewBudget() *Budget { return &Budget{pools: make(map[op.Surface]*pool)} }
+// BudgetOption configures a [Budget].
+type BudgetOption func(*Budget)
 
-// Snapshot returns the last known window of each surface that was used, in no particular order.
-func (b *Budget) Snapshot() []RateWindow {
-	b.mu.Lock()
-	pools := make([]*pool, 0, len(b.pools))
-	for _, p := range b.pools {
-		pools = append(pools, p)
-	}
-	b.mu.Unlock()
-	windows := make([]RateWindow, 0, len(pools))
-	for _, p := range pools {
-		if w := p.window(); !w.At.IsZero() {
-			windows = append(windows, w)
+// Reserve keeps the last n requests of each window for interactive calls; see [WithPriority].
+func Reserve(n int) BudgetOption {
+	return func(b *Budget) {
+		if n < 0 {
+			b.bad.add("Reserve", "is %d, must not be negative", n)
 		}
+		b.reserve = n
 	}
-	return windows
+}
+
+// TrustHeaders forgets the documented limits and goes by the rate headers alone: for a plan with other limits, or for a server of
+// your own. Where no headers come either, calls are paced by nothing but 429s.
+func TrustHeaders() BudgetOption { return func(b *Budget) { b.headers = true } }
+
+// NewBudget returns the budget of a workspace that has not been used yet. It starts no goroutine and no timer. A mistake in the
+// options is reported by the [New] that gets the budget.
+func NewBudget(opts ...BudgetOption) *Budget {
+	b := &Budget{pools: make(map[op.Surface]*pool)}
+	for _, o := range opts {
+		o(b)
+	}
+	return b
+}
+
+// Priority says who goes first when calls wait in line.
+type Priority string
+
+// The priorities. Every fourth request goes to a batch call that waits.
+const (
+	PriorityInteractive Priority = "interactive" // the default: somebody is waiting
+	PriorityBatch       Priority = "batch"       // goes last, and leaves the reserve alone
+)
+
+// SurfaceBudget is what is known about a surface, for dashboards.
+type SurfaceBudget struct {
+	Surface   Surface
+	Minute    WindowBudget
+	Day       WindowBudget
+	HeldUntil time.Time // after a 429; zero when the surface is not held
+	Others    float64   // requests a second that teammates seem to take
+	UnderWay  int
+	Waiting   int
+}
+
+// WindowBudget is what is known about one window of a surface.
+type WindowBudget struct {
+	Limit     int         // 0 when unknown
+	Source    LimitSource // where the limit is known from
+	Used      int         // by this budget, over one length of the window
+	Remaining int         // as the service said last, less what was sent since; -1 when it did not
+	ResetAt   time.Time   // zero when not told
+}
+
+// LimitSource says where a limit is known from.
+type LimitSource string
+
+// The sources.
+const (
+	LimitUnknown    LimitSource = "unknown"
+	LimitDocumented LimitSource = "documented"
+	LimitLearned    LimitSource = "learned"
+)
+
+// Snapshot returns what is known about each surface that was used, by name.
+func (b *Budget) Snapshot() []SurfaceBudget {
+	b.mu.Lock()
+	pools := slices.Collect(maps.Values(b.pools))
+	b.mu.Unlock()
+	surfaces := make([]SurfaceBudget, 0, len(pools))
+	for _, p := range pools {
+		s := p.limiter.Snapshot()
+		surfaces = append(surfaces, SurfaceBudget{
+			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day), HeldUntil: s.HeldUntil,
+			Others: s.Others, UnderWay: s.UnderWay, Waiting: s.Waiting,
+		})
+	}
+	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) })
+	return surfaces
+}
+
+func windowBudget(s budget.Stand) WindowBudget {
+	w := WindowBudget{Limit: s.Limit, Source: LimitUnknown, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt}
+	switch {
+	case s.Limit == 0:
+	case s.Source == budget.Documented:
+		w.Source = LimitDocumented
+	default:
+		w.Source = LimitLearned
+	}
+	return w
+}
+
+// Forecast is how long that many more requests of a surface will take, behind those that wait already: 1,000 pages of rows about
+// 8 minutes, for example. It is zero when they fit at once or no limit is known.
+func (b *Budget) Forecast(s Surface, requests int) time.Duration {
+	return b.pool(op.Surface(s)).limiter.Forecast(requests)
 }
 
 func (b *Budget) pool(s op.Surface) *pool {
@@ -81,7 +173,11 @@ func (b *Budget) pool(s op.Surface) *pool {
 	defer b.mu.Unlock()
 	p, ok := b.pools[s]
 	if !ok {
-		p = &pool{surface: s, tokens: retryTokens}
+		config := budget.Config{Reserve: b.reserve, Share: budget.DefaultShare}
+		if documented := op.Windows[s]; !b.headers {
+			config.PerMinute, config.PerDay = documented.PerMinute, documented.PerDay
+		}
+		p = &pool{surface: s, limiter: budget.New(config), tokens: retryTokens}
 		b.pools[s] = p
 	}
 	return p
@@ -100,37 +196,22 @@ const (
 // pool is the state of one surface.
 type pool struct {
 	surface op.Surface
+	limiter *budget.Limiter
 
 	mu        sync.Mutex
 	last      RateWindow
-	heldUntil time.Time // a 429 holds the whole surface, so that a herd does not earn its own
 	tokens    float64
 	lastToken time.Time
 }
 
-func (p *pool) window() RateWindow {
+// told returns what an answer said last.
+func (p *pool) told() RateWindow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
 }
 
-// hold returns how long the surface is held.
-func (p *pool) hold(now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.heldUntil.Sub(now)
-}
-
-// refused holds the surface after a 429.
-func (p *pool) refused(until time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if until.After(p.heldUntil) {
-		p.heldUntil = until
-	}
-}
-
-// observe notes what an answer said. Of overtaking answers within a window the one with fewer requests left is the later.
+// observe notes what an answer said.
 func (p *pool) observe(rate ratehdr.Rate, now time.Time) RateWindow {
 	w := RateWindow{
 		Surface: Surface(p.surface), Window: windowOf(p.surface, rate), Limit: rate.Limit, Remaining: rate.Remaining, At: now,
@@ -200,8 +281,8 @@ func (e *WaitError) Error() string {
 	if e.deadline {
 		why = "the context's deadline"
 	}
-	return fmt.Sprintf("prospectkit: %s: surface %s is held for %s, which is beyond %s; it fits at %s",
-		e.Op, e.Surface, e.Wait.Round(time.Millisecond), why, e.FitsAt.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("prospectkit: %s: the rate limit of surface %s (%s) has room in %s, which is beyond %s; it fits at %s",
+		e.Op, e.Surface, e.Window, e.Wait.Round(time.Millisecond), why, e.FitsAt.UTC().Format(time.RFC3339))
 }
 
 // Is matches [ErrRateLimited], and context.DeadlineExceeded if the deadline was too near.

@@ -40,7 +40,11 @@ func TestWarmConnectionsSurviveFailures(t *testing.T) {
 	const warm = 20
 	var together sync.WaitGroup
 	url, connections := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api/v1/business/me" {
+		switch r.URL.Path {
+		case "/api/v1/business/credits":
+			write(w, 200, `{}`)
+			return
+		case "/api/v1/business/me":
 			together.Done()
 			together.Wait()
 			write(w, 200, oneUser)
@@ -60,6 +64,10 @@ func TestWarmConnectionsSurviveFailures(t *testing.T) {
 			})
 		}
 		group.Wait()
+	}
+	for range warm { // without headers, a surface begins with one request at a time
+		_, err := client.Account.Credits(t.Context())
+		require.NoError(t, err)
 	}
 	useAll()
 	require.EqualValues(t, warm, connections.Load())

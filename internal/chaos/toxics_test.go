@@ -77,6 +77,11 @@ func leftBehind() (n int) {
 	return n
 }
 
+// wide limits keep the client from pacing itself, which is not what is tested here.
+var wide = map[string]sandbox.Limit{
+	"lists": {PerMinute: 1_000_000, PerDay: 10_000_000}, "account": {PerMinute: 1_000_000, PerDay: 10_000_000},
+}
+
 // stage is a client, a proxy and a sandbox, connected over real sockets.
 type stage struct {
 	sb     *sandbox.Sandbox
@@ -92,7 +97,7 @@ type stage struct {
 
 func setUp(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{sb: sandbox.New(nil, sandbox.NoLimits()), claims: map[string]prospectkit.Outcome{}}
+	s := &stage{sb: sandbox.New(nil, sandbox.Limits(wide)), claims: map[string]prospectkit.Outcome{}}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s.server = &http.Server{Handler: s.sb.Handler(), ReadHeaderTimeout: 5 * time.Second, ConnState: s.count}

@@ -1,0 +1,179 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// sandboxClient is a client that the sandbox paces like the service.
+func sandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.Option) *prospectkit.Client {
+	t.Helper()
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append([]prospectkit.Option{prospectkit.WithTransport(sb.Transport())}, opts...)...)
+	require.NoError(t, err)
+	return client
+}
+
+func tooMany(sb *sandbox.Sandbox) (n int) {
+	for _, e := range sb.Journal() {
+		if e.Status == http.StatusTooManyRequests {
+			n++
+		}
+	}
+	return n
+}
+
+// Two hundred goroutines pull as fast as they may for ten minutes, through two clients of one budget: not one 429, and nearly all
+// of the quota.
+func TestBudgetUsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		one := sandboxClient(t, sb)
+		other := sandboxClient(t, sb, prospectkit.WithBudget(one.Budget()))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		var group sync.WaitGroup
+		for i := range 200 {
+			client := [...]*prospectkit.Client{one, other}[i%2]
+			group.Go(func() {
+				for ctx.Err() == nil {
+					_, err := client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
+					if err != nil {
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		require.Zero(t, tooMany(sb))
+		require.GreaterOrEqual(t, sb.Calls("lists.list"), 10*120*99/100)
+	})
+}
+
+// A teammate drains the same pool.
+func TestBudgetYieldsToTeammates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Teammate("lists", 1)
+		client := sandboxClient(t, sb)
+		for began := time.Now(); time.Since(began) < 10*time.Minute; {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.NoError(t, err)
+		}
+		require.LessOrEqual(t, tooMany(sb), sb.Calls("lists.list")/50, "under 2 percent")
+		surface := snapshotOf(t, client, prospectkit.SurfaceLists)
+		require.InDelta(t, 1, surface.Others, 0.7, "requests a second of others")
+	})
+}
+
+func snapshotOf(t *testing.T, client *prospectkit.Client, s prospectkit.Surface) prospectkit.SurfaceBudget {
+	t.Helper()
+	for _, surface := range client.Budget().Snapshot() {
+		if surface.Surface == s {
+			return surface
+		}
+	}
+	require.Fail(t, "no such surface", s)
+	return prospectkit.SurfaceBudget{}
+}
+
+// When the window is used up, a call is refused at once if it may not wait, and nothing is sent.
+func TestBudgetRefusesFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		client := sandboxClient(t, sb)
+		for range 120 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.NoError(t, err)
+		}
+		began, sent := time.Now(), sb.Calls("lists.list")
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for name, try := range map[string]func() error{
+			"no wait": func() error {
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+				return err
+			},
+			"deadline": func() error { _, err := client.Lists.Page(short, prospectkit.ListsParams{}); return err },
+		} {
+			err := try()
+			var full *prospectkit.WaitError
+			require.ErrorAs(t, err, &full, name)
+			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+			require.Equal(t, name == "deadline", isDeadline(err))
+			require.Positive(t, full.Wait)
+			require.WithinRange(t, full.FitsAt, began, began.Add(2*time.Minute))
+		}
+		require.Equal(t, began, time.Now(), "at once")
+		require.Equal(t, sent, sb.Calls("lists.list"), "nothing was sent")
+		_, err := client.Account.Me(t.Context(), prospectkit.NoWait())
+		require.NoError(t, err, "another surface")
+		_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, err, "the default is to wait")
+		require.Positive(t, time.Since(began))
+		require.Zero(t, tooMany(sb))
+	})
+}
+
+func isDeadline(err error) bool {
+	target, ok := err.(interface{ Is(error) bool })
+	return ok && target.Is(context.DeadlineExceeded)
+}
+
+// Batch calls leave the reserve alone, and interactive ones use it.
+func TestBudgetReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(20))))
+		batch := 0
+		for {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait(), prospectkit.WithPriority(prospectkit.PriorityBatch))
+			if err != nil {
+				require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+				break
+			}
+			batch++
+		}
+		require.LessOrEqual(t, batch, 100)
+		for range 20 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Minute))
+			require.NoError(t, err)
+		}
+		require.Zero(t, tooMany(sb))
+	})
+}
+
+func TestBudgetForecastAndSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		client := sandboxClient(t, sb)
+		require.InDelta(t, 7.3, client.Budget().Forecast(prospectkit.SurfaceLists, 1000).Minutes(), 1.1, "1,000 pages at 120 a minute")
+		require.Zero(t, client.Budget().Forecast(prospectkit.SurfaceLists, 1))
+		require.Zero(t, client.Budget().Forecast(prospectkit.SurfaceContacts, 1000), "no limit is known")
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, err)
+		lists := snapshotOf(t, client, prospectkit.SurfaceLists)
+		require.Equal(t, 120, lists.Minute.Limit)
+		require.Equal(t, 119, lists.Minute.Remaining)
+		require.Equal(t, 1, lists.Day.Used)
+		require.Equal(t, prospectkit.LimitDocumented, lists.Minute.Source)
+		require.Equal(t, prospectkit.LimitDocumented, lists.Day.Source)
+		require.Zero(t, lists.UnderWay+lists.Waiting)
+	})
+}
+
+func TestBudgetOptions(t *testing.T) {
+	_, err := prospectkit.New("https://api.example.com/api/v1", token,
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(-1))), prospectkit.WithPriority("urgent"))
+	require.ErrorContains(t, err, "Reserve is -1")
+	require.ErrorContains(t, err, `WithPriority is "urgent"`)
+}
