@@ -448,6 +448,12 @@ func (c *call) doubtful(sentAt time.Time) *OutcomeUnknownError {
 	}
 }
 
+// rest sleeps, unless the context would end meanwhile. It reports whether there is time left.
+func rest(ctx context.Context, d time.Duration) bool {
+	at, ok := ctx.Deadline()
+	return (!ok || time.Until(at) > d) && sleep(ctx, d) == nil
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

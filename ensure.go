@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,9 +103,7 @@ func (s *ListsService) ensureTaken(ctx context.Context, in NewList, taken error,
 		case list != nil:
 			return nil, &NameHeldError{Name: in.Name, Kind: in.kind(), Holder: list, cause: taken}
 		}
-		pause = min(pause, time.Until(until))
-		at, ok := ctx.Deadline()
-		if pause <= 0 || ok && time.Until(at) <= pause || sleep(ctx, pause) != nil {
+		if pause = min(pause, time.Until(until)); pause <= 0 || !rest(ctx, pause) {
 			return nil, &NameHeldError{Name: in.Name, Kind: in.kind(), Near: near, cause: taken}
 		}
 	}
@@ -198,7 +197,7 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 func (s *ListsService) lookForNew(in NewList) lookup {
 	return func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		var info Info
-		list, _, err := s.named(ctx, in.Name, append(opts[:len(opts):len(opts)], Capture(&info)))
+		list, _, err := s.named(ctx, in.Name, append(slices.Clip(opts), Capture(&info)))
 		switch {
 		case err != nil:
 			return Resolution{}, err

@@ -91,7 +91,8 @@ func TestEveryErrorOfTheFamily(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(line.Bytes(), &logged))
 		fields := slices.Sorted(maps.Keys(logged.Error))
-		require.Equal(t, want[name], facts{fmt.Sprintf("%T", err), ours.Outcome(), ours.Advice().Action, prospectkit.CodeOf(err), fields}, name)
+		told := facts{fmt.Sprintf("%T", err), ours.Outcome(), ours.Advice().Action, prospectkit.CodeOf(err), fields}
+		require.Equal(t, want[name], told, name)
 		require.NotEmpty(t, ours.Advice().Hint, name)
 		require.Equal(t, want[name].outcome == prospectkit.Unknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
 		require.Equal(t, name == "refused locally", errors.Is(err, prospectkit.ErrRefusedLocally), name)

@@ -102,8 +102,7 @@ func ExampleOutcomeUnknownError_Resolve() {
 	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 
 	_, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
-	var doubt *prospectkit.OutcomeUnknownError
-	if errors.As(err, &doubt) {
+	if doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
 		fmt.Println(doubt)
 		resolution, err := doubt.Resolve(ctx)
 		if err != nil {

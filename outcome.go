@@ -141,8 +141,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 		if r.Settled = r.Settled || !r.AsOf.Before(settled); r.Settled || r.Verdict == VerdictHappened {
 			return &r, nil
 		}
-		pause = min(pause, settled.Sub(r.AsOf))
-		if at, ok := ctx.Deadline(); ok && time.Until(at) <= pause || sleep(ctx, pause) != nil {
+		if !rest(ctx, min(pause, settled.Sub(r.AsOf))) {
 			return &r, nil
 		}
 	}

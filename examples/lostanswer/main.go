@@ -33,7 +33,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer server.Close() //nolint:errcheck // the program is over
+	defer server.Close()
 	client, err := prospectkit.New(server.BaseURL(), sb.Token())
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func export(
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // closed and checked below; this is for the error paths
+	defer f.Close() // closed and checked below; this is for the error paths
 	w := csv.NewWriter(f)
 	columns := []string{"id", "firstName", "lastName", "jobTitle", "company.name", "address.city"}
 	if err := w.Write(columns); err != nil {
@@ -184,6 +184,7 @@ func (s *stats) observe(_ context.Context, e prospectkit.Event) {
 		}
 	case prospectkit.EventWait:
 		s.waited.Add(int64(e.Wait))
+	case prospectkit.EventDecision, prospectkit.EventCall:
 	}
 }
 
