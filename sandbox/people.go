@@ -42,8 +42,14 @@ var headcounts = []struct {
 	bucket    string
 	employees int
 }{
-	{"1-10", 7}, {"11-50", 32}, {"51-200", 140}, {"201-500", 310}, {"501-1,000", 720}, {"1,001-5,000", 2400},
-	{"5,001-10,000", 6800}, {"10,001+", 25_000},
+	{"1-10", 7},
+	{"11-50", 32},
+	{"51-200", 140},
+	{"201-500", 310},
+	{"501-1,000", 720},
+	{"1,001-5,000", 2400},
+	{"5,001-10,000", 6800},
+	{"10,001+", 25_000},
 }
 
 var (
@@ -52,7 +58,11 @@ var (
 	firmNames   = []string{"Alder", "Borealis", "Cobalt", "Driftwood", "Ember", "Fathom", "Granite", "Harbour", "Indigo", "Juniper", "Kestrel"}
 	firmKinds   = []string{"Analytics", "Energy", "Foods", "Health", "Logistics", "Robotics", "Systems"}
 	cities      = [][2]string{
-		{"Berlin", "Germany"}, {"Munich", "Germany"}, {"Paris", "France"}, {"London", "United Kingdom"}, {"Austin", "United States"},
+		{"Berlin", "Germany"},
+		{"Munich", "Germany"},
+		{"Paris", "France"},
+		{"London", "United Kingdom"},
+		{"Austin", "United States"},
 		{"Toronto", "Canada"},
 	}
 	levels = []string{"c_suite", "director", "entry", "manager", "vp"}
