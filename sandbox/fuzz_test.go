@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,11 +20,18 @@ import (
 // than the one that the document describes.
 func FuzzHostileRequests(f *testing.F) {
 	methods := []string{"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "TRACE", "get", "X"}
+	fill := strings.NewReplacer("{listId}", id(1), "{campaignId}", drafted, "{stepId}", id(51), "{sendId}", id(60), "{factId}", fact,
+		"{hubId}", ready, "{agentId}", id(422), "{savedSearchId}", id(431), "{", "", "}", "")
 	for _, o := range op.All() {
-		path := strings.NewReplacer("{listId}", id(1), "{", "", "}", "").Replace(o.Path)
+		path := fill.Replace(o.Path)
 		f.Add(uint8(0), path, "limit=1&pageNum=2", "")
 		f.Add(uint8(1), path, "", `{"name":"x","crm":"crm-1","contactIds":["`+id(1)+`"],"contacts":[{}],"listName":"y","sourceListId":"`+id(1)+`"}`)
+		f.Add(uint8(1), path, "", `{"name":"x","channels":["social"],"listIds":["`+id(1)+`"],"steps":[{"type":"social_message","body":"{{a.b}}","sequenceNumber":9e9}]}`)
+		f.Add(uint8(1), path, "", `{"knowledgeHubId":"`+ready+`","listName":"y","entityType":"person","prompt":"x","start":true,"filters":{"a":["b"]},"size":1}`)
 		f.Add(uint8(2), path, "", `{"folderId":null}`)
+		f.Add(uint8(2), path, "", `{"name":"x","steps":[{"type":"email","topic":"x"}],"listIds":["`+id(1)+`"]}`)
+		f.Add(uint8(2), path, "", `{"claim":"1(2)3-4 5/6.7 8 9 \u00a0","category":"faq"}`)
+		f.Add(uint8(2), path, "", `{"subject":"","dueAt":"0001-01-01T00:00:00Z"}`)
 	}
 	for _, path := range []string{"", "/", "//", "/..", "/business/lists/../me", "/business/lists%2f", "/business/lists/%00/rows", "*", "/business/lists/" + id(1) + "/rows/"} {
 		f.Add(uint8(0), path, "", "")
@@ -37,40 +45,50 @@ func FuzzHostileRequests(f *testing.F) {
 	}
 	f.Add(uint8(0), rows, "%zz;&=&limit=1e3&pageNum=-0&sortBy=....&sortOrder=asc", "")
 
+	f.Add(uint8(1), campaignPath(drafted, "steps", id(51), "preview"), "", "")
+
 	f.Fuzz(func(t *testing.T, method uint8, path, query, body string) {
-		sb := sandbox.New(t, rowLists(), sandbox.NoLimits())
-		req := &http.Request{
-			Method: methods[int(method)%len(methods)], URL: &url.URL{Path: "/api/v1" + path, RawQuery: query}, Host: "sandbox.invalid",
-			Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), RequestURI: "/api/v1" + path,
-		}
-		req.SetBasicAuth(sb.Token(), "")
-		rec := httptest.NewRecorder()
-		sb.Handler().ServeHTTP(rec, req)
-		require.Empty(t, sb.Problems())
-		if req.Method == http.MethodHead {
-			require.Equal(t, 404, rec.Code)
-			return
-		}
-		var answer struct {
-			Error *struct {
-				Code      string  `json:"code"`
-				Message   *string `json:"message"`
-				RequestID string  `json:"request_id"`
-			} `json:"error"`
-		}
-		require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &answer), "%d %s", rec.Code, rec.Body)
-		if rec.Code < 300 {
-			require.Nil(t, answer.Error)
-			return
-		}
-		require.NotNil(t, answer.Error)
-		require.NotNil(t, answer.Error.Message)
-		require.NotEmpty(t, answer.Error.RequestID)
-		code, known := op.CodeByName(answer.Error.Code)
-		require.True(t, known, answer.Error.Code)
-		require.Contains(t, code.Statuses, rec.Code)
-		if rec.Code >= 500 {
-			require.Contains(t, query, "numberOfEmployees", "the only 500 is the documented one")
+		for _, opts := range [][]sandbox.Option{{rowLists(), sandbox.WithClock(sandbox.NewManualClock(start))}, codeOptions()} {
+			survives(t, sandbox.New(t, append(opts, sandbox.NoLimits())...), methods[int(method)%len(methods)], path, query, body)
 		}
 	})
+}
+
+// survives sends one request and looks at the form of the answer.
+func survives(t *testing.T, sb *sandbox.Sandbox, method, path, query, body string) {
+	t.Helper()
+	req := &http.Request{
+		Method: method, URL: &url.URL{Path: "/api/v1" + path, RawQuery: query}, Host: "sandbox.invalid",
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), RequestURI: "/api/v1" + path,
+	}
+	req.SetBasicAuth(sb.Token(), "")
+	rec := httptest.NewRecorder()
+	sb.Handler().ServeHTTP(rec, req)
+	sb.Advance(48 * time.Hour) // whatever was scheduled
+	require.Empty(t, sb.Problems())
+	if req.Method == http.MethodHead {
+		require.Equal(t, 404, rec.Code)
+		return
+	}
+	var answer struct {
+		Error *struct {
+			Code      string  `json:"code"`
+			Message   *string `json:"message"`
+			RequestID string  `json:"request_id"`
+		} `json:"error"`
+	}
+	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &answer), "%d %s", rec.Code, rec.Body)
+	if rec.Code < 300 {
+		require.Nil(t, answer.Error)
+		return
+	}
+	require.NotNil(t, answer.Error)
+	require.NotNil(t, answer.Error.Message)
+	require.NotEmpty(t, answer.Error.RequestID)
+	code, known := op.CodeByName(answer.Error.Code)
+	require.True(t, known, answer.Error.Code)
+	require.Contains(t, code.Statuses, rec.Code)
+	if rec.Code >= 500 {
+		require.Contains(t, query, "numberOfEmployees", "the only 500 is the documented one")
+	}
 }

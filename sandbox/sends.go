@@ -85,8 +85,8 @@ func (c *call) editSend() (answer, error) {
 	words, hasBody := body.text(&v, "body")
 	due, hasDue := body.text(&v, "dueAt")
 	dueAt, err := time.Parse(time.RFC3339, due)
-	if hasDue && err != nil {
-		v.fail("dueAt", "has to be a time in ISO 8601")
+	if year := dueAt.UTC().Year(); hasDue && (err != nil || year < 1970 || year > 9999) {
+		v.fail("dueAt", "has to be a time in ISO 8601, after 1970")
 	}
 	if len(body) == 0 {
 		v.fail("subject", "body or dueAt is required")

@@ -46,7 +46,7 @@ func TestSendsAreEditedInTwoStates(t *testing.T) {
 			require.Equal(t, "Words", sb.Sends(active)[i].Body)
 		}
 		edit := func(id string, body object) result { return c.do("PATCH", "/business/scheduled-sends/"+id, body) }
-		for _, body := range []object{{}, {"subject": 1}, {"dueAt": "tomorrow"}, {"dueAt": nil}, {"state": "sent"}} {
+		for _, body := range []object{{}, {"subject": 1}, {"dueAt": "tomorrow"}, {"dueAt": nil}, {"dueAt": "1969-12-31T23:59:59Z"}, {"dueAt": "9999-12-31T23:59:59-01:00"}, {"state": "sent"}} {
 			edit(id(60), body).fails(422, "VALIDATION_FAILED")
 		}
 		edit(id(77), object{"subject": ""}).fails(404, "SCHEDULED_SEND_NOT_FOUND")
