@@ -1,0 +1,184 @@
+package prospectkit_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// ensuring runs a test against a sandbox in virtual time.
+func ensuring(t *testing.T, seed sandbox.Workspace, opts []sandbox.Option, test func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		seed.Name = "main"
+		state := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{seed}}
+		sb := sandbox.New(t, append([]sandbox.Option{sandbox.Seed(state)}, opts...)...)
+		time.Sleep(time.Hour) // so that what the seed holds is older than what the test makes
+		test(t, sb, sandboxClient(t, sb))
+	})
+}
+
+var (
+	q1    = prospectkit.NewList{Name: "  Q1 "}
+	firms = prospectkit.NewList{Name: "Q1", Kind: prospectkit.CompanyList}
+)
+
+func seededList(name, kind string) sandbox.Workspace {
+	return sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000001", Name: name, EntityType: kind, CreatedAt: time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)}}}
+}
+
+func TestEnsureCreatesOrFinds(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		first, err := client.Lists.Ensure(t.Context(), q1)
+		require.NoError(t, err)
+		require.True(t, first.Created && first.Certain)
+		require.Equal(t, "Q1", first.List.Name)
+		second, err := client.Lists.Ensure(t.Context(), q1)
+		require.NoError(t, err)
+		require.False(t, second.Created)
+		require.True(t, second.Certain)
+		require.Equal(t, first.List.ID, second.List.ID)
+		require.Len(t, sb.Lists(), 1)
+	})
+}
+
+// Whatever becomes of the first request, there is one list at the end, and Ensure knows whether it made it.
+func TestEnsureThroughTrouble(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault   []sandbox.FaultOption
+		hidden  time.Duration
+		created bool
+		certain bool
+		sent    int
+	}{
+		"lost answer":            {[]sandbox.FaultOption{sandbox.DropAfter()}, 0, true, false, 1},
+		"lost answer, seen late": {[]sandbox.FaultOption{sandbox.DropAfter()}, 5 * time.Second, true, false, 1},
+		"lost request":           {[]sandbox.FaultOption{sandbox.DropBefore()}, 0, true, true, 2},
+		"refused connection":     {[]sandbox.FaultOption{sandbox.Refuse()}, 0, true, true, 1},
+		"late gateway":           {[]sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}, 0, true, false, 1},
+		"early gateway":          {[]sandbox.FaultOption{sandbox.HTML(502)}, 0, true, true, 2},
+		"truncated answer":       {[]sandbox.FaultOption{sandbox.Truncate(10)}, 0, true, true, 1},
+		"limited":                {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(5)}, 0, true, true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				sb.Fail("lists.create", append([]sandbox.FaultOption{sandbox.Nth(1)}, tc.fault...)...)
+				got, err := client.Lists.Ensure(t.Context(), q1)
+				require.NoError(t, err)
+				require.Equal(t, tc.created, got.Created)
+				require.Equal(t, tc.certain, got.Certain)
+				require.Equal(t, tc.sent, sb.Calls("lists.create"))
+				require.Len(t, sb.Lists(), 1)
+				require.Equal(t, sb.Lists()[0].ID, got.List.ID)
+			})
+		})
+	}
+}
+
+// The name is held by something that is not the list that was wanted.
+func TestEnsureNameHeld(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seed   sandbox.Workspace
+		in     prospectkit.NewList
+		fault  []sandbox.FaultOption
+		holder bool
+		text   string
+	}{
+		"by the other kind":              {seededList("Q1", sandbox.ContactList), firms, nil, true, "held by a contactList"},
+		"by the other kind, answer lost": {seededList("Q1", sandbox.ContactList), firms, []sandbox.FaultOption{sandbox.DropAfter()}, true, "held by a contactList"},
+		"by an agent":                    {sandbox.Workspace{Agents: []sandbox.Agent{{ID: "b00000000000000000000001", Name: "Q1", Type: "web-monitor", Status: "initializing"}}}, q1, nil, false, "an agent may hold it"},
+		"by a list that shows to nobody": {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, q1, nil, false, "no list of that name shows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ensuring(t, tc.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				if tc.fault != nil {
+					sb.Fail("lists.create", append([]sandbox.FaultOption{sandbox.Nth(1)}, tc.fault...)...)
+				}
+				_, err := client.Lists.Ensure(t.Context(), tc.in)
+				var held *prospectkit.NameHeldError
+				require.ErrorAs(t, err, &held)
+				require.ErrorContains(t, err, tc.text)
+				require.Equal(t, tc.holder, held.Holder != nil)
+				require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+				require.ErrorIs(t, err, prospectkit.ErrConflict)
+				require.Equal(t, prospectkit.CodeListNameTaken, prospectkit.CodeOf(err))
+				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.ActionFixInput, held.Advice().Action)
+			})
+		})
+	}
+}
+
+// A list that was there before answers a lost creation as found, not as created.
+func TestEnsureFindsAnOlderListAfterALostAnswer(t *testing.T) {
+	ensuring(t, seededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+		got, err := client.Lists.Ensure(t.Context(), q1)
+		require.NoError(t, err)
+		require.False(t, got.Created)
+		require.True(t, got.Certain)
+	})
+}
+
+// Fifty goroutines ensure the same list, while answers get lost: it exists once.
+func TestEnsureRaces(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		sb.Fail("lists.create", sandbox.Every(3), sandbox.DropAfter())
+		var group sync.WaitGroup
+		ids := make([]string, 50)
+		for i := range ids {
+			group.Go(func() {
+				got, err := client.Lists.Ensure(t.Context(), q1)
+				require.NoError(t, err)
+				ids[i] = got.List.ID
+			})
+		}
+		group.Wait()
+		require.Len(t, sb.Lists(), 1)
+		for _, id := range ids {
+			require.Equal(t, sb.Lists()[0].ID, id)
+		}
+	})
+}
+
+func TestEnsureGivesUp(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		sb.Fail("lists.create", sandbox.Always(), sandbox.HTML(502))
+		_, err := client.Lists.Ensure(t.Context(), q1)
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.Equal(t, 3, sb.Calls("lists.create"), "after three rounds")
+
+		short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err = client.Lists.Ensure(short, q1)
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "the context ends before it would surely show")
+		require.Less(t, time.Since(began), 3*time.Second)
+
+		_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: " "})
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	})
+}
+
+// Names are searched by their first 200 characters and compared whole; several lists of one name are an error with its code.
+func TestEnsureComparesWholeNames(t *testing.T) {
+	long := strings.Repeat("ä", 220)
+	ensuring(t, seededList(long+"x", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		got, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: long + "y"})
+		require.NoError(t, err)
+		require.True(t, got.Created)
+		sb.Do(func(tx *sandbox.Tx) {
+			tx.CreateList(sandbox.List{Name: long + "y", EntityType: sandbox.ContactList})
+		})
+		_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: long + "y"})
+		require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
+	})
+}

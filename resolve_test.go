@@ -1,0 +1,156 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// inDoubt makes a call whose answer is lost and returns its error.
+func inDoubt(t *testing.T, sb *sandbox.Sandbox, op string, fault sandbox.FaultOption, call func() error) *prospectkit.OutcomeUnknownError {
+	t.Helper()
+	sb.Fail(op, sandbox.Nth(1), fault)
+	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call())
+	require.True(t, ok)
+	require.Equal(t, 1, sb.Calls(op), "nothing is sent twice")
+	return doubt
+}
+
+func create(t *testing.T, client *prospectkit.Client, in prospectkit.NewList) func() error {
+	return func() error {
+		_, err := client.Lists.Create(t.Context(), in)
+		return err
+	}
+}
+
+func TestResolveCreate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seed    sandbox.Workspace
+		hidden  time.Duration
+		in      prospectkit.NewList
+		fault   sandbox.FaultOption
+		verdict prospectkit.Verdict
+		object  bool
+		settled bool
+		took    time.Duration
+	}{
+		"happened":            {sandbox.Workspace{}, 0, q1, sandbox.DropAfter(), prospectkit.VerdictHappened, true, false, 0},
+		"happened, seen late": {sandbox.Workspace{}, 4 * time.Second, q1, sandbox.DropAfter(), prospectkit.VerdictHappened, true, false, 7 * time.Second},
+		"never arrived":       {sandbox.Workspace{}, 0, q1, sandbox.DropBefore(), prospectkit.VerdictNotSeen, false, true, 10 * time.Second},
+		"an older list":       {seededList("Q1", sandbox.ContactList), 0, q1, sandbox.DropBefore(), prospectkit.VerdictNotSeen, true, true, 0},
+		"the other kind":      {seededList("Q1", sandbox.ContactList), 0, firms, sandbox.DropBefore(), prospectkit.VerdictNotSeen, true, true, 0},
+		"seen too late":       {sandbox.Workspace{}, time.Minute, q1, sandbox.DropAfter(), prospectkit.VerdictNotSeen, false, true, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ensuring(t, tc.seed, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				doubt := inDoubt(t, sb, "lists.create", tc.fault, create(t, client, tc.in))
+				began := time.Now()
+				r, err := doubt.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, tc.verdict, r.Verdict, r.Note)
+				list, found := prospectkit.Resolved[prospectkit.List](r)
+				require.Equal(t, tc.object, found)
+				if tc.verdict == prospectkit.VerdictHappened {
+					require.Equal(t, "Q1", list.Name)
+				} else {
+					require.Equal(t, tc.settled, r.Settled)
+				}
+				require.NotEmpty(t, r.Note)
+				require.InDelta(t, tc.took.Seconds(), time.Since(began).Seconds(), 0.5)
+				require.WithinRange(t, r.AsOf, began, time.Now())
+				require.Equal(t, 1, sb.Calls("lists.create"), "resolving reads only")
+			})
+		})
+	}
+}
+
+// A teammate who makes the list in the same moment cannot be told from us, and the note says so.
+func TestResolveIsHonestAboutTeammates(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Contains(t, r.Note, "teammate")
+	})
+}
+
+func TestResolveMove(t *testing.T) {
+	const folder = "f00000000000000000000001"
+	seed := seededList("People", sandbox.ContactList)
+	seed.Folders = []sandbox.Folder{{ID: folder, Name: "Spring", Type: sandbox.ContactList}}
+	for name, tc := range map[string]struct {
+		fault   sandbox.FaultOption
+		verdict prospectkit.Verdict
+	}{
+		"happened": {sandbox.DropAfter(), prospectkit.VerdictHappened},
+		"not":      {sandbox.DropBefore(), prospectkit.VerdictNotSeen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				doubt := inDoubt(t, sb, "lists.move", tc.fault, func() error {
+					_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", folder)
+					return err
+				})
+				r, err := doubt.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, tc.verdict, r.Verdict)
+				list, found := prospectkit.Resolved[prospectkit.List](r)
+				require.True(t, found)
+				require.Equal(t, tc.verdict == prospectkit.VerdictHappened, list.FolderID == folder)
+			})
+		})
+	}
+}
+
+// Where nothing can be read, Resolve sends nothing and says why.
+func TestResolveUnknowable(t *testing.T) {
+	seed := seededList("People", sandbox.ContactList)
+	seed.CRM = sandbox.CRM{Supported: []string{"crm-a"}, Connected: []string{"crm-a"}}
+	ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.crm-push", sandbox.DropAfter(), func() error {
+			_, err := client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a"})
+			return err
+		})
+		before := len(sb.Journal())
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Contains(t, r.Note, "look in the CRM")
+		require.True(t, r.AsOf.IsZero())
+		require.Len(t, sb.Journal(), before)
+		_, found := prospectkit.Resolved[prospectkit.List](r)
+		require.False(t, found)
+	})
+}
+
+// When the context ends first, the answer is "not seen", not settled; when reading fails, it is the error of the read.
+func TestResolveWithinTheContext(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		r, err := doubt.Resolve(short)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Settled)
+
+		sb.Revoke(sb.Token())
+		_, err = doubt.Resolve(t.Context())
+		require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
+	})
+}
+
+func TestResolvedOfNothing(t *testing.T) {
+	_, ok := prospectkit.Resolved[prospectkit.List](nil)
+	require.False(t, ok)
+	_, ok = prospectkit.Resolved[prospectkit.Agent](&prospectkit.Resolution{Object: new(prospectkit.List)})
+	require.False(t, ok)
+}

@@ -1,0 +1,103 @@
+package prospectkit_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// Each safety mode refuses, before the network, exactly what the catalogue says, for a client, for one call, and for clients
+// derived from it.
+func TestSafetyModes(t *testing.T) {
+	modes := map[string]struct {
+		option  func() prospectkit.SharedOption
+		rule    prospectkit.SafetyRule
+		forbids func(prospectkit.Operation) bool
+	}{
+		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, func(o prospectkit.Operation) bool {
+			return o.Class != prospectkit.ClassRead && o.Class != prospectkit.ClassMeteredRead
+		}},
+		"NoSpend": {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o prospectkit.Operation) bool { return o.Spends != prospectkit.EffectNo }},
+		"NoSend": {prospectkit.NoSend, prospectkit.RuleNoSend, func(o prospectkit.Operation) bool {
+			return o.Sends != prospectkit.EffectNo || o.WritesOutside != prospectkit.EffectNo
+		}},
+	}
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			plain := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				return answer(http.StatusOK, `{}`), nil
+			}))
+			safe, err := plain.With(mode.option())
+			require.NoError(t, err)
+			derived, err := safe.With(prospectkit.WithUserAgent("derived"))
+			require.NoError(t, err)
+			refused := 0
+			for _, o := range prospectkit.Operations() {
+				o.Path = "/business/x" // no ids, no caller's path
+				if o.Method == "" {
+					o.Method = http.MethodPost
+				}
+				before := sent
+				for _, err := range []error{
+					safe.Call(t.Context(), o, nil, nil),
+					derived.Call(t.Context(), o, nil, nil),
+					plain.Call(t.Context(), o, nil, nil, mode.option()),
+				} {
+					require.Equal(t, mode.forbids(o), err != nil, "%s: %v", o.Name, err)
+					if err == nil {
+						continue
+					}
+					refused++
+					var refusal *prospectkit.RefusedError
+					require.ErrorAs(t, err, &refusal)
+					require.Equal(t, mode.rule, refusal.Rule)
+					require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
+					require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+					require.Equal(t, prospectkit.ActionNever, refusal.Advice().Action)
+				}
+				require.Equal(t, mode.forbids(o), sent == before, "%s: nothing is sent", o.Name)
+			}
+			require.Positive(t, refused)
+		})
+	}
+}
+
+// A draft agent spends nothing, although its operation may.
+func TestDraftsAreFree(t *testing.T) {
+	client := newClient(t, always(http.StatusCreated,
+		`{"agent":{"id":"b00000000000000000000001","type":"web-monitor","name":"Hiring","status":"initializing","started":false}}`), prospectkit.NoSpend())
+	spec := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
+	_, err := client.Agents.Create(t.Context(), spec)
+	require.NoError(t, err)
+	spec.Start, spec.MaxCreditSpend = true, 1000
+	_, err = client.Agents.Create(t.Context(), spec)
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+}
+
+func TestClosedClient(t *testing.T) {
+	sent := 0
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return answer(http.StatusOK, oneUser), nil
+	}))
+	derived, err := client.With(prospectkit.ReadOnly())
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	require.NoError(t, client.Close(), "twice is fine")
+	_, err = client.Account.Me(t.Context())
+	var refusal *prospectkit.RefusedError
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, prospectkit.RuleClosed, refusal.Rule)
+	for _, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	}
+	require.Zero(t, sent)
+	_, err = derived.Account.Me(t.Context())
+	require.NoError(t, err, "a derived client goes on")
+}
