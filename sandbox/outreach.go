@@ -14,7 +14,7 @@ type Campaign struct {
 	Access               string    `json:"access,omitempty"` // empty is the owner's; delegated, shared or deleted
 	CreatedAt            time.Time `json:"createdAt,omitzero"`
 	InitializationStatus string    `json:"initializationStatus,omitempty"` // running, completed, which is the default, or failed
-	InitializedAt        time.Time `json:"initializedAt,omitzero"`         // when a running one settles; never, if it is zero
+	InitializedAt        time.Time `json:"initializedAt,omitzero"`         // when a running one settles; without it, as long after the first use as InitializesFor says
 	InitializationFails  bool      `json:"initializationFails,omitempty"`  // as failed, that is
 	Channels             []string  `json:"channels,omitempty"`             // email, social
 	ListIDs              []string  `json:"listIds,omitempty"`              // its source lists, at most 10

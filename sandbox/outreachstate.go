@@ -161,7 +161,10 @@ func (ws *workspace) addHub(seed Hub) *Hub {
 // beginOutreach dates and schedules what the seed left to the first use.
 func (sb *Sandbox) beginOutreach(ws *workspace, now time.Time) {
 	for i, c := range ws.campaigns {
-		sb.beginCampaign(ws, c, now.Add(time.Duration(i-len(ws.campaigns))*time.Second))
+		if c.CreatedAt.IsZero() {
+			c.CreatedAt = stamp(now.Add(time.Duration(i-len(ws.campaigns)) * time.Second))
+		}
+		sb.beginCampaign(ws, c, now)
 	}
 	for _, h := range ws.hubs {
 		sb.scheduleHub(ws, h)
@@ -178,7 +181,10 @@ func (sb *Sandbox) beginCampaign(ws *workspace, c *campaign, now time.Time) {
 			c.Sends[i].DueAt = stamp(now.Add(firstSend))
 		}
 	}
-	if c.InitializationStatus == initRunning && !c.InitializedAt.IsZero() {
+	if c.InitializationStatus == initRunning {
+		if c.InitializedAt.IsZero() {
+			c.InitializedAt = stamp(now.Add(sb.pace.initialize))
+		}
 		sb.scheduleInitialization(ws, c)
 	}
 	if !c.ActivatesAt.IsZero() {
