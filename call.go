@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -169,79 +167,6 @@ func (c *call) run() error {
 	return c.finish(err)
 }
 
-// admit waits in line until an attempt may leave, or refuses if that would be beyond the deadline or the longest wait allowed.
-func (c *call) admit() (budget.Permit, error) {
-	c.next = stop
-	if c.cause = c.ctx.Err(); c.cause != nil {
-		return budget.Permit{}, c.cause
-	}
-	want := budget.Request{NoWait: true, WaitDay: true}
-	if c.conf.priority == PriorityBatch {
-		want.Priority = budget.Batch
-	}
-	permit, err := c.pool.limiter.Acquire(c.ctx, want)
-	full, ok := errors.AsType[*budget.RefusedError](err)
-	if !ok || c.conf.maxWait == 0 {
-		return permit, c.refused(err)
-	}
-	began := time.Now()
-	c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "in line for the rate limit"})
-	want.NoWait, want.MaxWait = false, c.conf.maxWait
-	permit, err = c.pool.limiter.Acquire(c.ctx, want)
-	if n := len(c.attempts); n > 0 {
-		c.attempts[n-1].Wait += time.Since(began)
-	}
-	return permit, c.refused(err)
-}
-
-// refused keeps why an attempt was not let go.
-func (c *call) refused(err error) error {
-	full, ok := errors.AsType[*budget.RefusedError](err)
-	if !ok {
-		c.cause = err
-		return err
-	}
-	c.refusal = &WaitError{
-		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
-		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait),
-	}
-	return c.refusal
-}
-
-// settle tells the budget what became of an attempt.
-func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence, now time.Time) {
-	seen := budget.NoFigures
-	seen.Replays = max(0, int(a.conns.Load())-1)
-	switch {
-	case resp != nil:
-		if rate, ok := ratehdr.ParseRate(resp.Header, now); ok {
-			seen.Limit, seen.Remaining, seen.Reset, seen.HasReset = rate.Limit, rate.Remaining, rate.Reset, rate.HasReset
-		}
-		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
-		seen.RetryAfter, seen.HasRetry = c.hold, seen.Refused
-	case evidence == EvidenceNotSent:
-		seen.NotSent = true
-	default:
-		seen.Lost = true
-	}
-	c.pool.limiter.Done(a.permit, seen)
-}
-
-// beyondDeadline reports whether the context would end before a wait is over.
-func (c *call) beyondDeadline(d time.Duration) bool {
-	at, ok := c.ctx.Deadline()
-	return ok && time.Until(at) <= d
-}
-
-// jitter lengthens a wait, so that callers held together do not come back in the same instant; but not beyond the deadline.
-func (c *call) jitter(d time.Duration) time.Duration {
-	longer := d + rand.N(min(d/10, time.Second)+1)
-	if c.beyondDeadline(longer) {
-		return d
-	}
-	return longer
-}
-
 // record takes the result of an attempt and decides what comes next.
 func (c *call) record(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
@@ -283,52 +208,6 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		c.decideNext(a, resp, err, now)
 	}
 	c.settle(a, resp, try.Evidence, now)
-}
-
-// decideNext looks the failure up in the decision table.
-func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
-	failure := c.classify(a, resp, err)
-	reason := decisions[failure].what
-	c.next, c.pause = decide(failure, c.op.Class, c.laterPage), 0
-	if c.next == doubt && c.inDoubt == nil {
-		c.inDoubt = c.doubtful(a.began)
-	}
-	if c.next == doubt && c.conf.repeatDoubt && decisions[failure].read.again() {
-		c.next = repeat
-	}
-	if c.next.again() {
-		c.schedule(resp, now)
-	}
-	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
-	c.emit(e)
-	if c.pause > 0 {
-		c.attempts[len(c.attempts)-1].Wait = c.pause
-		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
-		c.emit(e)
-	}
-}
-
-// schedule reckons the wait before the next attempt, or stops where attempts, tokens or time are not left for it.
-func (c *call) schedule(resp *http.Response, now time.Time) {
-	asked, told := retryAfter(resp, now)
-	floor := max(asked, c.conf.retry.backoff(len(c.attempts)))
-	if c.next == wait {
-		if told {
-			floor = asked
-		}
-		floor = max(floor, refusalFloor)
-		c.hold = min(floor, longestHold)
-	}
-	switch {
-	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
-		c.next = stop
-	case c.beyondDeadline(floor):
-		c.next, c.late = stop, true
-	case (told || c.next == wait) && floor > c.conf.maxWait, c.next == repeat && !c.pool.takeToken(now):
-		c.next = stop
-	case c.next != wait: // after a 429, the line for the rate limit is the place to wait
-		c.pause = c.jitter(floor)
-	}
 }
 
 // fail reads an answer that is not a success.

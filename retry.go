@@ -141,6 +141,67 @@ func decide(f failure, class op.Class, laterPage bool) step {
 	}
 }
 
+// decideNext looks the failure up in the decision table.
+func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
+	failure := c.classify(a, resp, err)
+	reason := decisions[failure].what
+	c.next, c.pause = decide(failure, c.op.Class, c.laterPage), 0
+	if c.next == doubt && c.inDoubt == nil {
+		c.inDoubt = c.doubtful(a.began)
+	}
+	if c.next == doubt && c.conf.repeatDoubt && decisions[failure].read.again() {
+		c.next = repeat
+	}
+	if c.next.again() {
+		c.schedule(resp, now)
+	}
+	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
+	c.emit(e)
+	if c.pause > 0 {
+		c.attempts[len(c.attempts)-1].Wait = c.pause
+		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
+		c.emit(e)
+	}
+}
+
+// schedule reckons the wait before the next attempt, or stops where attempts, tokens or time are not left for it.
+func (c *call) schedule(resp *http.Response, now time.Time) {
+	asked, told := retryAfter(resp, now)
+	floor := max(asked, c.conf.retry.backoff(len(c.attempts)))
+	if c.next == wait {
+		if told {
+			floor = asked
+		}
+		floor = max(floor, refusalFloor)
+		c.hold = min(floor, longestHold)
+	}
+	switch {
+	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
+		c.next = stop
+	case c.beyondDeadline(floor):
+		c.next, c.late = stop, true
+	case (told || c.next == wait) && floor > c.conf.maxWait, c.next == repeat && !c.pool.takeToken(now):
+		c.next = stop
+	case c.next != wait: // after a 429, the line for the rate limit is the place to wait
+		c.pause = c.jitter(floor)
+	}
+}
+
+// beyondDeadline reports whether the context would end before a wait is over.
+func (c *call) beyondDeadline(d time.Duration) bool {
+	at, ok := c.ctx.Deadline()
+	return ok && time.Until(at) <= d
+}
+
+// jitter lengthens a wait, so that callers held together do not come back in the same instant; but not beyond the deadline.
+func (c *call) jitter(d time.Duration) time.Duration {
+	longer := d + rand.N(min(d/10, time.Second)+1)
+	if c.beyondDeadline(longer) {
+		return d
+	}
+	return longer
+}
+
 // classify names what went wrong with an attempt that has no usable answer or an answer that is not a success.
 func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	if c.refusal != nil {
