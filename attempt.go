@@ -59,6 +59,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a := attempt{call: c, permit: permit, began: time.Now()}
 	if err := a.open(); err != nil {
+		c.pool.limiter.Done(permit, budget.Observation{NotSent: true})
 		return nil, err
 	}
 	resp, err := a.send(t.base, req)

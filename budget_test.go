@@ -2,7 +2,10 @@ package prospectkit_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -176,4 +179,29 @@ func TestBudgetOptions(t *testing.T) {
 		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(-1))), prospectkit.WithPriority("urgent"))
 	require.ErrorContains(t, err, "Reserve is -1")
 	require.ErrorContains(t, err, `WithPriority is "urgent"`)
+}
+
+// A permit whose attempt never left goes back: a file that cannot be opened, a refused connection.
+func TestPermitsComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Fail("lists.list", sandbox.First(9), sandbox.Refuse())
+		client := sandboxClient(t, sb)
+		for range 3 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.Error(t, err)
+		}
+		sb.Fail("imports.create", sandbox.Nth(1), sandbox.Refuse())
+		opened := 0
+		_, err := client.Imports.Upload(t.Context(), prospectkit.Upload{Name: "a.csv", Size: 4, Open: func() (io.ReadCloser, error) {
+			if opened++; opened > 1 {
+				return nil, errors.New("the disk is gone")
+			}
+			return io.NopCloser(strings.NewReader("a,b\n")), nil
+		}})
+		require.ErrorContains(t, err, "the disk is gone")
+		for _, surface := range client.Budget().Snapshot() {
+			require.Zero(t, surface.UnderWay+surface.Waiting+surface.Minute.Used, surface.Surface)
+		}
+	})
 }
