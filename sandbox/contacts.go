@@ -149,7 +149,7 @@ func (c *call) timeline() (answer, error) {
 		text := newCursor(id, len(happened)-to)
 		next = &text
 	}
-	activities := slices.Concat([]wireActivity{}, scheduled, happened[from:to])
+	activities := append(append([]wireActivity{}, scheduled...), happened[from:to]...)
 	return reply(http.StatusOK, object{"contactId": id, "activities": activities, "nextCursor": next})
 }
 

@@ -83,13 +83,13 @@ func (c *call) fill(l *list, rows []json.RawMessage) (answer, error) {
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(fresh)})
 }
 
-// missing leaves out rows that the list has, and rows that come twice.
+// missing leaves out rows that the list has, and rows that come twice. Those without an id are new.
 func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 	var fresh []json.RawMessage
 	seen := map[string]bool{}
 	for _, row := range rows {
 		id, _ := fieldString(row, "id")
-		if _, there := l.row(id); !there && !seen[id] {
+		if _, there := l.row(id); id == "" || !there && !seen[id] {
 			fresh = append(fresh, row)
 		}
 		seen[id] = true

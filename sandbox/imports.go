@@ -194,6 +194,7 @@ const (
 func examine(name string, file []byte) Import {
 	i := Import{Name: name, Size: int64(len(file))}
 	switch {
+	case len(file) > largestUpload: // it is refused, whatever is in it
 	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
 		i.Format, i.Rows = formatXLS, 1
 	case bytes.HasPrefix(file, []byte("PK\x03\x04")):

@@ -43,9 +43,5 @@ var outreachGuesses = guessesOf(map[string]func(caller) result{
 
 // guessesOf puts guesses to the sandbox of outreachState.
 func guessesOf(asks map[string]func(caller) result) map[string]guess {
-	all := map[string]guess{}
-	for rule, ask := range asks {
-		all[rule] = guess{outreachOptions(), ask}
-	}
-	return all
+	return guessesIn(outreachOptions(), asks)
 }

@@ -91,7 +91,7 @@ type guess struct {
 }
 
 // guessRooms are the guesses of the surfaces that have files of their own, by rule.
-var guessRooms = []map[string]guess{outreachGuesses}
+var guessRooms = []map[string]guess{outreachGuesses, agentGuesses, searchGuesses, contactGuesses}
 
 // allGuesses are those of the rooms and those of this file.
 func allGuesses(c caller) map[string]guess {
