@@ -1,0 +1,147 @@
+// Command agents starts an agent without a surprise on the bill: a draft costs nothing, values of filters are looked up before money
+// is spent, a cap bounds each run, and a lost answer does not start anything twice. Then it waits for the run, streams what was
+// delivered, and the sandbox's ledger proves what it cost.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "agents:", err)
+		os.Exit(1)
+	}
+}
+
+const maxSpend = 1000 // credits that one run may cost
+
+func run(ctx context.Context, out io.Writer) error {
+	// 300 credits a person is made up, as every price is that the service's document does not show.
+	clock := sandbox.NewManualClock(time.Now())
+	sb := sandbox.New(nil, sandbox.WithClock(clock), sandbox.Credits(5000), sandbox.WithPrices(sandbox.Prices{
+		"agents.create-person-discovery": 300,
+	}))
+	sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropAfter())
+	server, err := sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	client, err := prospectkit.New(server.BaseURL(), sb.Token(), prospectkit.WithObserver(quickly(clock)))
+	if err != nil {
+		return err
+	}
+
+	titles, err := checked(ctx, client, out, "Head of sales", "Vice President of Sales", "Chief Happiness Wizard")
+	if err != nil {
+		return err
+	}
+	// What the two filters are called is not in the service's document: these names are ours.
+	spec := prospectkit.PersonDiscovery{
+		ListName:       "Heads of sales in Berlin",
+		MaxCreditSpend: maxSpend,
+		Filters:        prospectkit.Fields{"jobTitles": titles, "locations": []string{"Berlin, Germany"}},
+	}
+	if err := draft(ctx, client, out, spec); err != nil {
+		return err
+	}
+	agent, err := client.Agents.CreateAndStart(ctx, spec)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Started %q: %s\n", agent.Name, agent.Status)
+	if agent, err = client.Agents.WaitSettled(ctx, agent.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Its first run is over, it is %s, and has delivered:\n", agent.Status)
+	for row, err := range client.Agents.Rows(ctx, agent.ID, prospectkit.RowsParams{}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "  %-8s %-10s %-26s %s\n", row.Text("firstName"), row.Text("lastName"), row.Text("jobTitle"), row.Text("address.city"))
+	}
+	return prove(sb, out)
+}
+
+// quickly lets the sandbox's clock run while the client waits, so that a run of minutes is over in seconds.
+func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event) {
+	return func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == prospectkit.EventWait {
+			clock.Advance(10 * time.Minute)
+		}
+	}
+}
+
+// checked looks job titles up: the service accepts what it does not know, and such an agent finds nobody.
+func checked(ctx context.Context, client *prospectkit.Client, out io.Writer, titles ...string) (good []string, err error) {
+	values, err := client.Agents.CheckValues(ctx, prospectkit.ValueCheck{
+		Field: prospectkit.AutocompleteTitle, Values: titles,
+		TextParam: "text", // the document does not show this name either
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range values {
+		switch {
+		case v.Known:
+			good = append(good, v.Value)
+		case len(v.Near) > 0:
+			fmt.Fprintf(out, "%q is not known: taking %q\n", v.Value, v.Near[0])
+			good = append(good, v.Near[0])
+		default:
+			fmt.Fprintf(out, "%q is not known: left out\n", v.Value)
+		}
+	}
+	return good, nil
+}
+
+// draft shows that a draft costs nothing and waits for nobody.
+func draft(ctx context.Context, client *prospectkit.Client, out io.Writer, spec prospectkit.PersonDiscovery) error {
+	spec.ListName = "Just a draft"
+	agent, err := client.Agents.Create(ctx, spec)
+	if err != nil {
+		return err
+	}
+	_, err = client.Agents.WaitSettled(ctx, agent.ID)
+	if _, asleep := errors.AsType[*prospectkit.NotStartedError](err); !asleep {
+		return errors.Join(errors.New("a draft was expected to wait"), err)
+	}
+	fmt.Fprintf(out, "Saved %q, which is free: %v\n", agent.Name, err)
+	return nil
+}
+
+// prove reads in the sandbox's books what was started and what it cost.
+func prove(sb *sandbox.Sandbox, out io.Writer) error {
+	starts, lost := 0, 0
+	for _, entry := range sb.Journal() {
+		if entry.Op == "agents.activate" {
+			starts++
+			if entry.Fault != "" {
+				lost++
+			}
+		}
+	}
+	fmt.Fprintf(out, "\nThe journal: %d activation reached the service, %d answer was lost.\nThe ledger:\n", starts, lost)
+	spent := int64(0)
+	for _, entry := range sb.Ledger() {
+		spent -= entry.Amount
+		fmt.Fprintf(out, "  %+5d  %-36s %5d left\n", entry.Amount, entry.Reason, entry.Balance)
+	}
+	if starts != 1 || lost != 1 || spent == 0 || spent > maxSpend {
+		return fmt.Errorf("%d activations, %d lost, %d credits: wanted one of each, and at most %d", starts, lost, spent, maxSpend)
+	}
+	fmt.Fprintf(out, "%d credits were spent; the cap of %d kept the run from a fourth person.\n", spent, maxSpend)
+	return nil
+}
