@@ -1,0 +1,177 @@
+// Command campaign approves a campaign, which is the one call after which messages go out to people: once, although the service
+// refuses it first and the answer is lost later. It looks whether the campaign is ready, resolves the doubt by reading, and shows
+// what is scheduled. The sandbox's outbox proves that nobody got a message twice.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "campaign:", err)
+		os.Exit(1)
+	}
+}
+
+const listID = "a00000000000000000000001"
+
+var audience = sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	Name: "main",
+	Lists: []sandbox.List{{ID: listID, Name: "Berlin conference", Rows: sandbox.Rows(
+		sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"},
+		sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
+		sandbox.Row{"firstName": "Edsger"}, // nobody knows how to reach him
+	)}},
+}}}
+
+func run(ctx context.Context, out io.Writer) error {
+	clock := sandbox.NewManualClock(time.Now())
+	sb := sandbox.New(nil, sandbox.Seed(audience), sandbox.WithClock(clock))
+	sb.Fail("campaigns.approve", sandbox.Nth(2), sandbox.DropAfter())
+	server, err := sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	client, err := prospectkit.New(server.BaseURL(), sb.Token(), prospectkit.WithObserver(quickly(clock)))
+	if err != nil {
+		return err
+	}
+
+	campaignID, err := prepare(ctx, client, out)
+	if err != nil {
+		return err
+	}
+	switch _, err := client.Campaigns.Approve(ctx, campaignID); {
+	case errors.Is(err, prospectkit.CodeCampaignNotReady):
+		fmt.Fprintf(out, "Not ready: %v\n", err)
+	default:
+		return errors.Join(errors.New("a campaign without an account to send from was expected to be refused"), err)
+	}
+	sb.Do(func(tx *sandbox.Tx) { tx.ConnectAccount("email") }) // by somebody in the app
+	if err := approve(ctx, client, out, campaignID); err != nil {
+		return err
+	}
+
+	sb.Advance(10 * time.Second) // the activation goes on in the background
+	if err := showSends(ctx, client, out, campaignID); err != nil {
+		return err
+	}
+	sb.Advance(time.Hour)
+	if err := showSends(ctx, client, out, campaignID); err != nil {
+		return err
+	}
+	return prove(sb, out, campaignID)
+}
+
+// quickly lets the sandbox's clock run while the client waits, so that minutes are over in seconds.
+func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event) {
+	return func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == prospectkit.EventWait {
+			clock.Advance(time.Minute)
+		}
+	}
+}
+
+// prepare makes a campaign, waits until its texts have been generated, and shows its steps. Neither the fields of a campaign nor the
+// place of its status are in the service's document: those of the sandbox are assumed.
+func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (campaignID string, err error) {
+	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring", "listIds": []string{listID}})
+	if err != nil {
+		return "", err
+	}
+	campaignID = made.Text("campaign.id")
+	settled, err := client.Campaigns.WaitInitialized(ctx, campaignID, prospectkit.Initialized)
+	if err != nil {
+		return "", err
+	}
+	if status := settled.Text("initializationStatus"); status != string(prospectkit.InitializationCompleted) {
+		return "", fmt.Errorf("the campaign could not be initialized: %s", status)
+	}
+	steps, err := client.Campaigns.Steps(ctx, campaignID)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(out, "Campaign %q is initialized. Its steps: %s\n", settled.Text("name"), steps.Raw())
+	return campaignID, nil
+}
+
+// approve lets the campaign go. Whatever happens to the answer, nothing sends the approval again.
+func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
+	_, err := client.Campaigns.Approve(ctx, campaignID)
+	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	if !ok {
+		return err
+	}
+	fmt.Fprintf(out, "In doubt: %v\n", doubt)
+	resolution, err := doubt.Resolve(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Resolved: %s (%s)\n", resolution.Verdict, resolution.Note)
+	if resolution.Verdict != prospectkit.VerdictHappened {
+		return errors.New("look at the campaign before you approve it again")
+	}
+	return nil
+}
+
+// showSends reads what has been sent and what will be. The names of the fields are those of the sandbox.
+func showSends(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
+	answer, err := client.Campaigns.ScheduledSends(ctx, campaignID)
+	if err != nil {
+		return err
+	}
+	var sends struct {
+		Data []struct {
+			Subject string
+			State   prospectkit.SendState
+		}
+	}
+	if err := answer.Decode(&sends); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nSends:\n")
+	for _, send := range sends.Data {
+		fmt.Fprintf(out, "  %-20s %-10s can be edited: %t\n", send.Subject, send.State, send.State.Editable())
+	}
+	return nil
+}
+
+// prove counts approvals and messages on the sandbox's side.
+func prove(sb *sandbox.Sandbox, out io.Writer, campaignID string) error {
+	approved := 0
+	for _, entry := range sb.Journal() {
+		if entry.Op == "campaigns.approve" && len(entry.Effects) > 0 {
+			approved++
+		}
+	}
+	heard := map[string]int{}
+	fmt.Fprintf(out, "\nThe outbox:\n")
+	for _, message := range sb.Outbox() {
+		heard[message.To]++
+		fmt.Fprintf(out, "  to %s, approved by request %s\n", message.To, message.RequestID)
+	}
+	for to, n := range heard {
+		if n != 1 {
+			return fmt.Errorf("%s got %d messages", to, n)
+		}
+	}
+	calls, sends := sb.Calls("campaigns.approve"), len(sb.Sends(campaignID))
+	if approved != 1 || calls != 2 || len(heard) != 2 || sends != 2 {
+		return fmt.Errorf("%d approvals of %d calls, %d people of %d sends: wanted 1 of 2, and 2 of 2", approved, calls, len(heard), sends)
+	}
+	fmt.Fprintf(out, "%d approvals were sent, 1 was refused and 1 held; %d people got one message each.\n", calls, len(heard))
+	return nil
+}
