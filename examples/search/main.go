@@ -1,0 +1,109 @@
+// Command search finds prospects for no more than it may cost: pages are paid for, so the iterator demands a cap and stops at it
+// with an error of its own type. What the search matches is then saved to a list on the service's side, and the sandbox's ledger
+// proves that nothing else was paid.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "search:", err)
+		os.Exit(1)
+	}
+}
+
+const (
+	pageSize = 5
+	maxPages = 2
+)
+
+func run(ctx context.Context, out io.Writer) error {
+	sb := sandbox.New(nil, sandbox.Credits(500)) // it invents people, and asks a credit for each
+	server, err := sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	client, err := prospectkit.New(server.BaseURL(), sb.Token())
+	if err != nil {
+		return err
+	}
+
+	options, err := client.Search.FilterOptions(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Filters and their values: %s\n\n", options.Raw())
+	filters := map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("c_suite", "vp")}
+
+	refused := withoutCap(ctx, client, prospectkit.SearchParams{Filters: filters})
+	if !errors.Is(refused, prospectkit.ErrRefusedLocally) {
+		return errors.Join(errors.New("a search without a cap was expected to be refused"), refused)
+	}
+	fmt.Fprintf(out, "Without a cap: %v\n\n", refused)
+	if err := capped(ctx, client, out, prospectkit.SearchParams{Filters: filters, Size: pageSize}); err != nil {
+		return err
+	}
+	// The fields of this body are not in the service's document: those of the sandbox are assumed.
+	saved, err := client.Search.SaveToList(ctx, prospectkit.Fields{"filters": filters, "listName": "Decision makers"})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Saved %d to %q\n", saved.Int("addedCount"), saved.Text("list.name"))
+	return prove(sb, out, saved.Int("addedCount"))
+}
+
+// withoutCap returns what the iterator says when nobody has decided what it may cost.
+func withoutCap(ctx context.Context, client *prospectkit.Client, p prospectkit.SearchParams) error {
+	for _, err := range client.Search.Prospects(ctx, p) {
+		return err
+	}
+	return nil
+}
+
+// capped reads profiles until the cap ends the range.
+func capped(ctx context.Context, client *prospectkit.Client, out io.Writer, p prospectkit.SearchParams) error {
+	for profile, err := range client.Search.Prospects(ctx, p, prospectkit.MaxPaidPages(maxPages)) {
+		stopped, ok := errors.AsType[*prospectkit.ScrollError](err)
+		refused, _ := errors.AsType[*prospectkit.RefusedError](err)
+		switch {
+		case err == nil:
+			fmt.Fprintf(out, "  %-8s %-10s %-26s %s\n", profile.FirstName, profile.LastName, profile.JobTitle, profile.CompanyName)
+		case ok && refused != nil && refused.Rule == prospectkit.RulePaidPages:
+			fmt.Fprintf(out, "Stopped by the cap: %d pages paid for, %d profiles read\n\n", stopped.Pages, stopped.Delivered)
+			return nil
+		default:
+			return err
+		}
+	}
+	return errors.New("the results ended before the cap")
+}
+
+// prove adds up what the sandbox's ledger says.
+func prove(sb *sandbox.Sandbox, out io.Writer, saved int) error {
+	fmt.Fprintf(out, "\nThe ledger:\n")
+	spent := map[string]int64{}
+	for _, entry := range sb.Ledger() {
+		spent[entry.Operation] -= entry.Amount
+		fmt.Fprintf(out, "  %-20s %+4d, %d left\n", entry.Operation, entry.Amount, entry.Balance)
+	}
+	searched, calls := spent["search.prospects"], sb.Calls("search.prospects")
+	if calls != maxPages || searched != maxPages*pageSize || spent["search.save-to-list"] != int64(saved) {
+		return fmt.Errorf("%d searches for %d credits, and %d for the list: that is not what was asked for",
+			calls, searched, spent["search.save-to-list"])
+	}
+	fmt.Fprintf(out, "%d pages of %d were paid for, and the list: nothing else reached the service.\n", calls, pageSize)
+	return nil
+}
