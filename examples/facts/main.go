@@ -1,0 +1,93 @@
+// Command facts edits a learned fact. A claim must not tell whom it is about, so it is checked here first, with the words in question
+// marked, and corrected; the service's own gate then shows what it says to a claim that nobody checked. The sandbox proves
+// that only the good claim was kept.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "facts:", err)
+		os.Exit(1)
+	}
+}
+
+const (
+	draft = "After the renewal date, a customer (jo@customer.example, +49 30 1234567) got a discount of 20,000 € – and stayed"
+	claim = "A price that falls with the third year keeps customers who compare offers"
+)
+
+func run(ctx context.Context, out io.Writer) error {
+	sb := sandbox.New(nil)
+	var factID string
+	sb.Do(func(tx *sandbox.Tx) {
+		factID = tx.CreateFact(sandbox.Fact{Claim: "Customers stay for the price", Category: "pricing"})
+	})
+	server, err := sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	client, err := prospectkit.New(server.BaseURL(), sb.Token())
+	if err != nil {
+		return err
+	}
+
+	mark(out, draft)
+	if findings := prospectkit.CheckClaim(claim); len(findings) > 0 {
+		return fmt.Errorf("the corrected claim has findings: %v", findings)
+	}
+	fact, err := client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: claim, Category: prospectkit.FactObjection})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Edited, as %s:\n  %s\n\n", fact.Category, fact.Claim)
+
+	// CheckClaim is advice and stops nothing: this reaches the service.
+	_, err = client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: draft})
+	if !errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized) {
+		return errors.Join(errors.New("a claim with an e-mail address was expected to be refused"), err)
+	}
+	fmt.Fprintf(out, "Unchecked: %v\n\n", err)
+	return prove(sb, out)
+}
+
+// mark prints a claim with a line under it for each finding. Findings count in bytes, columns in characters.
+func mark(out io.Writer, claim string) {
+	fmt.Fprintln(out, claim)
+	for _, f := range prospectkit.CheckClaim(claim) {
+		before, words := claim[:f.Start], claim[f.Start:f.End]
+		fmt.Fprintf(out, "%s%s %s\n",
+			strings.Repeat(" ", utf8.RuneCountInString(before)), strings.Repeat("^", utf8.RuneCountInString(words)), f.Rule)
+	}
+	fmt.Fprintln(out)
+}
+
+// prove looks at the fact and at the journal on the sandbox's side.
+func prove(sb *sandbox.Sandbox, out io.Writer) error {
+	changes := 0
+	for _, entry := range sb.Journal() {
+		fmt.Fprintln(out, entry)
+		changes += len(entry.Effects)
+	}
+	facts := sb.Facts()
+	if len(facts) != 1 || facts[0].Claim != claim || changes != 1 {
+		return fmt.Errorf("%d changes, and the facts are %+v", changes, facts)
+	}
+	fmt.Fprintf(out, "%d calls, %d change: the fact says what was checked.\n", sb.Calls("facts.edit"), changes)
+	return nil
+}
