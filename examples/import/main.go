@@ -1,0 +1,124 @@
+// Command import sends a CSV file of 10 MB that is made while it is sent: neither this program nor the client ever holds it. A
+// progress bar goes to standard error. A file that is not what its name says never leaves, and the sandbox's books prove
+// that every row of the other one arrived.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "import:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out, progress io.Writer) error {
+	sb := sandbox.New(nil)
+	server, err := sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	client, err := prospectkit.New(server.BaseURL(), sb.Token())
+	if err != nil {
+		return err
+	}
+
+	archive := "PK\x03\x04, as every archive and every new spreadsheet begins"
+	_, err = client.Imports.Upload(ctx, prospectkit.UploadFrom("contacts.csv", int64(len(archive)), strings.NewReader(archive)))
+	if !errors.Is(err, prospectkit.ErrRefusedLocally) {
+		return errors.Join(errors.New("a file that is no CSV was expected to be refused"), err)
+	}
+	fmt.Fprintf(out, "Not sent: %v\n", err)
+
+	answer, err := client.Imports.Upload(ctx, prospectkit.Upload{
+		Name:     "contacts.csv",
+		Size:     int64(len(header) + rows*rowSize),
+		Open:     func() (io.ReadCloser, error) { return io.NopCloser(new(table)), nil },
+		Progress: bar(progress),
+	})
+	if err != nil {
+		return err
+	}
+	// What an import answers is not in the service's document: you get it as it came.
+	fmt.Fprintf(out, "The service answered: %s\n", answer.Raw())
+	return prove(sb, out)
+}
+
+const (
+	header  = "firstName,lastName,email\n"
+	row     = "Grace,Example %06d,grace.%06d@example.example\n"
+	rowSize = len(row) - 2*len("%06d") + 2*6
+	rows    = (10<<20 - len(header)) / rowSize // as many as the service takes
+)
+
+// table is a CSV file that exists only as far as somebody is reading it: one row at a time.
+type table struct {
+	made int    // rows so far
+	rest string // of the row that is being read
+}
+
+// Read makes the next row when the last one has been read.
+func (t *table) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		switch {
+		case t.rest != "":
+		case t.made == 0:
+			t.rest = header + fmt.Sprintf(row, 1, 1)
+			t.made++
+		case t.made < rows:
+			t.made++
+			t.rest = fmt.Sprintf(row, t.made, t.made)
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+		copied := copy(p[n:], t.rest)
+		t.rest = t.rest[copied:]
+		n += copied
+	}
+	return n, nil
+}
+
+// bar draws a progress bar, anew for each percent.
+func bar(out io.Writer) func(sent, total int64) {
+	const width = 40
+	shown := int64(-1)
+	return func(sent, total int64) {
+		percent := 100 * sent / total
+		if percent == shown {
+			return
+		}
+		shown = percent
+		full := int(width * sent / total)
+		fmt.Fprintf(out, "\r[%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat(".", width-full), percent)
+		if sent == total {
+			fmt.Fprintln(out)
+		}
+	}
+}
+
+// prove compares what was sent with what the sandbox has on its books.
+func prove(sb *sandbox.Sandbox, out io.Writer) error {
+	imports, requests := sb.Imports(), sb.Calls("imports.create")
+	if requests != 1 || len(imports) != 1 || imports[0].Rows != rows {
+		return fmt.Errorf("%d uploads, and the imports are %+v", requests, imports)
+	}
+	fmt.Fprintf(out, "The journal: %d upload reached the service. It took %s for %s of %d bytes with %d rows, every one that was made.\n",
+		requests, imports[0].Name, strings.ToUpper(imports[0].Format), imports[0].Size, imports[0].Rows)
+	return nil
+}
