@@ -28,7 +28,7 @@ func TestHubs(t *testing.T) {
 		c.get(hubs+"/"+ancient+"/pages").fails(409, "KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
 		c.get(hubs+"/"+building+"/pages").fails(409, "KNOWLEDGE_HUB_NOT_READY")
 		c.get(hubs+"/"+id(77)+"/pages").fails(404, "KNOWLEDGE_HUB_NOT_FOUND")
-		require.Len(t, sb.Advance(time.Minute-1), 0)
+		require.Empty(t, sb.Advance(time.Minute-1))
 		require.Contains(t, sb.Advance(1), sandbox.Event{Time: start.Add(time.Minute), Kind: "hub ready", Subject: building})
 		require.Empty(t, c.get(hubs + "/" + building + "/pages").ok(200)["pages"])
 	})

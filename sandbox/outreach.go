@@ -99,7 +99,6 @@ const (
 
 var (
 	channels    = []string{channelEmail, channelSocial}
-	sendStates  = []string{sendScheduled, sendApprovalRequired, sendSent, "skipped", "stopped", "overwritten", "replied", sendFailed}
 	accessKinds = []string{"", "delegated", "shared", accessDeleted}
 )
 

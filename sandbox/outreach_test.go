@@ -132,7 +132,7 @@ func TestOutreachSurvivesASnapshot(t *testing.T) {
 	sb.Advance(48 * time.Hour)
 	again.Advance(48 * time.Hour)
 	require.Equal(t, sb.Snapshot(), again.Snapshot(), "what was under way goes on")
-	require.Equal(t, len(sb.Outbox()), len(again.Outbox()))
+	require.Len(t, again.Outbox(), len(sb.Outbox()))
 	require.NotEmpty(t, again.Outbox())
 
 	snapshot.Workspaces[0].Campaigns[0].Steps[0].Subject = "changed by the caller"
