@@ -239,6 +239,13 @@ func validPath(p string) bool {
 			return false
 		}
 	}
+	for element := range strings.SplitSeq(p, "/") {
+		name, opened := strings.CutPrefix(element, "{")
+		name, closed := strings.CutSuffix(name, "}")
+		if strings.ContainsAny(name, "{}") || opened != closed || opened && name == "" {
+			return false // a parameter is a whole element
+		}
+	}
 	return true
 }
 
