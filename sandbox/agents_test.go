@@ -2,8 +2,8 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -239,7 +239,7 @@ func TestTheFreePlanHoldsTenAgents(t *testing.T) {
 		}}})}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 			t.Helper()
 			for n := range 9 {
-				c.do("POST", monitors, with(monitor(), object{"listName": fmt.Sprint(n)})).ok(201)
+				c.do("POST", monitors, with(monitor(), object{"listName": strconv.Itoa(n)})).ok(201)
 			}
 			r := c.do("POST", monitors, monitor())
 			if !full {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -85,13 +86,8 @@ func (p AgentPlan) complete() AgentPlan {
 	if p.Rejects == nil {
 		p.Rejects = []string{"[rejected]"}
 	}
-	words := map[string][]string{}
-	for field, defaults := range vocabularies {
-		words[field] = defaults
-	}
-	for field, own := range p.Vocabulary {
-		words[field] = own
-	}
+	words := maps.Clone(vocabularies)
+	maps.Copy(words, p.Vocabulary)
 	p.Vocabulary = words
 	return p
 }

@@ -4,9 +4,9 @@
 //	sb := sandbox.New(t)
 //	client := sb.Client() // an *http.Client; the API is at sb.BaseURL(), the key is sb.Token()
 //
-// It keeps lists, rows, folders, keys, credits and rate windows, and answers as the document of the service says: the same
-// bounds, codes and headers. Operations it has no rules for yet check key, scope and limits, then answer 404 with the header
-// X-Sandbox-Unimplemented.
+// It keeps lists, agents, campaigns, knowledge, searches, imports, keys, credits and rate windows, and answers as the document of
+// the service says: the same bounds, codes and headers. An operation whose path the document does not show is served where
+// [WithRoute] puts it.
 //
 // # Three ways in
 //

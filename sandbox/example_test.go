@@ -73,3 +73,21 @@ func ExampleSandbox_Advance() {
 	// 429 Too Many Requests
 	// 200 OK
 }
+
+// An agent delivers by the clock, and pays by the ledger.
+func ExampleAgents() {
+	sb := sandbox.New(nil, sandbox.WithClock(sandbox.NewManualClock(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC))),
+		sandbox.Agents(sandbox.AgentPlan{Results: 2, Every: time.Hour}))
+	call(sb, "POST", "/business/agents/web-monitor", `{"listName": "Openings", "entityType": "company", "prompt": "new offices in 2026", "start": true}`)
+	for _, event := range sb.Advance(3 * time.Hour) {
+		fmt.Println(event.Time.Format(time.TimeOnly), event.Kind)
+	}
+	for _, entry := range sb.Ledger() {
+		fmt.Println(entry.Amount, entry.Reason)
+	}
+	// Output:
+	// 10:00:00 agent delivered
+	// 11:00:00 agent run ended
+	// -50 result of Openings
+	// -50 result of Openings
+}

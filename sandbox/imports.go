@@ -236,15 +236,19 @@ func sheetRows(file []byte) (rows int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
+	var sheet *zip.File
 	for _, f := range archive.File {
 		switch {
 		case f.Name == "xl/workbook.xml":
 			ok = true
-		case strings.HasPrefix(f.Name, "xl/worksheets/sheet") && rows == 0:
-			rows = max(0, rowElements(f)-1)
+		case sheet == nil && strings.HasPrefix(f.Name, "xl/worksheets/sheet"):
+			sheet = f
 		}
 	}
-	return rows, ok
+	if !ok || sheet == nil {
+		return 0, ok
+	}
+	return max(0, rowElements(sheet)-1), true
 }
 
 // rowElements counts the starts of rows in a sheet, of which no more than a sandbox needs is unpacked.

@@ -78,8 +78,8 @@ var levelOf = map[string]string{
 // invent makes the nth person of a series, the same in every run.
 func invent(series string, n int) person {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(series)) // never fails
-	r := rand.New(rand.NewPCG(h.Sum64(), uint64(n)))
+	_, _ = fmt.Fprint(h, series, n) // a hash takes everything
+	r := rand.New(rand.NewPCG(h.Sum64(), 0))
 	p := person{
 		First: pick(r, givenNames), Last: pick(r, familyNames), Title: pick(r, vocabularies["title"]), Region: pick(r, vocabularies["region"]),
 		Employer: inventFirm(r),
