@@ -1,0 +1,436 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// surfaceSandbox is a sandbox with credits, a clock of its own, a list of two contacts and an account to send from, and a client for it.
+func surfaceSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbox) {
+	start := time.Now()
+	sb := sandbox.New(nil, append([]sandbox.Option{
+		sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "main", Credits: 5000, Accounts: []string{"email"},
+			Lists: []sandbox.List{{ID: exampleList, Name: "Berlin", Rows: sandbox.Rows(
+				sandbox.Row{"id": exampleContact, "firstName": "Grace", "email": "grace@navy.example"},
+				sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
+			)}},
+			Campaigns: []sandbox.Campaign{{
+				ID: campaignID, Name: "Spring", Channels: []string{"email"}, ListIDs: []string{exampleList},
+				Steps: []sandbox.Step{{Type: "email", Subject: "Hello {{firstName}}", Body: "Do you have a minute?"}},
+			}},
+			Facts:         []sandbox.Fact{{ID: factID, Claim: "Customers stay for the price", Category: "pricing"}},
+			Hubs:          []sandbox.Hub{{ID: hubID, Name: "Company", Pages: []sandbox.HubPage{{Title: "Pricing"}}}},
+			SavedSearches: []sandbox.SavedSearch{{ID: savedID, Name: "Decision makers", Filters: []byte(`{"job_title_levels":[{"status":"include","value":"vp"}]}`)}},
+			Activities: []sandbox.Activity{
+				{ContactID: exampleContact, Type: "email_opened", At: start.Add(-time.Hour)},
+				{ContactID: exampleContact, Type: "email_sent", At: start.Add(-2 * time.Hour)},
+			},
+		}}}),
+	}, opts...)...)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sb
+}
+
+const exampleContact = "c00000000000000000000001"
+
+var headsOfSales = prospectkit.PersonDiscovery{
+	ListName:       "Heads of sales",
+	MaxCreditSpend: 1000,
+	Filters:        prospectkit.Fields{"jobTitles": []string{"Head of Sales"}}, // the name is the caller's
+}
+
+// The service accepts a value that it does not know, and the agent then finds nobody: so look before money is spent.
+func ExampleAgentsService_CheckValues() {
+	client, _ := surfaceSandbox()
+	values, err := client.Agents.CheckValues(context.Background(), prospectkit.ValueCheck{
+		Field:     prospectkit.AutocompleteTitle,
+		Values:    []string{"Head of Sales", "Data engineer", "Wizard"},
+		TextParam: "text", // the document does not show this name
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, v := range values {
+		fmt.Println(v.Value, v.Known, v.Near)
+	}
+	// Output:
+	// Head of Sales true []
+	// Data engineer false [Data Engineer]
+	// Wizard false []
+}
+
+// The answer of the activation is lost: what became of it is read off the agent, and nothing is paid twice.
+func ExampleAgentsService_CreateAndStart() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropAfter())
+
+	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(agent.Name, agent.Status)
+	sb.Advance(time.Hour) // the run takes minutes
+	if agent, err = client.Agents.WaitSettled(ctx, agent.ID); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(agent.Status, agent.ContactsFound)
+	fmt.Println("activated", sb.Calls("agents.activate"), "time")
+	// Output:
+	// Heads of sales processing
+	// active 5
+	// activated 1 time
+}
+
+// An agent that starts has to say what it may spend.
+func ExampleAgentsService_Create_cap() {
+	client, sb := surfaceSandbox()
+	spec := headsOfSales
+	spec.Start, spec.MaxCreditSpend = true, 0
+	_, err := client.Agents.Create(context.Background(), spec)
+	fmt.Println(err)
+	fmt.Println(sb.Calls("agents.create-person-discovery"), "calls")
+	// Output:
+	// prospectkit: agents.create-person-discovery: refused locally: maxCreditSpend is required for an agent that starts, unless you say Unlimited
+	// 0 calls
+}
+
+// A draft never moves by itself, so nobody waits for one.
+func ExampleAgentsService_WaitSettled() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	draft, err := client.Agents.Create(ctx, headsOfSales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Agents.WaitSettled(ctx, draft.ID)
+	if asleep, ok := errors.AsType[*prospectkit.NotStartedError](err); ok {
+		fmt.Println(asleep.Agent.Name, asleep.Agent.Status)
+	}
+	fmt.Println(len(sb.Ledger()), "credits moved")
+	// Output:
+	// Heads of sales initializing
+	// 0 credits moved
+}
+
+func ExampleAgentsService_Rows() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox(sandbox.Agents(sandbox.AgentPlan{Results: 2}))
+	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sb.Advance(time.Hour)
+	for row, err := range client.Agents.Rows(ctx, agent.ID, prospectkit.RowsParams{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.Text("jobTitle"))
+	}
+	// Output:
+	// Head of Sales
+	// Head of Sales
+}
+
+// Nothing approves a second time. After a lost answer, the state of the campaign tells.
+func ExampleCampaignsService_Approve() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
+
+	_, err := client.Campaigns.Approve(ctx, campaignID)
+	if doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
+		resolution, err := doubt.Resolve(ctx) // reads only
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(resolution.Verdict)
+	}
+	_, err = client.Campaigns.Approve(ctx, campaignID)
+	fmt.Println(errors.Is(err, prospectkit.CodeCampaignBusy), prospectkit.OutcomeOf(err))
+
+	sb.Advance(time.Hour)
+	fmt.Println(len(sb.Outbox()), "messages to 2 people")
+	// Output:
+	// happened
+	// true not applied
+	// 2 messages to 2 people
+}
+
+// Where the service shows how far a campaign is, its document does not say: you bring the test.
+func ExampleCampaignsService_WaitInitialized() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Autumn", "listIds": []string{exampleList}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sb.Advance(time.Minute)
+	campaign, err := client.Campaigns.WaitInitialized(ctx, made.Text("campaign.id"), prospectkit.Initialized)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(campaign.Text("name"), campaign.Text("initializationStatus"))
+	// Output:
+	// Autumn completed
+}
+
+// A send can be edited until it goes out. Its shape is not shown: the names of the fields are those of the sandbox.
+func ExampleCampaignsService_EditSend() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	if _, err := client.Campaigns.Approve(ctx, campaignID); err != nil {
+		log.Fatal(err)
+	}
+	sb.Advance(10 * time.Second) // the activation is over
+	answer, err := client.Campaigns.ScheduledSends(ctx, campaignID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var sends struct {
+		Data []struct{ ID, Subject, State string }
+	}
+	if err := answer.Decode(&sends); err != nil {
+		log.Fatal(err)
+	}
+	first := sends.Data[0]
+	fmt.Println(first.Subject, first.State)
+
+	edited, err := client.Campaigns.EditSend(ctx, first.ID, prospectkit.Fields{"subject": "Good morning"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(edited.Text("scheduledSend.subject"))
+	sb.Advance(time.Hour)
+	_, err = client.Campaigns.EditSend(ctx, first.ID, prospectkit.Fields{"subject": "Good evening"})
+	fmt.Println(errors.Is(err, prospectkit.CodeScheduledSendNotEditable))
+	// Output:
+	// Hello Grace scheduled
+	// Good morning
+	// true
+}
+
+func ExampleCheckClaim() {
+	claim := "The NDA of jo@customer.example ends"
+	for _, f := range prospectkit.CheckClaim(claim) {
+		fmt.Printf("%s: %q\n", f.Rule, claim[f.Start:f.End])
+	}
+	// Output:
+	// contract vocabulary: "NDA"
+	// e-mail address: "jo@customer.example"
+}
+
+// The check is advice; the service decides.
+func ExampleFactsService_Edit() {
+	ctx := context.Background()
+	client, _ := surfaceSandbox()
+	fact, err := client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Category: prospectkit.FactObjection})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(fact.Category, "-", fact.Claim)
+
+	_, err = client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "They agreed to a discount of 500 EUR"})
+	fmt.Println(errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized))
+	// Output:
+	// objection - Customers stay for the price
+	// true
+}
+
+// What a hub and its pages look like is not in the document: they come as they are.
+func ExampleFactsService_HubPages() {
+	client, _ := surfaceSandbox()
+	pages, err := client.Facts.HubPages(context.Background(), hubID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Contains(string(pages.Raw()), `"Pricing"`))
+	// Output:
+	// true
+}
+
+// Pages are paid for, so an iterator demands a cap and stops at it.
+func ExampleSearchService_Prospects() {
+	client, sb := surfaceSandbox()
+	search := prospectkit.SearchParams{
+		Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")},
+		Size:    2,
+	}
+	for profile, err := range client.Search.Prospects(context.Background(), search, prospectkit.MaxPaidPages(2)) {
+		if stopped, ok := errors.AsType[*prospectkit.ScrollError](err); ok && errors.Is(err, prospectkit.ErrRefusedLocally) {
+			fmt.Println("stopped after", stopped.Pages, "pages and", stopped.Delivered, "profiles")
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(profile.JobTitle)
+	}
+	fmt.Println(5000-sb.Balance(), "credits")
+	// Output:
+	// Vice President of Sales
+	// Vice President of Sales
+	// Vice President of Sales
+	// Vice President of Sales
+	// stopped after 2 pages and 4 profiles
+	// 4 credits
+}
+
+// A page at a time, where you decide before each whether it is worth its price.
+func ExampleProfilePage_Next() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	page, err := client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 100})
+	for err == nil {
+		fmt.Println(len(page.Profiles), page.More())
+		if !page.More() {
+			break
+		}
+		page, err = page.Next(ctx)
+	}
+	fmt.Println(5000-sb.Balance(), "credits", err)
+	// Output:
+	// 100 true
+	// 100 true
+	// 50 false
+	// 250 credits <nil>
+}
+
+func ExampleSearchService_RunSaved() {
+	client, _ := surfaceSandbox()
+	found, err := prospectkit.Collect(
+		client.Search.RunSaved(context.Background(), savedID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 3)
+	for _, profile := range found {
+		fmt.Println(profile.JobTitle)
+	}
+	fmt.Println(err != nil)
+	// Output:
+	// Vice President of Sales
+	// Vice President of Sales
+	// Vice President of Sales
+	// false
+}
+
+// The body is not shown by the document: the fields are those that you know.
+func ExampleSearchService_SaveToList() {
+	client, sb := surfaceSandbox()
+	saved, err := client.Search.SaveToList(context.Background(), prospectkit.Fields{
+		"filters":  map[string]any{"job_title_levels": prospectkit.Including("c_suite")},
+		"listName": "Chiefs",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(saved.Text("list.name"), saved.Int("addedCount") == len(sb.Rows(saved.Text("list.id"))))
+	// Output:
+	// Chiefs true
+}
+
+func ExampleContactsService_Resolve() {
+	client, _ := surfaceSandbox()
+	contact, err := client.Contacts.Resolve(context.Background(), prospectkit.Fields{"email": "grace@navy.example"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(contact.Text("contactId"))
+	// Output:
+	// c00000000000000000000001
+}
+
+// The path of a timeline is not in the document: you give it, from the service's own reference.
+func ExampleContactsService_Activities() {
+	const path = "/business/contacts/{contactId}/timeline"
+	client, _ := surfaceSandbox(sandbox.WithRoute("contacts.timeline", "GET "+path))
+	activities := client.Contacts.Activities(context.Background(), exampleContact, prospectkit.ActivityParams{}, prospectkit.WithPath(path))
+	for activity, err := range activities {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(activity.Text("type"))
+	}
+	// Output:
+	// email_opened
+	// email_sent
+}
+
+// A file is checked by its first bytes before it is sent, and read while it is.
+func ExampleImportsService_Upload() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	file := "firstName,email\nGrace,grace@navy.example\nAlan,alan@park.example\n"
+	in := prospectkit.UploadFrom("contacts.csv", int64(len(file)), strings.NewReader(file))
+	answer, err := client.Imports.Upload(ctx, in)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.Int("import.rowsCount"), "rows")
+
+	in.Name = "contacts.xlsx"
+	_, err = client.Imports.Upload(ctx, in)
+	fmt.Println(err)
+	fmt.Println("sent", sb.Calls("imports.create"), "time")
+	// Output:
+	// 2 rows
+	// prospectkit: imports.create: refused locally: file does not begin as XLSX does
+	// sent 1 time
+}
+
+// A file of up to 50 MB goes to a place that the service reserves.
+func ExampleImportsService_FromUpload() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	reserved, err := client.Imports.Presign(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	importID := reserved.Text("importId")
+	_, err = client.Imports.FromUpload(ctx, importID)
+	fmt.Println("too early:", errors.Is(err, prospectkit.CodeImportFileMissing))
+
+	sb.Do(func(tx *sandbox.Tx) { tx.Upload(importID, "contacts.csv", []byte("firstName\nGrace\n")) })
+	answer, err := client.Imports.FromUpload(ctx, importID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.Int("import.rowsCount"), "row")
+	// Output:
+	// too early: true
+	// 1 row
+}
+
+func ExampleExpiresOn() {
+	fmt.Println(prospectkit.ExpiresOn(2040, time.March, 1), prospectkit.NeverExpires(), prospectkit.Expiration{})
+	// Output:
+	// 2040-03-01 never default
+}
+
+func ExampleEmployerSizeOf() {
+	fmt.Println(prospectkit.EmployerSizeOf(700), prospectkit.EmployerSize("501-1000").Known())
+	// Output:
+	// 501-1,000 false
+}
+
+func ExampleCheckResultsPerRun() {
+	fmt.Println(prospectkit.CheckResultsPerRun(75))
+	// Output:
+	// prospectkit: agents.create-person-discovery: refused locally: results per run is 75, must be a positive multiple of 50
+}
+
+// Which scopes a key needs for what a program does.
+func ExampleScopesFor() {
+	scopes, err := prospectkit.ScopesFor("agents.activate", "lists.rows", "facts.edit", "campaigns.approve", "account.me")
+	fmt.Println(scopes, err)
+	// Output:
+	// [agents lists campaigns] <nil>
+}
