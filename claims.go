@@ -37,11 +37,11 @@ type ClaimFinding struct {
 // here nor there, and still have no place in a claim.
 func CheckClaim(claim string) []ClaimFinding {
 	findings := slices.Concat(
-		find(claim, ClaimEmail, emailForm, false),
-		find(claim, ClaimDigits, phoneForm, false),
-		find(claim, ClaimContract, contractWords, true),
+		findForms(claim, ClaimEmail, emailForm),
+		findForms(claim, ClaimDigits, phoneForm),
+		findWords(claim, ClaimContract, contractWords),
 	)
-	amounts, deals := find(claim, ClaimDeal, amountForm, false), find(claim, ClaimDeal, dealWords, true)
+	amounts, deals := findForms(claim, ClaimDeal, amountForm), findWords(claim, ClaimDeal, dealWords)
 	if len(amounts) > 0 && len(deals) > 0 {
 		findings = slices.Concat(findings, amounts, deals)
 	}
@@ -69,14 +69,31 @@ const (
 	currency = `(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
 )
 
-func find(claim string, rule ClaimRule, form *regexp.Regexp, words bool) []ClaimFinding {
+func findForms(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
 	var findings []ClaimFinding
 	for _, span := range form.FindAllStringIndex(claim, -1) {
-		if !words || wholeWords(claim, span[0], span[1]) {
-			findings = append(findings, ClaimFinding{Rule: rule, Start: span[0], End: span[1]})
-		}
+		findings = append(findings, ClaimFinding{Rule: rule, Start: span[0], End: span[1]})
 	}
 	return findings
+}
+
+// findWords finds whole words. A match inside a word does not hide another that overlaps it.
+func findWords(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
+	var findings []ClaimFinding
+	for at := 0; ; {
+		span := form.FindStringIndex(claim[at:])
+		if span == nil {
+			return findings
+		}
+		start, end := at+span[0], at+span[1]
+		if wholeWords(claim, start, end) {
+			findings = append(findings, ClaimFinding{Rule: rule, Start: start, End: end})
+			at = end
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(claim[start:])
+		at = start + size
+	}
 }
 
 // wholeWords reports whether a span neither begins nor ends inside a word, of any script.

@@ -114,3 +114,9 @@ func FuzzCheckClaim(f *testing.F) {
 		}
 	})
 }
+
+// A phrase that ends inside a word does not hide one that overlaps it.
+func TestCheckClaimOverlappingPhrases(t *testing.T) {
+	findings := prospectkit.CheckClaim("They asked for a contract termination clause.")
+	require.Equal(t, []prospectkit.ClaimFinding{{Rule: prospectkit.ClaimContract, Start: 26, End: 44}}, findings)
+}
