@@ -98,77 +98,20 @@ func TestAgentDrafts(t *testing.T) {
 	}
 }
 
-func TestAgentFields(t *testing.T) {
-	day := func(n int) string { return start.AddDate(0, 0, n).Format("2006-01-02") }
-	ok := ""
-	for name, tc := range map[string]struct {
-		path   string
-		body   object
-		change object
-		param  string // of the refusal; empty if there is none
-	}{
-		"name missing":           {monitors, monitor(), object{"listName": gone}, "listName"},
-		"name empty":             {watchers, watcher(), object{"listName": ""}, "listName"},
-		"name blank":             {discovery, finder(), object{"listName": " "}, "listName"},
-		"name no text":           {monitors, monitor(), object{"listName": 5}, "listName"},
-		"name of one character":  {monitors, monitor(), object{"listName": "x"}, ok},
-		"start no flag":          {monitors, monitor(), object{"start": "yes"}, "start"},
-		"start null":             {monitors, monitor(), object{"start": nil}, "start"},
-		"start false":            {monitors, monitor(), object{"start": false}, ok},
-		"expires today":          {monitors, monitor(), object{"expirationDate": day(0)}, "expirationDate"},
-		"expires tomorrow":       {monitors, monitor(), object{"expirationDate": day(1)}, ok},
-		"expires never":          {monitors, monitor(), object{"expirationDate": nil}, ok},
-		"expires no date":        {monitors, monitor(), object{"expirationDate": "2026-02-30"}, "expirationDate"},
-		"expires at a time":      {monitors, monitor(), object{"expirationDate": "2027-01-01T00:00:00Z"}, "expirationDate"},
-		"expires no text":        {monitors, monitor(), object{"expirationDate": 5}, "expirationDate"},
-		"spends 999":             {monitors, monitor(), object{"maxCreditSpend": 999}, "maxCreditSpend"},
-		"spends 1000":            {monitors, monitor(), object{"maxCreditSpend": 1000}, ok},
-		"spends 200000":          {monitors, monitor(), object{"maxCreditSpend": 200_000}, ok},
-		"spends 200001":          {monitors, monitor(), object{"maxCreditSpend": 200_001}, "maxCreditSpend"},
-		"spends a part":          {monitors, monitor(), object{"maxCreditSpend": 1000.5}, "maxCreditSpend"},
-		"spends null":            {monitors, monitor(), object{"maxCreditSpend": nil}, "maxCreditSpend"},
-		"entity missing":         {monitors, monitor(), object{"entityType": gone}, "entityType"},
-		"entity company":         {monitors, monitor(), object{"entityType": "company"}, ok},
-		"entity other":           {monitors, monitor(), object{"entityType": "people"}, "entityType"},
-		"prompt missing":         {monitors, monitor(), object{"prompt": gone}, "prompt"},
-		"prompt empty":           {monitors, monitor(), object{"prompt": ""}, "prompt"},
-		"prompt of 2000":         {monitors, monitor(), object{"prompt": strings.Repeat("ä", 2000)}, ok},
-		"prompt of 2001":         {monitors, monitor(), object{"prompt": strings.Repeat("ä", 2001)}, "prompt"},
-		"period of an hour":      {monitors, monitor(), object{"searchPeriod": "1h"}, ok},
-		"period of six hours":    {monitors, monitor(), object{"searchPeriod": "6h"}, ok},
-		"period of a week":       {monitors, monitor(), object{"searchPeriod": "7d"}, ok},
-		"period other":           {monitors, monitor(), object{"searchPeriod": "2h"}, "searchPeriod"},
-		"no pages":               {monitors, monitor(), object{"numResults": 0}, "numResults"},
-		"one page":               {monitors, monitor(), object{"numResults": 1}, ok},
-		"100 pages":              {monitors, monitor(), object{"numResults": 100}, ok},
-		"101 pages":              {monitors, monitor(), object{"numResults": 101}, "numResults"},
-		"event missing":          {watchers, watcher(), object{"eventType": gone}, "eventType"},
-		"event posts":            {watchers, watcher(), object{"eventType": "social-person-post-updates"}, ok},
-		"event other":            {watchers, watcher(), object{"eventType": "posts"}, "eventType"},
-		"no source":              {watchers, watcher(), object{"listId": gone}, "listId"},
-		"both sources":           {watchers, watcher(), object{"listIds": []string{id(2)}}, "listId"},
-		"source no id":           {watchers, watcher(), object{"listId": "x"}, "listId"},
-		"source no text":         {watchers, watcher(), object{"listId": 5}, "listId"},
-		"sources":                {watchers, watcher(), object{"listId": gone, "listIds": []string{id(1), id(2), id(1)}}, ok},
-		"no sources":             {watchers, watcher(), object{"listId": gone, "listIds": []string{}}, "listIds"},
-		"sources no ids":         {watchers, watcher(), object{"listId": gone, "listIds": []string{"x"}}, "listIds"},
-		"frequency 0":            {watchers, watcher(), object{"frequency": 0}, "frequency"},
-		"frequency 1":            {watchers, watcher(), object{"frequency": 1}, ok},
-		"frequency 90":           {watchers, watcher(), object{"frequency": 90}, ok},
-		"frequency 91":           {watchers, watcher(), object{"frequency": 91}, "frequency"},
-		"no filter":              {discovery, finder(), object{"anyName": gone}, "filters"},
-		"empty filter":           {discovery, finder(), object{"anyName": []string{}}, "filters"},
-		"filter no strings":      {discovery, finder(), object{"anyName": []int{5}}, "anyName"},
-		"one of two filters":     {discovery, finder(), object{"other": []string{}}, ok},
-		"filters inside":         {discovery, finder(), object{"anyName": gone, "f": object{"g": []string{"x"}}}, ok},
-		"an unrecognised value":  {discovery, finder(), object{"anyName": []string{"head of sales"}}, ok},
-		"a field without a name": {watchers, watcher(), object{"anything": true}, ok},
-	} {
+// fieldCase is a change to a creation, and the param of the refusal; empty if there is none.
+type fieldCase struct {
+	change object
+	param  string
+}
+
+func checkFields(t *testing.T, path string, base object, cases map[string]fieldCase) {
+	t.Helper()
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			sb := sandbox.New(t, watched(), manual())
 			before := sb.Snapshot()
-			r := inPlace(t, sb).do("POST", tc.path, with(tc.body, tc.change))
-			if tc.param == ok {
+			r := inPlace(t, sb).do("POST", path, with(base, tc.change))
+			if tc.param == "" {
 				r.ok(201)
 				return
 			}
@@ -178,6 +121,86 @@ func TestAgentFields(t *testing.T) {
 			require.Equal(t, before, sb.Snapshot())
 		})
 	}
+}
+
+func TestFieldsOfEveryAgent(t *testing.T) {
+	day := func(n int) string { return start.AddDate(0, 0, n).Format("2006-01-02") }
+	cases := map[string]fieldCase{
+		"name missing":          {object{"listName": gone}, "listName"},
+		"name empty":            {object{"listName": ""}, "listName"},
+		"name blank":            {object{"listName": " "}, "listName"},
+		"name no text":          {object{"listName": 5}, "listName"},
+		"name of one character": {object{"listName": "x"}, ""},
+		"start no flag":         {object{"start": "yes"}, "start"},
+		"start null":            {object{"start": nil}, "start"},
+		"start false":           {object{"start": false}, ""},
+		"expires today":         {object{"expirationDate": day(0)}, "expirationDate"},
+		"expires tomorrow":      {object{"expirationDate": day(1)}, ""},
+		"expires never":         {object{"expirationDate": nil}, ""},
+		"expires no date":       {object{"expirationDate": "2026-02-30"}, "expirationDate"},
+		"expires at a time":     {object{"expirationDate": "2027-01-01T00:00:00Z"}, "expirationDate"},
+		"expires no text":       {object{"expirationDate": 5}, "expirationDate"},
+		"spends 999":            {object{"maxCreditSpend": 999}, "maxCreditSpend"},
+		"spends 1000":           {object{"maxCreditSpend": 1000}, ""},
+		"spends 200000":         {object{"maxCreditSpend": 200_000}, ""},
+		"spends 200001":         {object{"maxCreditSpend": 200_001}, "maxCreditSpend"},
+		"spends a part":         {object{"maxCreditSpend": 1000.5}, "maxCreditSpend"},
+		"spends null":           {object{"maxCreditSpend": nil}, "maxCreditSpend"},
+	}
+	checkFields(t, monitors, monitor(), cases)
+	checkFields(t, watchers, watcher(), cases)
+	checkFields(t, discovery, finder(), cases)
+}
+
+func TestFieldsOfAMonitor(t *testing.T) {
+	checkFields(t, monitors, monitor(), map[string]fieldCase{
+		"entity missing":      {object{"entityType": gone}, "entityType"},
+		"entity company":      {object{"entityType": "company"}, ""},
+		"entity other":        {object{"entityType": "people"}, "entityType"},
+		"prompt missing":      {object{"prompt": gone}, "prompt"},
+		"prompt empty":        {object{"prompt": ""}, "prompt"},
+		"prompt of 2000":      {object{"prompt": strings.Repeat("ä", 2000)}, ""},
+		"prompt of 2001":      {object{"prompt": strings.Repeat("ä", 2001)}, "prompt"},
+		"period of an hour":   {object{"searchPeriod": "1h"}, ""},
+		"period of six hours": {object{"searchPeriod": "6h"}, ""},
+		"period of a week":    {object{"searchPeriod": "7d"}, ""},
+		"period other":        {object{"searchPeriod": "2h"}, "searchPeriod"},
+		"no pages":            {object{"numResults": 0}, "numResults"},
+		"one page":            {object{"numResults": 1}, ""},
+		"100 pages":           {object{"numResults": 100}, ""},
+		"101 pages":           {object{"numResults": 101}, "numResults"},
+	})
+}
+
+func TestFieldsOfAWatcher(t *testing.T) {
+	checkFields(t, watchers, watcher(), map[string]fieldCase{
+		"event missing":          {object{"eventType": gone}, "eventType"},
+		"event posts":            {object{"eventType": "social-person-post-updates"}, ""},
+		"event other":            {object{"eventType": "posts"}, "eventType"},
+		"no source":              {object{"listId": gone}, "listId"},
+		"both sources":           {object{"listIds": []string{id(2)}}, "listId"},
+		"source no id":           {object{"listId": "x"}, "listId"},
+		"source no text":         {object{"listId": 5}, "listId"},
+		"sources":                {object{"listId": gone, "listIds": []string{id(1), id(2), id(1)}}, ""},
+		"no sources":             {object{"listId": gone, "listIds": []string{}}, "listIds"},
+		"sources no ids":         {object{"listId": gone, "listIds": []string{"x"}}, "listIds"},
+		"frequency 0":            {object{"frequency": 0}, "frequency"},
+		"frequency 1":            {object{"frequency": 1}, ""},
+		"frequency 90":           {object{"frequency": 90}, ""},
+		"frequency 91":           {object{"frequency": 91}, "frequency"},
+		"a field without a name": {object{"anything": true}, ""},
+	})
+}
+
+func TestFieldsOfADiscovery(t *testing.T) {
+	checkFields(t, discovery, finder(), map[string]fieldCase{
+		"no filter":             {object{"anyName": gone}, "filters"},
+		"empty filter":          {object{"anyName": []string{}}, "filters"},
+		"filter no strings":     {object{"anyName": []int{5}}, "anyName"},
+		"one of two filters":    {object{"other": []string{}}, ""},
+		"filters inside":        {object{"anyName": gone, "f": object{"g": []string{"x"}}}, ""},
+		"an unrecognised value": {object{"anyName": []string{"head of sales"}}, ""},
+	})
 }
 
 func TestAllAgentFailuresAreListedFirstOffenderFirst(t *testing.T) {
