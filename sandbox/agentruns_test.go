@@ -257,6 +257,16 @@ func TestASeededAgentRunsFromTheFirstUseOn(t *testing.T) {
 	require.True(t, slices.ContainsFunc(sb.Lists(), func(l sandbox.List) bool { return l.Name == "runs" }))
 }
 
+func TestARunDoesNotSpendMoreThanIsLeftOfItsLimit(t *testing.T) {
+	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Credits: 1000, Agents: []sandbox.Agent{{
+		Name: "x", Type: sandbox.WebMonitor, Status: "processing", ListID: id(1), Due: 5, Spent: 940,
+		Config: json.RawMessage(`{"listName":"x","entityType":"person","prompt":"p","maxCreditSpend":1000}`),
+	}}, Lists: []sandbox.List{{ID: id(1), Name: "x"}}}}}), manual())
+	require.Empty(t, sb.Events())
+	require.Equal(t, []string{"agent delivered", "agent run ended"}, kinds(sb.Advance(time.Hour)))
+	require.Equal(t, []int64{-50}, amounts(sb))
+}
+
 func TestTeammatesKeepAgents(t *testing.T) {
 	sb := sandbox.New(t, watched())
 	c := inPlace(t, sb)

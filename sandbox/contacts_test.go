@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,9 +72,11 @@ func TestTimelineBounds(t *testing.T) {
 		for limit, want := range map[string]int{"1": 3, "100": 102} {
 			require.Len(t, c.get(timelineOf(101), "limit", limit).ok(200)["activities"], want)
 		}
+		forged := func(left string) string { return base64.RawURLEncoding.EncodeToString([]byte(id(101) + ":" + left)) }
+		c.get(timelineOf(101), "cursor", forged("250")).ok(200)
 		for param, values := range map[string][]string{
 			"limit":  {"0", "101", "x", ""},
-			"cursor": {"", strings.Repeat("c", 501), strings.Repeat("c", 500), "x", c.get(timelineOf(101)).ok(200)["nextCursor"].(string) + "A"},
+			"cursor": {"", strings.Repeat("c", 501), strings.Repeat("c", 500), "x", c.get(timelineOf(101)).ok(200)["nextCursor"].(string) + "A", forged("0"), forged("-5"), forged("251"), forged("x")},
 		} {
 			for _, value := range values {
 				refused, _ := c.get(timelineOf(101), param, value).fails(422, "VALIDATION_FAILED")
