@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -34,6 +35,23 @@ func (c Code) Advice() Advice {
 		return Advice{Action: Action(known.Action), Hint: known.Hint}
 	}
 	return Advice{Action: ActionVerifyFirst, Hint: "the code is not in the document this client was built from"}
+}
+
+// Explanation is what the service's document says about a code.
+type Explanation struct {
+	Code     Code
+	Statuses []int // two codes have two; never branch on them
+	Meaning  string
+	Advice   Advice
+}
+
+// Explain tells offline what a code means and what to do about it. It reports false for a code that the document does not list.
+func Explain(code Code) (Explanation, bool) {
+	known, ok := op.CodeByName(string(code))
+	if !ok {
+		return Explanation{Code: code, Advice: code.Advice()}, false
+	}
+	return Explanation{Code: code, Statuses: slices.Clone(known.Statuses), Meaning: known.Meaning, Advice: code.Advice()}, true
 }
 
 // CodeOf returns the code that an error carries: the service's, or [CodeValidationFailed] for arguments refused locally.

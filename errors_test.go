@@ -355,3 +355,16 @@ func TestTimeRunsOut(t *testing.T) {
 		})
 	}
 }
+
+func TestExplain(t *testing.T) {
+	explanation, ok := prospectkit.Explain(prospectkit.CodeInsufficientCredits)
+	require.True(t, ok)
+	require.Equal(t, []int{402, 422}, explanation.Statuses)
+	require.Equal(t, prospectkit.ActionBuyCredits, explanation.Advice.Action)
+	explanation.Statuses[0] = 0
+	again, _ := prospectkit.Explain(prospectkit.CodeInsufficientCredits)
+	require.Equal(t, 402, again.Statuses[0], "a copy")
+	explanation, ok = prospectkit.Explain("NEW_ONE")
+	require.False(t, ok)
+	require.Equal(t, prospectkit.ActionVerifyFirst, explanation.Advice.Action)
+}

@@ -208,6 +208,15 @@ func ExampleCodeOf() {
 	// missing, or of another workspace
 }
 
+func ExampleExplain() {
+	explanation, _ := prospectkit.Explain(prospectkit.CodeCampaignBusy)
+	fmt.Println(explanation.Meaning)
+	fmt.Println(explanation.Advice.Action)
+	// Output:
+	// another approve or stop holds the activation lock
+	// after-delay
+}
+
 func ExampleCollect() {
 	client, _ := exampleSandbox()
 	lists, err := prospectkit.Collect(client.Lists.All(context.Background(), prospectkit.ListsParams{}), 100)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -153,4 +154,29 @@ func TestResolvedOfNothing(t *testing.T) {
 	require.False(t, ok)
 	_, ok = prospectkit.Resolved[prospectkit.Agent](&prospectkit.Resolution{Object: new(prospectkit.List)})
 	require.False(t, ok)
+}
+
+// Ages are compared by the service's clock, which the Date of its answers tells: a list that was made a minute before the call
+// is not taken for ours, even if the clocks differ by hours.
+func TestResolveReckonsWithTheServicesClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.NewManualClock(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)) // three decades ahead of ours
+		sb := sandbox.New(t, sandbox.WithClock(clock))
+		client := sandboxClient(t, sb)
+		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
+		clock.Advance(time.Minute)
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.Contains(t, r.Note, "older")
+
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
+		doubt, _ = errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.NotNil(t, doubt)
+		r, err = doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	})
 }

@@ -233,5 +233,6 @@ func (c *call) finish(a *answer) {
 		c.header.Set("X-Sandbox-Assumed", strings.Join(c.assumed, ", "))
 	}
 	c.header.Set("Content-Type", "application/json")
+	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can reckon with it
 	a.header = c.header
 }
