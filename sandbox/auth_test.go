@@ -143,7 +143,6 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 			for _, who := range []caller{c, scoped, c.as("")} {
 				r := who.do(tc.method, tc.path, nil)
 				r.fails(404, "ENDPOINT_NOT_FOUND")
-				require.Empty(t, r.header.Get("X-Sandbox-Unimplemented"))
 				require.Empty(t, r.header.Get("Location"))
 			}
 		}
@@ -164,23 +163,20 @@ func TestOutsideTheBasePath(t *testing.T) {
 	c.get("").fails(404, "ENDPOINT_NOT_FOUND")
 }
 
-func TestOperationsWithoutRulesSaySo(t *testing.T) {
+// Every operation that the document shows a path for has its rule: a request for it is journalled under its name and answered by
+// it, not by the router.
+func TestEveryOperationHasARule(t *testing.T) {
 	sb := sandbox.New(t)
 	c := inPlace(t, sb)
-	missing := 0
 	for _, o := range op.All() {
 		if o.Path == "" {
 			continue
 		}
 		r := c.do(o.Method, strings.NewReplacer("{", "", "}", "").Replace(o.Path), nil)
-		if name := r.header.Get("X-Sandbox-Unimplemented"); name != "" {
-			missing++
-			require.Equal(t, o.Name, name)
-			r.fails(404, "ENDPOINT_NOT_FOUND")
-		}
-		require.Equal(t, 1, sb.Calls(o.Name))
+		require.NotContains(t, string(r.raw), "ENDPOINT_NOT_FOUND", o.Name)
+		require.Less(t, r.status, 500, o.Name)
+		require.Equal(t, 1, sb.Calls(o.Name), o.Name)
 	}
-	require.Less(t, missing, len(op.All()))
 }
 
 func TestWorkspacesDoNotSeeEachOther(t *testing.T) {
