@@ -86,7 +86,8 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 }
 
 // FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, surrounding space removed.
-// Nothing else is read from the environment, and no variable leads to the sandbox.
+// Nothing else is read from the environment, except the usual proxy variables by the default transport, and no variable leads to
+// the sandbox.
 func FromEnv(opts ...Option) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad checks
