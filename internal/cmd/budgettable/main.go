@@ -1,0 +1,76 @@
+// Command budgettable simulates ways of living with a rate limit and writes the tables into docs/budget.md:
+//
+//	go run ./internal/cmd/budgettable
+//
+// The same code gives the same tables on the same kind of machine, so with -check it only tells whether they are fresh.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"example.com/prospectkit/internal/budget/sim"
+)
+
+const (
+	page  = "docs/budget.md"
+	begin = "<!-- tables: made by go run ./internal/cmd/budgettable -->\n"
+	end   = "<!-- end of tables -->\n"
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing, fail if the tables are not fresh")
+	flag.Parse()
+	old, err := os.ReadFile(page)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fresh, err := render(old)
+	if err != nil {
+		log.Fatal(err)
+	}
+	switch {
+	case bytes.Equal(old, fresh):
+	case *check:
+		log.Fatalf("%s is not fresh: run go run ./internal/cmd/budgettable", page)
+	default:
+		if err := os.WriteFile(page, fresh, 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// render replaces what stands between the marks.
+func render(old []byte) ([]byte, error) {
+	before, rest, opened := bytes.Cut(old, []byte(begin))
+	_, after, closed := bytes.Cut(rest, []byte(end))
+	if !opened || !closed {
+		return nil, fmt.Errorf("%s has no marks for the tables", page)
+	}
+	return bytes.Join([][]byte{before, []byte(begin), []byte(tables()), []byte(end), after}, nil), nil
+}
+
+// tables simulates the widest surface of the service, saturated for ten minutes.
+func tables() string {
+	base := sim.Config{PerMinute: 120, PerDay: 10_000, Run: 10 * time.Minute, Documents: true}
+	var b bytes.Buffer
+	for _, scene := range []struct {
+		title   string
+		workers int
+		mate    sim.Mate
+	}{
+		{"Alone, 8 goroutines", 8, sim.Mate{}},
+		{"Alone, 200 goroutines", 200, sim.Mate{}},
+		{"50 goroutines and a teammate who sends one request a second", 50, sim.Mate{PerSecond: 1}},
+		{"50 goroutines and a teammate who sends 60 requests at once every 90 seconds", 50, sim.Mate{Burst: 60, Every: 90 * time.Second}},
+	} {
+		c := base
+		c.Workers, c.Mate = scene.workers, scene.mate
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n", scene.title, sim.Table(c, 1, 2, 3))
+	}
+	return b.String()
+}
