@@ -47,7 +47,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 	var bad checks
 	if in.check(&bad); len(bad) > 0 {
 		o := op.AgentsAutocomplete
-		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+		return nil, refusal(o, bad...)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
 	offers := make(map[string][]string) // by the text that was looked up

@@ -120,13 +120,13 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 		*call.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+		return nil, refusal(o, bad...)
 	}
 	if c.closed.Load() {
-		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: RuleClosed}
+		return nil, forbidden(o, RuleClosed)
 	}
 	if rule, ok := call.conf.forbids(o, r); ok {
-		return nil, &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
+		return nil, forbidden(o, rule)
 	}
 	call.timeout = o.Timeout
 	if call.conf.timeout > 0 {
@@ -290,15 +290,17 @@ func (c *call) result(loopErr error) error {
 var errTooLate = fmt.Errorf("no time left for another attempt: %w", context.DeadlineExceeded)
 
 // ended adds the end of the context to a cause that does not tell it.
-func (c *call) ended(cause error) error {
-	switch end := c.ctx.Err(); {
-	case end == nil || errors.Is(cause, end):
-		return cause
-	case cause == nil:
+func (c *call) ended(cause error) error { return bothCauses(cause, c.ctx.Err()) }
+
+// bothCauses keeps a failure beside the end of a context.
+func bothCauses(failure, end error) error {
+	switch {
+	case end == nil || errors.Is(failure, end):
+		return failure
+	case failure == nil:
 		return end
-	default:
-		return fmt.Errorf("%w; %w", cause, end)
 	}
+	return fmt.Errorf("%w; %w", failure, end)
 }
 
 // failed is the last attempt as an error.

@@ -241,7 +241,7 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		bad.add("test", "must not be nil")
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: op.CampaignsList.Name, Method: op.CampaignsList.Method, Route: op.CampaignsList.Path, Violations: bad}
+		return nil, refusal(op.CampaignsList, bad...)
 	}
 	read := func(ctx context.Context) (*Object, error) {
 		listing, err := s.List(ctx, opts...)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
@@ -19,6 +21,16 @@ type RefusedError struct {
 	Route      string
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
+}
+
+// refusal is the error of an operation whose arguments break bounds.
+func refusal(o *op.Op, bad ...Violation) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+}
+
+// forbidden is the error of an operation that a safety rule refuses.
+func forbidden(o *op.Op, rule SafetyRule) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
 }
 
 // Violation is one broken bound.

@@ -105,7 +105,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		bad.add("out", "must be a pointer that is not nil, or plain nil")
 	}
 	if len(bad) > 0 {
-		return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+		return refusal(row, bad...)
 	}
 	read := func(cur *jsonscan.Cursor, raw *Object) error {
 		if err := readObject(cur, raw); err != nil {

@@ -204,7 +204,7 @@ func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error
 		}
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: p.op.Name, Method: p.op.Method, Route: p.op.Path, Violations: bad}
+		return nil, refusal(p.op, bad...)
 	}
 	return w, nil
 }

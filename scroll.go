@@ -131,13 +131,9 @@ func (p *scrollPage[T]) follow(ctx context.Context, opts []CallOption) (*scrollP
 	case p == nil:
 		return nil, &RefusedError{Op: "scroll.next", Violations: []Violation{{"page", "was not made by a call"}}}
 	case p.next == nil:
-		return nil, refusal(p.op, "Next", "has nothing to read: this page is the last")
+		return nil, refusal(p.op, Violation{"Next", "has nothing to read: this page is the last"})
 	}
 	return p.next(ctx, opts)
-}
-
-func refusal(o *op.Op, param, problem string) error {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: []Violation{{param, problem}}}
 }
 
 // first makes the call of the first page.
@@ -175,7 +171,7 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*scr
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
 		if spent.Swap(true) {
-			return nil, refusal(s.op, "Next", "was called already: a scroll moves forward only")
+			return nil, refusal(s.op, Violation{"Next", "was called already: a scroll moves forward only"})
 		}
 		page, err := s.page(ctx, token, opts)
 		if err != nil && OutcomeOf(err) == NotApplied {
@@ -217,7 +213,7 @@ func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, e
 				return
 			}
 			if pages == conf.paidPages {
-				err = &RefusedError{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, Rule: RulePaidPages}
+				err = forbidden(s.op, RulePaidPages)
 				break
 			}
 		}
@@ -237,7 +233,7 @@ func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
 		bad.add("ResumeFrom", "is not possible here: the service forbids keeping the token of a scroll, so begin a new range")
 	}
 	if len(bad) > 0 {
-		return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+		return refusal(o, bad...)
 	}
 	if c.progress == nil {
 		c.progress = new(Progress)

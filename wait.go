@@ -112,17 +112,6 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 	}
 }
 
-// bothCauses keeps the failure of the last poll beside the end of the context.
-func bothCauses(failure, over error) error {
-	switch {
-	case over == nil || errors.Is(failure, over):
-		return failure
-	case failure == nil:
-		return over
-	}
-	return fmt.Errorf("%w; %w", failure, over)
-}
-
 // adviceOf returns what an error of ours advises.
 func adviceOf(err error) (Advice, bool) {
 	var ours interface{ Advice() Advice }
@@ -181,9 +170,7 @@ func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
 	if test == nil {
-		return nil, &RefusedError{
-			Op: op.ListsGet.Name, Method: op.ListsGet.Method, Route: op.ListsGet.Path, Violations: []Violation{{"test", "must not be nil"}},
-		}
+		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
 	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
