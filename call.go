@@ -35,7 +35,9 @@ type request struct {
 func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read reader[T], opts []CallOption) (*T, error) {
 	var out T
 	c, err := client.prepare(ctx, o, r, opts)
+	c.start()
 	if err != nil {
+		c.over(err)
 		return nil, err
 	}
 	c.decode = func(body []byte) error {
@@ -70,6 +72,8 @@ type call struct {
 	timeout   time.Duration
 	decode    func([]byte) error
 
+	observers []Observer // of the client, and those that its hooks have for this call
+
 	began    time.Time
 	attempts []Attempt
 	status   int // of the last answer
@@ -89,7 +93,8 @@ type call struct {
 
 type callKey struct{}
 
-// prepare turns arguments and options into a call, or refuses them with every violation at once.
+// prepare turns arguments and options into a call, or refuses them with every violation at once. A refused call can only be
+// observed.
 func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOption) (*call, error) {
 	call := &call{
 		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, stream: r.stream, secret: r.secret,
@@ -98,6 +103,7 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 	var bad checks
 	if ctx == nil {
 		bad.add("context", "must not be nil")
+		call.ctx = context.Background() // for observers
 	}
 	for i, option := range opts {
 		if option == nil {
@@ -120,13 +126,13 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 		*call.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
 	}
 	if len(bad) > 0 {
-		return nil, refusal(o, bad...)
+		return call, refusal(o, bad...)
 	}
 	if c.closed.Load() {
-		return nil, forbidden(o, RuleClosed)
+		return call, forbidden(o, RuleClosed)
 	}
 	if rule, ok := call.conf.forbids(o, r); ok {
-		return nil, forbidden(o, rule)
+		return call, forbidden(o, rule)
 	}
 	call.timeout = o.Timeout
 	if call.conf.timeout > 0 {
@@ -251,11 +257,16 @@ func (c *call) finish(loopErr error) error {
 			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
+	c.over(err)
+	return err
+}
+
+// over tells the observers how the call ended.
+func (c *call) over(err error) {
 	c.emit(Event{
 		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: time.Since(c.began), Status: c.status, Code: c.answer.Code,
 		Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
-	return err
 }
 
 func (c *call) result(loopErr error) error {

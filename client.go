@@ -59,6 +59,7 @@ type config struct {
 	plainHTTP bool
 	budget    *Budget
 	observers []Observer
+	hooks     []CallHook
 }
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It makes no request, starts no

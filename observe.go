@@ -13,10 +13,11 @@ type EventKind string
 
 // The kinds of events, in the order in which a call emits them.
 const (
+	EventStart    EventKind = "start"    // the call is about to begin; only a [CallHook] sees it
 	EventAttempt  EventKind = "attempt"  // one try is over
 	EventDecision EventKind = "decision" // the try was no success: what comes next, and why
 	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a repetition
-	EventCall     EventKind = "call"     // the call is over
+	EventCall     EventKind = "call"     // the call is over, or was refused before anything was sent
 )
 
 // Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies.
@@ -25,6 +26,7 @@ type Event struct {
 	Op       string // name in the operation catalogue
 	Method   string
 	Route    string
+	Host     string // of the base URL
 	Surface  Surface
 	Attempt  int // 1 for the first
 	Start    time.Time
@@ -55,6 +57,23 @@ func WithObserver(f Observer) Option {
 	})
 }
 
+// CallHook sees a call before it begins. The context it returns has to descend from the one it gets: the call goes on with it, so
+// that a tracer can put its span where transport and observers find it. The observer it returns, unless it is nil, gets the
+// events of this call and of no other.
+type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
+
+// WithCallHook calls f at the start of every call, for what has to follow a single call among many. It can be given more than once.
+// A panic in it is swallowed, as in an [Observer].
+func WithCallHook(f CallHook) Option {
+	return clientOption(func(c *config, bad *checks) {
+		if f == nil {
+			bad.add("WithCallHook", "got nil")
+			return
+		}
+		c.hooks = append(slices.Clip(c.hooks), f)
+	})
+}
+
 // WithLogger logs calls at Debug, waits and repetitions at Info, failures at Warn. Only fields on a fixed list are logged:
 // never a token, an id, a query, a body or the service's message. Without this option nothing is ever logged.
 func WithLogger(l *slog.Logger) Option {
@@ -77,6 +96,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	}
 	attrs := []slog.Attr{slog.String("op", e.Op), slog.Int("attempt", e.Attempt)}
 	switch e.Kind {
+	case EventStart: // no observer gets it
 	case EventWait:
 		attrs = append(attrs, slog.Duration("wait", e.Wait), slog.String("reason", e.Reason))
 	case EventDecision:
@@ -114,14 +134,39 @@ func Capture(info *Info) CallOption {
 	})
 }
 
+// start runs the hooks, each in the context of the one before it.
+func (c *call) start() {
+	c.observers = c.client.conf.observers
+	for _, f := range c.client.conf.hooks {
+		c.hook(f)
+	}
+}
+
+func (c *call) hook(f CallHook) {
+	defer func() { _ = recover() }()
+	ctx, observer := f(c.ctx, c.event(Event{Kind: EventStart, Start: c.began}))
+	if ctx != nil {
+		c.ctx = ctx
+	}
+	if observer != nil {
+		c.observers = append(slices.Clip(c.observers), observer)
+	}
+}
+
 func (c *call) emit(e Event) {
-	if len(c.client.conf.observers) == 0 {
+	if len(c.observers) == 0 {
 		return
 	}
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.op.Method, c.op.Path, Surface(c.op.Surface)
-	for _, f := range c.client.conf.observers {
+	e = c.event(e)
+	for _, f := range c.observers {
 		notify(c.ctx, f, e)
 	}
+}
+
+func (c *call) event(e Event) Event {
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.op.Method, c.op.Path, Surface(c.op.Surface)
+	e.Host = c.client.conf.base.Host
+	return e
 }
 
 // notify keeps an observer's panic to itself.

@@ -1,0 +1,108 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+type hookKey struct{}
+
+// marking is a hook that puts a name into the context and hands out an observer.
+func marking(name string, observer prospectkit.Observer) prospectkit.CallHook {
+	return func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
+		before, _ := ctx.Value(hookKey{}).(string)
+		return context.WithValue(ctx, hookKey{}, before+name), observer
+	}
+}
+
+func TestTheContextOfAHookIsTheCalls(t *testing.T) {
+	var sent, seen string
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent, _ = r.Context().Value(hookKey{}).(string)
+		return answer(200, oneUser), nil
+	})
+	var start prospectkit.Event
+	client := newClient(t, transport,
+		prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) { seen, _ = ctx.Value(hookKey{}).(string) }),
+		prospectkit.WithCallHook(func(ctx context.Context, e prospectkit.Event) (context.Context, prospectkit.Observer) {
+			start = e
+			return marking("a", nil)(ctx, e)
+		}),
+		prospectkit.WithCallHook(func(context.Context, prospectkit.Event) (context.Context, prospectkit.Observer) { panic("hook") }),
+		prospectkit.WithCallHook(func(context.Context, prospectkit.Event) (context.Context, prospectkit.Observer) { return nil, nil }),
+		prospectkit.WithCallHook(marking("b", func(context.Context, prospectkit.Event) { panic("observer") })),
+	)
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "ab", sent, "one hook runs in the context of the other")
+	require.Equal(t, "ab", seen)
+	require.False(t, start.Start.IsZero())
+	start.Start = start.Start.Truncate(0)
+	require.Equal(t, prospectkit.Event{
+		Kind: prospectkit.EventStart, Op: "account.me", Method: "GET", Route: "/business/me", Host: "api.example.com",
+		Surface: prospectkit.SurfaceAccount, Start: start.Start,
+	}, start)
+}
+
+func TestAHookFollowsOneCallAmongMany(t *testing.T) {
+	var mu sync.Mutex
+	var calls [][]prospectkit.EventKind
+	hook := func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
+		var mine []prospectkit.EventKind
+		return ctx, func(_ context.Context, e prospectkit.Event) {
+			if e.Kind == prospectkit.EventWait {
+				return // those that find the budget busy wait in line
+			}
+			if mine = append(mine, e.Kind); e.Kind == prospectkit.EventCall {
+				mu.Lock()
+				defer mu.Unlock()
+				calls = append(calls, mine)
+			}
+		}
+	}
+	client := newClient(t, always(200, oneUser), prospectkit.WithCallHook(hook))
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { _, _ = client.Account.Me(t.Context()) })
+	}
+	all.Wait()
+	require.Len(t, calls, 20)
+	for _, kinds := range calls {
+		require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventCall}, kinds)
+	}
+}
+
+func TestARefusedCallIsObserved(t *testing.T) {
+	var got []prospectkit.Event
+	hooked := 0
+	client := newClient(t, always(200, oneUser), events(&got), prospectkit.ReadOnly(),
+		prospectkit.WithCallHook(func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
+			hooked++
+			return ctx, nil
+		}))
+	_, refused := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+	require.ErrorIs(t, refused, prospectkit.ErrRefusedLocally)
+	_, invalid := client.Lists.Create(t.Context(), prospectkit.NewList{})
+	require.ErrorIs(t, invalid, prospectkit.CodeValidationFailed)
+	_, noContext := client.Account.Me(nil) //nolint:staticcheck // a nil context is what is tested
+	require.ErrorIs(t, noContext, prospectkit.ErrRefusedLocally)
+	require.Equal(t, 3, hooked)
+	require.Len(t, got, 3)
+	for i, want := range []error{refused, invalid, noContext} {
+		require.Equal(t, prospectkit.EventCall, got[i].Kind)
+		require.Equal(t, want, got[i].Err)
+		require.Equal(t, prospectkit.NotApplied, got[i].Outcome)
+		require.Zero(t, got[i].Attempt)
+	}
+}
+
+func TestANilHookIsRefused(t *testing.T) {
+	_, err := prospectkit.New(baseURL, token, prospectkit.WithCallHook(nil))
+	require.ErrorContains(t, err, "WithCallHook")
+}
