@@ -1,5 +1,5 @@
 # Aliases; every target is a plain command that works without make.
-.PHONY: all check test race format generate lint fuzz
+.PHONY: all check test race format generate api lint fuzz
 all: check
 check: # what a change has to pass
 	.ci/run
@@ -12,6 +12,8 @@ format:
 	go tool -modfile=tools/go.mod gofumpt -w tools
 generate: # operations.json, docs/operations.md, codes.go
 	go generate .
+api: # accept the exported API as that of the last release
+	go tool -modfile=tools/go.mod apidiff -m -w tools/api/prospectkit.export "$$(go list -m)"
 lint:
 	.ci/run lint housekeeping
 fuzz: # one minute of the path escaping

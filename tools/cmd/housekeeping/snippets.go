@@ -45,13 +45,16 @@ func snippets(root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	imports := ownImports(modules)
-	var findings []string
-	var files []checked
+	files, findings, err := parseAll(root, paths, ownImports(modules))
+	return append(findings, typeCheck(files, modules, goVersion)...), err
+}
+
+// parseAll parses the snippets of some files, and returns what cannot be parsed as findings.
+func parseAll(root string, paths []string, imports map[string]string) (files []checked, findings []string, err error) {
 	for _, p := range paths {
 		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, s := range goBlocks(p, string(content)) {
 			c, err := parse(s, imports)
@@ -62,7 +65,7 @@ func snippets(root string) ([]string, error) {
 			files = append(files, c)
 		}
 	}
-	return append(findings, typeCheck(files, modules, goVersion)...), nil
+	return files, findings, nil
 }
 
 // findModules lists the modules below root, the root's first.
