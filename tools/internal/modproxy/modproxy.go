@@ -110,10 +110,11 @@ func released(dir, version string) (text []byte, name string, err error) {
 		if !modfile.IsDirectoryPath(r.New.Path) {
 			return nil, "", fmt.Errorf("replaces %s by %s", r.Old.Path, r.New.Path)
 		}
-		if err := mod.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+		neighbour := r.Old
+		if err := mod.DropReplace(neighbour.Path, neighbour.Version); err != nil { // which empties r
 			return nil, "", err
 		}
-		if err := mod.AddRequire(r.Old.Path, version); err != nil {
+		if err := mod.AddRequire(neighbour.Path, version); err != nil {
 			return nil, "", err
 		}
 	}
