@@ -1,0 +1,254 @@
+package prospectkit_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+// anyCall is one call of an operation's method, with everything it needs.
+type anyCall func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error)
+
+const (
+	sourceID = "65f0c0ffee65f0c0ffee65f8" // a list that others are filled from
+	draftID  = "65f0c0ffee65f0c0ffee6a08" // an agent that is a draft
+	runsID   = "65f0c0ffee65f0c0ffee6a09" // one that is active
+)
+
+var (
+	pauseVia = prospectkit.PauseVia{Method: http.MethodPost, Path: "/business/agents/{agentId}/pause"}
+	vps      = map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}
+)
+
+// everyCall has a call of each operation that everyState answers with a success. Fields whose names the document does not show
+// are those that the sandbox assumes.
+var everyCall = merged(listCalls, agentCalls, campaignCalls, otherCalls)
+
+func merged(rooms ...map[string]anyCall) map[string]anyCall {
+	all := make(map[string]anyCall)
+	for _, room := range rooms {
+		maps.Copy(all, room)
+	}
+	return all
+}
+
+var listCalls = map[string]anyCall{
+	"lists.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.Page(ctx, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}, opts...)
+	},
+	"lists.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...)
+	},
+	"lists.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.Get(ctx, listID, prospectkit.GetListParams{Include: prospectkit.IncludeColumns}, opts...)
+	},
+	"lists.move": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.Move(ctx, listID, folderID, opts...)
+	},
+	"lists.rows": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{
+			Limit: 1, Sort: prospectkit.Descending(prospectkit.ByFirstName),
+			Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf("Engines")},
+		}, opts...)
+	},
+	"lists.crm-push": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{contactID}}, opts...)
+	},
+	"lists.add-members": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.AddMembers(ctx, sourceID, prospectkit.Fields{"contactIds": []string{contactID}}, opts...)
+	},
+	"lists.add-contacts": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.AddContacts(ctx, listID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": "Eve"}}}, opts...)
+	},
+	"lists.save-to-list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.SaveToList(ctx, prospectkit.Fields{"sourceListId": sourceID, "listId": listID}, opts...)
+	},
+	"folders.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Lists.Folders(ctx, prospectkit.ContactListFolder, opts...)
+	},
+}
+
+var agentCalls = map[string]anyCall{
+	"agents.create-person-discovery": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Create(ctx, discovery(), opts...)
+	},
+	"agents.create-people-watcher": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Create(ctx, watcher(), opts...)
+	},
+	"agents.create-web-monitor": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Create(ctx, monitor(), opts...)
+	},
+	"agents.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.List(ctx, opts...)
+	},
+	"agents.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Get(ctx, runsID, opts...)
+	},
+	"agents.adjust": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Adjust(ctx, draftID, prospectkit.Fields{"maxCreditSpend": 2000}, opts...)
+	},
+	"agents.activate": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Activate(ctx, draftID, opts...)
+	},
+	"agents.pause": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Pause(ctx, runsID, pauseVia, opts...)
+	},
+	"agents.autocomplete": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Agents.Autocomplete(ctx, prospectkit.AutocompleteTitle, nil, opts...)
+	},
+}
+
+var campaignCalls = map[string]anyCall{
+	"campaigns.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.List(ctx, opts...)
+	},
+	"campaigns.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.Create(ctx, prospectkit.Fields{"name": "Summer", "listIds": []string{listID}}, opts...)
+	},
+	"campaigns.adjust": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.Adjust(ctx, campaignID, prospectkit.Fields{"name": "Autumn"}, opts...)
+	},
+	"campaigns.approve": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.Approve(ctx, campaignID, opts...)
+	},
+	"campaigns.steps": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.Steps(ctx, campaignID, opts...)
+	},
+	"campaigns.scheduled-sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.ScheduledSends(ctx, campaignID, opts...)
+	},
+	"campaigns.edit-send": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"body": "Hello"}, opts...)
+	},
+	"campaigns.preview-step": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewPath)...)
+	},
+	"facts.edit": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}, opts...)
+	},
+	"hubs.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Facts.Hubs(ctx, opts...)
+	},
+	"hubs.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Facts.Hub(ctx, hubID, opts...)
+	},
+	"hubs.pages": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Facts.HubPages(ctx, hubID, opts...)
+	},
+	"hubs.set-default": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"knowledgeHubId": hubID}, opts...)
+	},
+}
+
+var otherCalls = map[string]anyCall{
+	"search.prospects": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, opts...)
+	},
+	"search.save-to-list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Search.SaveToList(ctx, prospectkit.Fields{"filters": vps, "listName": "Deciders"}, opts...)
+	},
+	"search.saved": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Search.Saved(ctx, opts...)
+	},
+	"search.run-saved": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{Size: 2}, opts...)
+	},
+	"search.companies": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Search.Companies(ctx, prospectkit.Fields{"filters": prospectkit.Fields{"headquartersCity": []string{"Berlin"}}}, opts...)
+	},
+	"search.filter-options": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Search.FilterOptions(ctx, opts...)
+	},
+	"contacts.resolve": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}, opts...)
+	},
+	"contacts.timeline": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Contacts.ActivitiesPage(ctx, contactID, prospectkit.ActivityParams{Limit: 1}, append(opts, timelinePath)...)
+	},
+	"imports.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Imports.FromUpload(ctx, importID, opts...)
+	},
+	"imports.presign": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Imports.Presign(ctx, prospectkit.Fields{"size": 1000}, opts...)
+	},
+	"account.me": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Account.Me(ctx, opts...)
+	},
+	"account.credits": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		return c.Account.Credits(ctx, opts...)
+	},
+}
+
+// everySandbox holds what everyCall speaks of. What it holds is older than begin.
+func everySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbox.Sandbox {
+	t.Helper()
+	before := func(d time.Duration) time.Time { return begin.Add(-d) }
+	config := []byte(`{"listName":"Funding rounds","entityType":"person","prompt":"raised a round"}`)
+	contacts := sandbox.Rows(
+		sandbox.Row{"id": contactID, "firstName": "Ada", "email": "ada@engines.example", "socialUrl": "https://social.example/ada", "company": sandbox.Row{"name": "Engines"}},
+		sandbox.Row{"id": stepID, "firstName": "Bob", "email": "bob@zuse.example", "company": sandbox.Row{"name": "Zuse"}},
+	)
+	ws := sandbox.Workspace{
+		Name: "main", Credits: 5000, Accounts: []string{"email"}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
+		User:    sandbox.User{ID: columnID, Email: "ada@engines.example", Name: "Ada"},
+		Folders: []sandbox.Folder{{ID: folderID, Name: "Spring", Type: sandbox.ContactList}},
+		Lists: []sandbox.List{
+			{
+				ID: listID, Name: "Berlin", CreatedAt: before(3 * time.Hour), Rows: contacts,
+				Columns: []sandbox.Column{{ID: columnID, Name: "Score", Type: "number"}},
+			},
+			{ID: sourceID, Name: "Source", CreatedAt: before(2 * time.Hour), Rows: contacts[1:]},
+			{ID: resultsID, Name: "Founders", CreatedAt: before(time.Hour)},
+		},
+		Agents: []sandbox.Agent{
+			{ID: draftID, Name: "Funding rounds", Type: sandbox.WebMonitor, Config: config},
+			{ID: runsID, Name: "Founders", Type: sandbox.WebMonitor, Status: "active", ListID: resultsID},
+		},
+		Campaigns: []sandbox.Campaign{{
+			ID: campaignID, Name: "Spring", Channels: []string{"email"}, ListIDs: []string{listID}, CreatedAt: before(time.Hour),
+			Steps: []sandbox.Step{{ID: stepID, Type: "email", Subject: "Hello {{firstName}}", Body: "Do you have a minute?"}},
+			Sends: []sandbox.Send{{ID: sendID, StepID: stepID, ContactID: contactID, DueAt: begin.Add(time.Hour), State: "scheduled", Subject: "Hello Ada"}},
+		}},
+		Facts:         []sandbox.Fact{{ID: factID, Claim: "Customers stay for the price.", Category: "pricing"}},
+		Hubs:          []sandbox.Hub{{ID: hubID, Name: "Company", Pages: []sandbox.HubPage{{Title: "Pricing"}}}},
+		FilterOptions: map[string][]string{"job_title_levels": {"vp"}},
+		Prospects: sandbox.Rows(
+			sandbox.Row{"firstName": "Ada", "lastName": "Byron", "jobTitle": "VP", "companyName": "Engines", "socialUrl": "https://social.example/ada", "job_title_levels": "vp"},
+			sandbox.Row{"firstName": "Bob", "lastName": "Zuse", "jobTitle": "VP", "companyName": "Zuse", "socialUrl": "https://social.example/bob", "job_title_levels": "vp"},
+		),
+		Companies:     sandbox.Rows(sandbox.Row{"id": hubID, "name": "Engines", "domain": "engines.example", "address": sandbox.Row{"city": "Berlin"}}),
+		SavedSearches: []sandbox.SavedSearch{{ID: savedID, Name: "Deciders", Filters: []byte(`{"job_title_levels":[{"status":"include","value":"vp"}]}`)}},
+		Activities: []sandbox.Activity{
+			{ContactID: contactID, Type: "email_opened", At: before(time.Hour)}, {ContactID: contactID, Type: "email_sent", At: before(2 * time.Hour)},
+		},
+		Imports: []sandbox.Import{{ID: importID, Name: "people.csv", Format: "csv", Size: 9, Rows: 1, Reserved: true, Uploaded: true}},
+	}
+	return sandbox.New(t, append([]sandbox.Option{
+		sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}),
+		sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause"),
+		sandbox.WithRoute("campaigns.preview-step", "POST /business/campaigns/{campaignId}/steps/{stepId}/preview"),
+		sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"),
+	}, opts...)...)
+}
+
+// eachOperation runs a test for each row of the table, with its call.
+func eachOperation(t *testing.T, test func(t *testing.T, row *op.Op, call anyCall)) {
+	t.Helper()
+	var names []string
+	for _, row := range op.All() {
+		names = append(names, row.Name)
+	}
+	require.ElementsMatch(t, names, slices.Collect(maps.Keys(everyCall)), "everyCall has a call of each operation")
+	for _, row := range op.All() {
+		t.Run(row.Name, func(t *testing.T) { test(t, row, everyCall[row.Name]) })
+	}
+}

@@ -1,0 +1,76 @@
+package prospectkit_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+// readable are the calls of which something can be read that tells whether they happened. Of all others Resolve says why not.
+var readable = map[string]bool{
+	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
+	"agents.create-web-monitor": true, "agents.activate": true, "agents.pause": true, "campaigns.approve": true,
+}
+
+// TestResolveOfEveryCall loses the answer, or the request, of each call that may change or cost something.
+func TestResolveOfEveryCall(t *testing.T) {
+	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+		for _, arrives := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				time.Sleep(time.Hour) // so that what the seed holds is older than the call
+				sb := everySandbox(t, begin)
+				fault := sandbox.DropBefore()
+				if arrives {
+					fault = sandbox.DropAfter()
+				}
+				sb.Fail(row.Name, sandbox.Nth(1), fault)
+				_, err := call(t.Context(), sandboxClient(t, sb))
+				if row.Class == op.Read {
+					require.NoError(t, err)
+					return
+				}
+				doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				require.True(t, ok, "%v", err)
+				resolves(t, sb, doubt, row, arrives)
+			})
+		}
+	})
+}
+
+// resolves demands the truth about a call: that it happened, or did not, read from the service, or that nobody can tell.
+func resolves(t *testing.T, sb *sandbox.Sandbox, doubt *prospectkit.OutcomeUnknownError, row *op.Op, happened bool) {
+	t.Helper()
+	before := len(sb.Journal())
+	r, err := doubt.Resolve(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Note)
+	require.Equal(t, 1, sb.Calls(row.Name), "nothing is sent again")
+	asked := sb.Journal()[before:]
+	switch {
+	case !readable[row.Name]:
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, row.Verify, r.Note, "the reason is that of the table")
+		require.Empty(t, asked)
+		return
+	case happened:
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+		require.NotNil(t, r.Object)
+	default:
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
+		require.True(t, r.Settled)
+	}
+	require.NotEmpty(t, asked)
+	for _, e := range asked {
+		looked, ok := op.ByName(e.Op)
+		require.True(t, ok)
+		require.Equal(t, op.Read, looked.Class, "%s was looked for with %s", row.Name, e.Op)
+	}
+}
