@@ -158,3 +158,15 @@ func TestLinks(t *testing.T) {
 		"example.com/prospectkit/sandbox links example.com/prospectkit",
 	}, findings(t, links, files))
 }
+
+func TestReferences(t *testing.T) {
+	require.Equal(t, []string{
+		"README.md: no file docs/c.md",
+		"README.md: no heading docs/b.md#what-is-not",
+		"docs/b.md: no heading #nowhere",
+	}, findings(t, references, map[string]string{
+		"README.md": "# One\n[a](https://example.org) [b](docs/b.md) [c](docs/c.md) [d](docs/b.md#what-is-not) [e](docs/b.md#what-isnt-it)\n" +
+			"```text\n[x](nothing.md)\n```\n",
+		"docs/b.md": "## What isn't: `it`\n[up](../README.md#one) [here](#nowhere)\n",
+	}))
+}
