@@ -65,7 +65,11 @@ func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
 	o.Recent = o.Recent*float64(staleness)/(float64(staleness)+since) + max(float64(taken), level-o.Level)
 	o.learnBurst(now, left, limit)
 	fade := float64(memory) / (float64(memory) + since)
-	o.Sum, o.Span = o.Sum*fade+float64(taken), o.Span*fade+since
+	o.Sum, o.Span = o.Sum*fade, o.Span*fade+since
+	if o.Sum < 0.5 { // that nobody came does not mean that nobody comes: one who does is to be seen at once
+		o.Span = 0
+	}
+	o.Sum += float64(taken)
 	o.Level, o.At = level, now
 }
 

@@ -76,6 +76,7 @@ const (
 	lookLease = 2 * minute  // a look that nobody reports is forgotten
 	forgotten = 5 * minute  // requests under way that nobody reports are complete
 	staleness = 5 * second  // what others take between answers is looked up again
+	margin    = 2           // more has to be left for a look while others are about, as the estimate of them may be low
 	silence   = 3           // looks without figures that make the service one without figures
 )
 
@@ -181,7 +182,7 @@ func (s *State) takeCovered(now Instant, p Priority) Decision {
 			return Decision{Until: polite, Reason: Shared, Window: f.Window}
 		}
 		return s.look(now)
-	case left > reserve && s.pictureIsOld(now, cover, keep, reserve), cover <= 0 && reserve == 0 && s.slidOn(now):
+	case left > reserve && s.pictureIsOld(now, cover, left, keep, reserve), cover <= 0 && reserve == 0 && s.slidOn(now):
 		return s.look(now)
 	}
 	d := Decision{Until: reset, Reason: Exhausted, Window: f.Window}
@@ -207,13 +208,13 @@ func (s *State) takeCovered(now Instant, p Priority) Decision {
 }
 
 // pictureIsOld reports whether a look is due although the window has not reset: because others were taken into account for long
-// enough, or because the merged figures are lower than what they must add up to now that nothing is under way.
-func (s *State) pictureIsOld(now Instant, cover int64, keep, reserve float64) bool {
+// enough, and have surely left something, or because the merged figures are lower than what they must add up to now that nothing is under way.
+func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float64) bool {
 	f := &s.Figures
 	if s.underWay() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
 		return float64(f.Remaining) > keep+reserve
 	}
-	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0
+	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
 
 // slidOn reports whether so many of our own requests have left a sliding minute that, with nobody else about, it must have room.

@@ -40,6 +40,7 @@ type Mate struct {
 	PerSecond float64       // at random moments
 	Burst     int           // at once
 	Every     time.Duration // a burst
+	From      time.Duration // when it begins
 }
 
 // Result is what became of a run.
@@ -188,7 +189,7 @@ func (w *world) invite() {
 			request()
 			w.at(w.now+time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
 		}
-		w.at(time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
+		w.at(m.From+time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
 	}
 	if m.Burst > 0 {
 		var next func()
@@ -198,7 +199,7 @@ func (w *world) invite() {
 			}
 			w.at(w.now+m.Every, next)
 		}
-		w.at(time.Duration(w.random.Float64()*float64(m.Every)), next)
+		w.at(m.From+time.Duration(w.random.Float64()*float64(m.Every)), next)
 	}
 }
 

@@ -129,12 +129,27 @@ func TestTeammates(t *testing.T) {
 				require.Less(t, ours.Refused*4, theirs.Refused, name)
 				switch {
 				case mate.Burst == 0:
+					require.Less(t, ours.Refused*500, ours.Calls, name)
 					require.Less(t, ours.MateRefused*3, theirs.MateRefused, name)
 				case m != Sliding: // where a teammate who rarely gets through is hard to see
 					require.Less(t, ours.MateRefused*2, theirs.MateRefused, name)
 				}
 			}
 		}
+	}
+}
+
+// A teammate who comes late, after minutes in which nobody was there, is seen within one window of the service.
+func TestATeammateArrives(t *testing.T) {
+	for _, m := range []Model{Aligned, First} {
+		c := alone(0, m, 50)
+		c.Mate, c.Run = Mate{PerSecond: 1, From: 3 * time.Minute}, 6*time.Minute
+		seeds := []uint64{1, 2, 3, 4, 5}
+		ours := average(c, seeds)
+		c.Strategy = Retry
+		theirs := average(c, seeds)
+		require.Less(t, ours.MateRefused*2, theirs.MateRefused, "%s: ours %s; retry %s", m, ours, theirs)
+		require.LessOrEqual(t, ours.Refused, 2, "%s: %s", m, ours)
 	}
 }
 
