@@ -24,7 +24,8 @@ var known = map[string]string{
 	"httptest": "net/http/httptest", "io": "io", "iter": "iter", "json": "encoding/json", "log": "log", "maps": "maps",
 	"os": "os", "rand": "math/rand/v2", "signal": "os/signal", "slices": "slices", "slog": "log/slog", "strconv": "strconv",
 	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
-	"httpmock": "github.com/jarcoal/httpmock", "require": "github.com/stretchr/testify/require",
+	"httpmock": "github.com/jarcoal/httpmock", "propagation": "go.opentelemetry.io/otel/propagation",
+	"require": "github.com/stretchr/testify/require",
 }
 
 // A module is the root module or a nested one.

@@ -1,0 +1,69 @@
+package otelprospectkit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"example.com/prospectkit"
+)
+
+// ObserveBudget shows how the rate limits of a workspace stand: limit, remaining and used requests of both windows of each surface
+// that was used, calls that wait or are under way, what teammates take, and how long a surface is still held after a 429.
+// Unregister the registration when the budget is not used any more.
+func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, error) {
+	m := configure(opts).meter()
+	var errs [7]error
+	requests := func(name, what string, err *error) metric.Int64ObservableGauge {
+		gauge, e := m.Int64ObservableGauge("prospectkit.budget."+name, metric.WithUnit("{request}"), metric.WithDescription(what))
+		*err = e
+		return gauge
+	}
+	g := gauges{
+		limit:     requests("limit", "Requests that a window allows.", &errs[0]),
+		remaining: requests("remaining", "Requests left in a window, as the service said last, less what was sent since.", &errs[1]),
+		used:      requests("used", "Requests sent by this budget over one length of a window.", &errs[2]),
+		waiting:   requests("waiting", "Calls in line for the rate limit.", &errs[3]),
+		underWay:  requests("under_way", "Requests that were sent and not answered yet.", &errs[4]),
+	}
+	g.others, errs[5] = m.Float64ObservableGauge("prospectkit.budget.others", metric.WithUnit("{request}/s"),
+		metric.WithDescription("Requests a second that teammates seem to take."))
+	g.held, errs[6] = m.Float64ObservableGauge("prospectkit.budget.held", metric.WithUnit("s"),
+		metric.WithDescription("Time until a surface is free again after a 429."))
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	return m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		for _, s := range b.Snapshot() {
+			g.show(o, s)
+		}
+		return nil
+	}, g.limit, g.remaining, g.used, g.waiting, g.underWay, g.others, g.held)
+}
+
+type gauges struct {
+	limit, remaining, used, waiting, underWay metric.Int64ObservableGauge
+	others, held                              metric.Float64ObservableGauge
+}
+
+func (g gauges) show(o metric.Observer, s prospectkit.SurfaceBudget) {
+	surface := surfaceKey.String(string(s.Surface))
+	of := metric.WithAttributeSet(attribute.NewSet(surface))
+	o.ObserveInt64(g.waiting, int64(s.Waiting), of)
+	o.ObserveInt64(g.underWay, int64(s.UnderWay), of)
+	o.ObserveFloat64(g.others, s.Others, of)
+	o.ObserveFloat64(g.held, max(0, time.Until(s.HeldUntil).Seconds()), of)
+	for name, w := range map[prospectkit.Window]prospectkit.WindowBudget{prospectkit.WindowMinute: s.Minute, prospectkit.WindowDay: s.Day} {
+		of := metric.WithAttributeSet(attribute.NewSet(surface, windowKey.String(string(name))))
+		o.ObserveInt64(g.used, int64(w.Used), of)
+		if w.Limit > 0 {
+			o.ObserveInt64(g.limit, int64(w.Limit), of)
+		}
+		if w.Remaining >= 0 {
+			o.ObserveInt64(g.remaining, int64(w.Remaining), of)
+		}
+	}
+}

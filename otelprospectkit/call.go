@@ -1,0 +1,155 @@
+package otelprospectkit
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/prospectkit"
+)
+
+// The attributes that no convention has.
+const (
+	operationKey = attribute.Key("prospectkit.operation")
+	surfaceKey   = attribute.Key("prospectkit.surface")
+	outcomeKey   = attribute.Key("prospectkit.outcome")
+	attemptKey   = attribute.Key("prospectkit.attempt")
+	evidenceKey  = attribute.Key("prospectkit.evidence")
+	durationKey  = attribute.Key("prospectkit.duration")
+	reasonKey    = attribute.Key("prospectkit.reason")
+	nextKey      = attribute.Key("prospectkit.next")
+	windowKey    = attribute.Key("prospectkit.window")
+)
+
+// call follows one call. Its events arrive one after the other.
+type call struct {
+	*telemetry
+	span     trace.Span
+	wait     prospectkit.Event    // that has not ended yet, if it has a kind
+	evidence prospectkit.Evidence // of the last attempt
+	failure  string               // of the last attempt
+}
+
+func (c *call) observe(ctx context.Context, e prospectkit.Event) {
+	switch e.Kind {
+	case prospectkit.EventAttempt:
+		c.waited(ctx, e.Start)
+		c.attempt(ctx, e)
+	case prospectkit.EventDecision:
+		c.span.AddEvent("decision", trace.WithTimestamp(e.Start),
+			trace.WithAttributes(attemptKey.Int(e.Attempt), reasonKey.String(e.Reason), nextKey.String(e.Next)))
+	case prospectkit.EventWait:
+		c.waited(ctx, e.Start)
+		c.wait = e
+		c.span.AddEvent("wait", trace.WithTimestamp(e.Start),
+			trace.WithAttributes(attemptKey.Int(e.Attempt), reasonKey.String(e.Reason), durationKey.Float64(e.Wait.Seconds())))
+	case prospectkit.EventCall:
+		c.waited(ctx, e.Start.Add(e.Duration))
+		c.end(ctx, e)
+	default:
+	}
+}
+
+// waited records the wait that is over, if there was one: how long it was, not how long it was thought to be.
+func (c *call) waited(ctx context.Context, until time.Time) {
+	if c.wait.Kind == "" {
+		return
+	}
+	c.waits.Record(ctx, until.Sub(c.wait.Start).Seconds(), metric.WithAttributes(append(name(c.wait), reasonKey.String(c.wait.Reason))...))
+	c.wait = prospectkit.Event{}
+}
+
+func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
+	if e.Attempt > 1 {
+		c.retries.Add(ctx, 1, metric.WithAttributes(append(name(e), semconv.ErrorTypeKey.String(c.failure))...))
+	}
+	c.evidence = e.Evidence
+	c.failure = errorType(e, e.Evidence)
+	result := result(e, c.failure)
+	c.attempts.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(name(e), result...)...))
+	c.span.AddEvent("attempt", trace.WithTimestamp(e.Start.Add(e.Duration)), trace.WithAttributes(append(result,
+		attemptKey.Int(e.Attempt), evidenceKey.String(string(e.Evidence)), durationKey.Float64(e.Duration.Seconds()))...))
+}
+
+func (c *call) end(ctx context.Context, e prospectkit.Event) {
+	failure := errorType(e, c.evidence)
+	result := append(result(e, failure), outcomeKey.String(string(e.Outcome)))
+	c.calls.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(name(e), result...)...))
+	c.span.SetAttributes(result...)
+	if e.Attempt > 1 {
+		c.span.SetAttributes(semconv.HTTPRequestResendCount(e.Attempt - 1))
+	}
+	if failure != "" {
+		c.span.SetStatus(codes.Error, "") // a description would hold the service's message
+	}
+	c.span.End(trace.WithTimestamp(e.Start.Add(e.Duration)))
+}
+
+// name is what every measurement of an operation carries.
+func name(e prospectkit.Event) []attribute.KeyValue {
+	return []attribute.KeyValue{operationKey.String(e.Op), surfaceKey.String(string(e.Surface))}
+}
+
+// identity is what is known of a call before it begins.
+func identity(e prospectkit.Event) []attribute.KeyValue {
+	host, port, err := net.SplitHostPort(e.Host)
+	if err != nil {
+		host = strings.Trim(e.Host, "[]")
+	}
+	list := append(name(e), semconv.HTTPRequestMethodKey.String(e.Method), semconv.ServerAddress(host))
+	if n, err := strconv.Atoi(port); err == nil {
+		list = append(list, semconv.ServerPort(n))
+	}
+	if e.Route != "" {
+		list = append(list, semconv.URLTemplate(e.Route))
+	}
+	return list
+}
+
+func result(e prospectkit.Event, failure string) []attribute.KeyValue {
+	var list []attribute.KeyValue
+	if e.Status != 0 {
+		list = append(list, semconv.HTTPResponseStatusCode(e.Status))
+	}
+	if failure != "" {
+		list = append(list, semconv.ErrorTypeKey.String(failure))
+	}
+	return list
+}
+
+// errorType tells failures apart by a word of a short list: the service's code if this version knows it, the status, or what went
+// wrong without an answer. It is empty for a success.
+func errorType(e prospectkit.Event, evidence prospectkit.Evidence) string {
+	_, refused := errors.AsType[*prospectkit.RefusedError](e.Err)
+	_, hopeless := errors.AsType[*prospectkit.WaitError](e.Err)
+	switch {
+	case e.Code.Known():
+		return string(e.Code)
+	case e.Status >= 300:
+		return strconv.Itoa(e.Status)
+	case e.Err == nil:
+		return ""
+	case refused:
+		return "refused_locally"
+	case hopeless:
+		return "wait_too_long"
+	case errors.Is(e.Err, context.Canceled):
+		return "canceled"
+	case errors.Is(e.Err, context.DeadlineExceeded):
+		return "deadline_exceeded"
+	case e.Status != 0:
+		return "unreadable_answer"
+	case evidence == prospectkit.EvidenceNotSent, evidence == prospectkit.EvidenceRefused:
+		return "not_sent"
+	}
+	return "no_answer"
+}

@@ -1,0 +1,33 @@
+package otelprospectkit
+
+import (
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+)
+
+// Propagate sends the trace along with every attempt: give it to [prospectkit.WithTransport]. Without it the service learns nothing of
+// your traces. A nil base is a transport of its own, which speaks HTTP/1.1 like that of the client.
+func Propagate(base http.RoundTripper, p propagation.TextMapPropagator) http.RoundTripper {
+	if base == nil {
+		transport := &http.Transport{
+			Proxy: http.ProxyFromEnvironment, Protocols: new(http.Protocols), MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
+		}
+		transport.Protocols.SetHTTP1(true)
+		base = transport
+	}
+	return propagator{base, p}
+}
+
+type propagator struct {
+	base http.RoundTripper
+	propagation.TextMapPropagator
+}
+
+// RoundTrip adds the headers to a copy of the request.
+func (p propagator) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	p.Inject(req.Context(), propagation.HeaderCarrier(req.Header))
+	return p.base.RoundTrip(req)
+}
