@@ -1,0 +1,69 @@
+// Command budget reads a thousand pages with eight goroutines, while a teammate uses the same quota for some minutes. It does so
+// twice: without a limiter, coming back when a 429 says, and through the client's rate budget. It prints what each way cost, and
+// draws both into one chart. The minutes are virtual and pass in a second.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"text/tabwriter"
+	"time"
+
+	"example.com/prospectkit"
+)
+
+func main() {
+	file := flag.String("svg", filepath.Join("out", "budget.svg"), "where the chart goes")
+	flag.Parse()
+	if err := run(*file, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "budget:", err)
+		os.Exit(1)
+	}
+}
+
+func run(file string, out io.Writer) error {
+	ways := []struct {
+		name string
+		read reader
+	}{{"no limiter, back after each 429", readAgain}, {"the rate budget", readPage}}
+	forecast := prospectkit.NewBudget().Forecast(prospectkit.SurfaceLists, pages)
+	fmt.Fprintf(out, "%d pages at %d requests a minute: the budget forecasts %s.\n", pages, perMinute, clock(forecast))
+	fmt.Fprintf(out, "From %s to %s a teammate sends a request a second.\n\n", clock(mateComes), clock(mateGoes))
+	pulls := make([]*pull, len(ways))
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "\t429s\tteammate's 429s\tdone after")
+	for i, way := range ways {
+		p, err := virtually(way.read)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d of %d\t%s\n", way.name, len(p.refused), len(p.mateRefused), p.mateCalls, clock(p.took))
+		pulls[i] = p
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nThe chart is in %s\n", file)
+	return os.WriteFile(file, draw(pulls[0], pulls[1]), 0o600)
+}
+
+// virtually records in a bubble of testing/synctest, where waiting takes no time. The client needs no clock of its own for that.
+// The bubble belongs to a test, which is there to fail if the bubble does; nothing else is asked of it, so an empty one will do.
+func virtually(read reader) (p *pull, err error) {
+	synctest.Test(new(testing.T), func(*testing.T) { p, err = record(context.Background(), read) })
+	return p, err
+}
+
+func clock(d time.Duration) string {
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+}
