@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/prospectkit"
+)
+
+// Collector counts calls, repetitions and waits, and reads the rate budget whenever it is scraped. Its labels are names of the
+// catalogue and codes that the client knows: there is no id among them, and nothing that the service could invent.
+type Collector struct {
+	budget  *prospectkit.Budget
+	calls   *prometheus.HistogramVec
+	waits   *prometheus.HistogramVec
+	retries *prometheus.CounterVec
+}
+
+var (
+	windowLabels = []string{"surface", "window"}
+	limitDesc    = prometheus.NewDesc("prospectkit_budget_limit_requests", "Requests that a window allows.", windowLabels, nil)
+	usedDesc     = prometheus.NewDesc("prospectkit_budget_used_requests", "Requests sent over one length of a window.", windowLabels, nil)
+	leftDesc     = prometheus.NewDesc("prospectkit_budget_remaining_requests", "Requests left in a window.", windowLabels, nil)
+	waitingDesc  = prometheus.NewDesc("prospectkit_budget_waiting_calls", "Calls in line for the rate limit.", []string{"surface"}, nil)
+)
+
+// NewCollector returns a collector for the clients that share a budget. Register it, and give Observe to the clients.
+func NewCollector(budget *prospectkit.Budget) *Collector {
+	return &Collector{
+		budget: budget,
+		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "prospectkit_call_duration_seconds", Help: "Duration of calls, with all attempts and waits.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300},
+		}, []string{"operation", "outcome", "code"}),
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "prospectkit_wait_seconds", Help: "Waits for a rate limit or before a repetition, as planned.",
+			Buckets: []float64{.1, .5, 1, 5, 10, 30, 60, 120, 300, 900, 3600},
+		}, []string{"surface"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prospectkit_retries_total", Help: "Attempts beyond the first of a call.",
+		}, []string{"operation"}),
+	}
+}
+
+// Observe is what [prospectkit.WithObserver] takes.
+func (c *Collector) Observe(_ context.Context, e prospectkit.Event) {
+	switch e.Kind {
+	case prospectkit.EventAttempt:
+		if e.Attempt > 1 {
+			c.retries.WithLabelValues(e.Op).Inc()
+		}
+	case prospectkit.EventWait:
+		c.waits.WithLabelValues(string(e.Surface)).Observe(e.Wait.Seconds())
+	case prospectkit.EventCall:
+		code := e.Code
+		if !code.Known() {
+			code = ""
+		}
+		c.calls.WithLabelValues(e.Op, string(e.Outcome), string(code)).Observe(e.Duration.Seconds())
+	default:
+	}
+}
+
+// Describe lists what Collect gives.
+func (c *Collector) Describe(out chan<- *prometheus.Desc) {
+	for _, v := range []prometheus.Collector{c.calls, c.waits, c.retries} {
+		v.Describe(out)
+	}
+	for _, d := range []*prometheus.Desc{limitDesc, usedDesc, leftDesc, waitingDesc} {
+		out <- d
+	}
+}
+
+// Collect gives what was counted, and how the budget stands now.
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
+	for _, v := range []prometheus.Collector{c.calls, c.waits, c.retries} {
+		v.Collect(out)
+	}
+	gauge := func(d *prometheus.Desc, value int, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(value), labels...)
+	}
+	for _, s := range c.budget.Snapshot() {
+		surface := string(s.Surface)
+		gauge(waitingDesc, s.Waiting, surface)
+		for name, w := range map[string]prospectkit.WindowBudget{"minute": s.Minute, "day": s.Day} {
+			gauge(usedDesc, w.Used, surface, name)
+			if w.Limit > 0 {
+				gauge(limitDesc, w.Limit, surface, name)
+			}
+			if w.Remaining >= 0 {
+				gauge(leftDesc, w.Remaining, surface, name)
+			}
+		}
+	}
+}

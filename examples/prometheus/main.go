@@ -1,0 +1,56 @@
+// Command prometheus shows the metrics of a client in the format of Prometheus: it makes some calls to a sandbox, one of which
+// fails at first, and prints what a scrape would read. Copy collector.go into a program of yours.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+func main() {
+	if err := run(context.Background(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "prometheus:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer) error {
+	budget := prospectkit.NewBudget()
+	collector := NewCollector(budget)
+	sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))
+	sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
+		prospectkit.WithBudget(budget), prospectkit.WithObserver(collector.Observe))
+	if err != nil {
+		return err
+	}
+	for _, err := range client.Lists.All(ctx, prospectkit.ListsParams{}) {
+		if err != nil {
+			return err
+		}
+	}
+
+	_, err = io.WriteString(out, scrape(ctx, collector))
+	return err
+}
+
+// scrape is what Prometheus reads. A server would mount the handler at /metrics.
+func scrape(ctx context.Context, c prometheus.Collector) string {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(c)
+	response := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).
+		ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodGet, "/metrics", nil))
+	return response.Body.String()
+}
