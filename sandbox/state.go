@@ -285,10 +285,15 @@ func validateLists(ws Workspace, fail func(string, ...any)) {
 			ids[id] = kind
 		}
 	}
-	folders := map[string]string{}
+	folders, named := map[string]string{}, map[Folder]bool{}
 	for _, folder := range ws.Folders {
 		claim("folder", folder.ID)
 		folders[folder.ID] = folder.Type
+		name := Folder{Name: folder.Name, Type: folder.Type}
+		if named[name] {
+			fail("folder %q: another %s folder has the name", folder.Name, folder.Type)
+		}
+		named[name] = true
 		if !slices.Contains(folderTypes, folder.Type) {
 			fail("folder %q: unknown type %q", folder.Name, folder.Type)
 		}

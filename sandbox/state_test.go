@@ -51,6 +51,7 @@ func TestReadStateRefuses(t *testing.T) {
 		"nameless list":    {`{"format":1,"workspaces":[{"lists":[{}]}]}`, "has no name"},
 		"list kind":        {`{"format":1,"workspaces":[{"lists":[{"name":"x","entityType":"list"}]}]}`, `unknown entity type "list"`},
 		"folder kind":      {`{"format":1,"workspaces":[{"folders":[{"name":"x","type":"y"}]}]}`, `unknown type "y"`},
+		"folder twice":     {`{"format":1,"workspaces":[{"folders":[{"name":"x","type":"agent"},{"name":"x","type":"campaign"},{"name":"x","type":"agent"}]}]}`, `another agent folder has the name`},
 		"folder missing":   {`{"format":1,"workspaces":[{"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no folder has the id"},
 		"row not object":   {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[1]}]}]}`, "not a JSON object"},
 		"row id":           {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":1}]}]}]}`, "the id is not a string"},

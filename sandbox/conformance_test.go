@@ -1,0 +1,128 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+// Sentences of the service's document that no other test takes up: see testdata/conformance.md in the root.
+
+// A connection is requested with or without a note: what has no body goes out without words.
+func TestAConnectionNeedsNoNote(t *testing.T) {
+	for body, want := range map[string]string{"": "", "Shall we connect?": "Shall we connect?"} {
+		onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			t.Helper()
+			c.do("PATCH", campaignPath(drafted), object{
+				"channels": []string{"social"}, "steps": []object{{"type": "social_connection", "body": body}},
+			}).ok(200)
+			approvalOf(c, drafted).ok(202)
+			sb.Advance(time.Hour)
+			require.Equal(t, []string{id(102)}, sentBy(sb, drafted))
+			require.Equal(t, want, sb.Sends(drafted)[0].Body)
+		})
+	}
+}
+
+// All keys of a workspace draw on the same windows; another workspace has its own.
+func TestKeysOfAWorkspaceShareItsWindows(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		left := func(token, path string) int {
+			_, remaining, _ := c.as(token).get(path).rate()
+			return remaining
+		}
+		second, scoped, foreign := sb.Key(), sb.Key("lists"), sb.Workspace("b").Token()
+		require.Equal(t, 119, left(c.token, lists))
+		require.Equal(t, 118, left(second, lists))
+		require.Equal(t, 117, left(scoped, "/business/folders?type=agent"), "folders are of the same surface")
+		require.Equal(t, 119, left(foreign, lists))
+		require.Equal(t, 119, left(second, "/business/me"))
+		require.Equal(t, 118, left(c.token, "/business/credits"))
+	})
+}
+
+// firstCycle is when an agent's second run begins after its start.
+func firstCycle(t *testing.T, path string, body object) time.Duration {
+	t.Helper()
+	sb := sandbox.New(t, watched(), manual(), sandbox.Credits(100_000))
+	begun := sb.Clock().Now()
+	inPlace(t, sb).do("POST", path, with(body, object{"start": true, "expirationDate": nil})).ok(201)
+	for _, e := range sb.Advance(40 * 24 * time.Hour) {
+		if e.Kind == "agent run began" {
+			return e.Time.Sub(begun)
+		}
+	}
+	require.Fail(t, "no second run")
+	return 0
+}
+
+// What is left out of a creation has the documented default.
+func TestDefaultsOfAgents(t *testing.T) {
+	const day = 24 * time.Hour
+	require.Equal(t, day, firstCycle(t, monitors, monitor()))
+	for period, want := range map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "1d": day, "7d": 7 * day} {
+		require.Equal(t, want, firstCycle(t, monitors, with(monitor(), object{"searchPeriod": period})))
+	}
+	require.Equal(t, day, firstCycle(t, watchers, watcher()))
+	require.Equal(t, 30*day, firstCycle(t, watchers, with(watcher(), object{"frequency": 30})))
+
+	for _, pages := range []any{gone, 1, 10, 100} { // it caps the pages that are read, not the results
+		sb := sandbox.New(t, watched(), manual())
+		inPlace(t, sb).do("POST", monitors, with(monitor(), object{"start": true, "numResults": pages})).ok(201)
+		sb.Advance(time.Hour)
+		require.Len(t, sb.Rows(sb.Agents()[0].ListID), 5)
+	}
+}
+
+// A fact is edited by any key of its team, and what it says reaches no page at once.
+func TestEveryMemberOfTheTeamEditsFacts(t *testing.T) {
+	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		pages := sb.Hubs()
+		c.as(sb.Key("campaigns")).do("PATCH", facts+fact, object{"claim": "Theirs now."}).ok(200)
+		require.Equal(t, "Theirs now.", sb.Facts()[0].Claim)
+		require.Equal(t, pages, sb.Hubs())
+	})
+}
+
+// A folder listing may relay what the owning service of agent and campaign folders refuses.
+func TestFoldersRelayARefusal(t *testing.T) {
+	for _, kind := range []string{"agent", "campaign"} {
+		sb := sandbox.New(t)
+		sb.Fail("folders.list", sandbox.Nth(1), sandbox.Status(400, "INVALID_REQUEST"))
+		inPlace(t, sb).get("/business/folders", "type", kind).fails(400, "INVALID_REQUEST")
+	}
+}
+
+// Any contact field sorts; so do the documented company fields behind their prefix.
+func TestDocumentedSortKeysAreRecognised(t *testing.T) {
+	two := []sandbox.Row{{"id": "b"}, {"id": "a"}}
+	for list, keys := range map[string]string{
+		sandbox.ContactList: `firstName lastName jobTitle createdAt updatedAt address.city address.country company.name company.domain
+			company.industry company.country company.type company.revenue company.socialHeadCount company.address.city company.address.state
+			company.address.country customColumns_` + id(99),
+		sandbox.CompanyList: "name domain industry revenue socialHeadCount customColumns_" + id(99),
+	} {
+		for key := range strings.FieldsSeq(keys) {
+			rows := []sandbox.Row{field(two[0], key, "2"), field(two[1], key, "1")}
+			sb := sandbox.New(t, oneList(sandbox.List{ID: id(1), Name: "l", EntityType: list, Rows: sandbox.Rows(rows...)}))
+			sorted := inPlace(t, sb).get(rowsOf(id(1)), "sortBy", key, "sortOrder", "asc").ok(200)
+			require.Equal(t, []string{"a", "b"}, names(sorted, "id"), "%s by %s", list, key)
+		}
+	}
+}
+
+// field puts a value at a dotted path of a copy of a row, custom columns where the sandbox keeps them.
+func field(row sandbox.Row, path string, value any) sandbox.Row {
+	path = strings.Replace(path, "customColumns_", "customColumns.", 1)
+	parts := strings.Split(path, ".")
+	for i := len(parts) - 1; i > 0; i-- {
+		value = object{parts[i]: value}
+	}
+	return sandbox.Row{"id": row["id"], parts[0]: value}
+}
