@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// childVar makes this test binary the program itself, which a test can kill.
+const childVar = "WAREHOUSE_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVar) != "" {
+		main()
+		return
+	}
+	m.Run()
+}
+
+// testStore opens a warehouse of its own.
+func testStore(t *testing.T) *store {
+	t.Helper()
+	s, err := open(t.Context(), filepath.Join(t.TempDir(), "a b?c%20.db"), "")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// testSyncer copies from a sandbox, in pages of a hundred rows.
+func testSyncer(t *testing.T, sb *sandbox.Sandbox, s *store) *syncer {
+	t.Helper()
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.ReadOnly(),
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders()))) // the sandboxes here have no limits
+	require.NoError(t, err)
+	noTime := func(int) time.Duration { return 0 }
+	return &syncer{lists: client.Lists, store: s, bar: &bar{out: io.Discard, forecast: noTime}, pageSize: 100, fullEvery: time.Hour}
+}
+
+// synced syncs, and returns the syncer with its report.
+func synced(t *testing.T, sb *sandbox.Sandbox, s *store) *syncer {
+	t.Helper()
+	y := testSyncer(t, sb, s)
+	require.NoError(t, y.sync(t.Context(), sb.BaseURL()))
+	return y
+}
+
+// requireCopy demands that the warehouse holds each living row exactly once, as it is, and none besides.
+func requireCopy(t *testing.T, sb *sandbox.Sandbox, s *store) {
+	t.Helper()
+	want := map[string]string{}
+	for _, l := range sb.Lists() {
+		if l.System {
+			continue
+		}
+		for _, raw := range sb.Rows(l.ID) {
+			want[l.ID+" "+rowID(t, raw)] = string(raw)
+		}
+	}
+	got := map[string]string{}
+	require.NoError(t, s.records(t.Context(), func(r *record) error {
+		require.NotContains(t, got, r.ListID+" "+r.ID, "twice")
+		got[r.ListID+" "+r.ID] = r.Body
+		return nil
+	}))
+	require.Len(t, got, len(want))
+	for id, body := range want {
+		require.Equal(t, body, got[id])
+	}
+}
+
+func rowID(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	var row struct{ ID string }
+	require.NoError(t, json.Unmarshal(raw, &row))
+	return row.ID
+}
+
+// edit changes a row, and when it was changed.
+func edit(t *testing.T, sb *sandbox.Sandbox, listID string, at int, updated time.Time) {
+	t.Helper()
+	raw := sb.Rows(listID)[at]
+	row := sandbox.Row{}
+	require.NoError(t, json.Unmarshal(raw, &row))
+	row["jobTitle"] = "Changed"
+	row["updatedAt"] = stamp(updated)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.RemoveRows(listID, rowID(t, raw))
+		tx.InsertRows(listID, at, row)
+	})
+}
+
+// listOf finds the first visible list of a kind.
+func listOf(t *testing.T, sb *sandbox.Sandbox, kind string) sandbox.List {
+	t.Helper()
+	for _, l := range sb.Lists() {
+		if !l.System && l.EntityType == kind {
+			return l
+		}
+	}
+	require.FailNow(t, "no such list")
+	return sandbox.List{}
+}
+
+// number asks the warehouse for one.
+func number(t *testing.T, s *store, query string, args ...any) (n int) {
+	t.Helper()
+	require.NoError(t, s.db.QueryRowContext(t.Context(), query, args...).Scan(&n))
+	return n
+}
