@@ -16,5 +16,5 @@ api: # accept the exported API as that of the last release
 	go tool -modfile=tools/go.mod apidiff -m -w tools/api/prospectkit.export "$$(go list -m)"
 lint:
 	.ci/run lint housekeeping
-fuzz: # one minute of the path escaping
-	go test -run='^$$' -fuzz='^FuzzExpand$$' -fuzztime=1m ./internal/op
+fuzz: # one minute of each target
+	.ci/fuzz
