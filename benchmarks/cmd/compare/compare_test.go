@@ -1,0 +1,103 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets the test binary play the parts of server and clients.
+func TestMain(m *testing.M) {
+	if done, err := playRole(); done {
+		if err != nil {
+			_, _ = os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Everybody has to do the same, or there is nothing to compare.
+func TestAllReadTheSame(t *testing.T) {
+	server := httptest.NewServer(newService())
+	t.Cleanup(server.Close)
+	for _, w := range works() {
+		t.Run(w.id, func(t *testing.T) {
+			var want result
+			for _, c := range contenders() {
+				if !w.has(&c) {
+					continue
+				}
+				const n = 2
+				r, err := job{Server: server.URL, Work: w.id, Contender: c.name, N: n}.measure(t.Context())
+				require.NoError(t, err, c.name)
+				require.NotZero(t, r.Allocs, c.name)
+				if c.floor {
+					continue
+				}
+				require.NotZero(t, r.N, c.name)
+				if want == (result{}) {
+					want = result{N: r.N, Sum: r.Sum}
+				}
+				require.Equal(t, want, result{N: r.N, Sum: r.Sum}, c.name)
+			}
+		})
+	}
+}
+
+func TestCodesThatAreHandedOver(t *testing.T) {
+	server := httptest.NewServer(newService())
+	t.Cleanup(server.Close)
+	lost := map[string]bool{"go-github": true, "GitLab": true, "godo": true}
+	w := find("W5")
+	for _, c := range contenders() {
+		if !w.has(&c) {
+			continue
+		}
+		r, err := job{Server: server.URL, Work: w.id, Contender: c.name, N: 1}.measure(t.Context())
+		require.NoError(t, err, c.name)
+		if lost[c.name] {
+			require.Empty(t, r.Code, c.name)
+			continue
+		}
+		require.Equal(t, "LIST_NOT_FOUND", r.Code, c.name)
+	}
+}
+
+// A row is about as large as the report says, and no two have the same id.
+func TestPages(t *testing.T) {
+	s := newService()
+	require.InDelta(t, 750, len(s.contacts.text)/rowsPerPage, 40)
+	require.Len(t, s.contacts.ids, rowsPerPage)
+	seen := make(map[string]bool)
+	for number := range 3 {
+		recorder := httptest.NewRecorder()
+		s.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, basePath(3, 0)+(&pageQuery{rowsPerPage, number + 1}).appendTo(rowsPath), nil))
+		for _, id := range regexp.MustCompile(`"id":"[0-9a-f]{24}"`).FindAllString(recorder.Body.String(), -1) {
+			require.False(t, seen[id], id)
+			seen[id] = true
+		}
+	}
+	require.Len(t, seen, 3*rowsPerPage)
+}
+
+// The whole command, small: processes, rounds, report.
+func TestReport(t *testing.T) {
+	all := regexp.MustCompile("")
+	o := options{rounds: 2, scale: 0.0001, works: regexp.MustCompile("^W[157]$"), contenders: all, log: io.Discard}
+	table, err := o.compare(t.Context())
+	require.NoError(t, err)
+	report := table.report()
+	require.Contains(t, report, "| **prospectkit** |")
+	require.Contains(t, report, "### W5: 404 to a typed error")
+	require.Contains(t, report, "(code lost)")
+	require.Contains(t, report, "| W1 against by hand | at least 1 |")
+	require.NotContains(t, report, "NaN")
+	require.NotContains(t, report, "### W6")
+}

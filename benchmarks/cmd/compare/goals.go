@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A goal is a bound on one figure.
+type goal struct {
+	text   string
+	want   float64
+	most   bool // the figure must not be above it; else not below
+	figure func(*table) (float64, bool)
+}
+
+func goals() []goal {
+	return []goal{
+		{text: "W1 against by hand", want: 1, figure: against("W1", byHandName)},
+		{text: "W1 against the best peer", want: 1, figure: againstBest("W1")},
+		{text: "W1 allocations a call", want: 72, most: true, figure: ofOurs("W1", allocs)},
+		{text: "W2 against the best peer", want: 4, figure: againstBest("W2")},
+		{text: "W3 against the best peer", want: 5, figure: againstBest("W3")},
+		{text: "W3 against json.Valid on the same bytes", want: 0.5, figure: against("W3", "json.Valid")},
+		{text: "W3 against a bare scan of the same bytes by the own scanner", want: 0.5, figure: against("W3", "own scan")},
+		{text: "W3 allocations a row", want: 1.5, most: true, figure: ofOurs("W3", allocs)},
+		{text: "W3L peak RSS, MiB", want: 20, most: true, figure: ofOurs("W3L", rss)},
+		{text: "W3X against the best peer", want: 8, figure: againstBest("W3X")},
+		{text: "W4 against the best peer", want: 2, figure: againstBest("W4")},
+		{text: "W5 against by hand", want: 1, figure: against("W5", byHandName)},
+		{text: "W5 against the best peer", want: 1, figure: againstBest("W5")},
+		{text: "W5 allocations a call", want: 72, most: true, figure: ofOurs("W5", allocs)},
+		{text: "W6 against the best peer but azcore", want: 2, figure: againstBest("W6", "azcore")},
+		{text: "W6 against azcore", want: 1.3, figure: against("W6", "azcore")},
+		{text: "W6T against by hand", want: 1.1, figure: against("W6T", byHandName)},
+		{text: "W7 sequential, part of the server's time", want: 1.1, most: true, figure: func(t *table) (float64, bool) {
+			v, ok := ofOurs("W7", wall)(t)
+			return v / float64(find("W7").delay), ok
+		}},
+	}
+}
+
+func find(id string) *work {
+	for _, w := range works() {
+		if w.id == id {
+			return &w
+		}
+	}
+	panic("no work " + id)
+}
+
+func against(id, other string) func(*table) (float64, bool) {
+	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, other) }
+}
+
+func againstBest(id string, but ...string) func(*table) (float64, bool) {
+	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, t.best(find(id), but...)) }
+}
+
+// ofOurs is a figure of prospectkit, for each unit of the work, or in MiB.
+func ofOurs(id string, figure func(result) float64) func(*table) (float64, bool) {
+	return func(t *table) (float64, bool) {
+		w := find(id)
+		v, ok := t.median(w, ours, figure)
+		if figure(result{PeakRSS: 1}) == 1 {
+			return v / (1 << 20), ok
+		}
+		return v / float64(w.units(w.size(t.scale))), ok
+	}
+}
+
+func (t *table) writeGoals(b *strings.Builder) {
+	b.WriteString("## Goals\n\nSet before the work began. Ratios are of prospectkit's speed to the other's.\n\n| Goal | Bound | Measured | |\n|---|---|---|---|\n")
+	for _, g := range goals() {
+		v, ok := g.figure(t)
+		if !ok {
+			continue
+		}
+		verdict, bound := "missed", "at least"
+		if g.most {
+			bound = "at most"
+		}
+		if v >= g.want != g.most || v == g.want {
+			verdict = "reached"
+		}
+		fmt.Fprintf(b, "| %s | %s %g | %s | %s |\n", g.text, bound, g.want, ratioText(v, true), verdict)
+	}
+	b.WriteString("\n")
+}

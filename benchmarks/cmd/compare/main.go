@@ -1,0 +1,270 @@
+// Command compare runs prospectkit and its peers against one local server, on the same bytes, each in a process of its own, and
+// writes what they cost to docs/benchmarks.md. See README.md of the module.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The roles of a process that this command starts from its own binary.
+const (
+	serverRole = "COMPARE_SERVER"
+	clientRole = "COMPARE_CLIENT" // holds the job
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	if done, err := playRole(); done {
+		return err
+	}
+	o := options{log: os.Stderr}
+	only := flag.String("works", "", "only works whose id matches this expression, such as ^W3")
+	among := flag.String("contenders", "", "only contenders whose name matches this expression")
+	out := flag.String("out", "", "the file to write (default ../docs/benchmarks.md for a whole run, else standard output)")
+	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each; the median counts")
+	flag.Float64Var(&o.scale, "scale", 1, "part of the full size")
+	flag.Parse()
+	var err error
+	if o.works, err = regexp.Compile(*only); err != nil {
+		return err
+	}
+	if o.contenders, err = regexp.Compile(*among); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir, err := os.MkdirTemp("", "compare")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := o.build(ctx, dir); err != nil {
+		return err
+	}
+	t, err := o.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if *out == "" && *only == "" && *among == "" && o.scale == 1 {
+		*out = "../docs/benchmarks.md"
+	}
+	if *out == "" {
+		_, err := os.Stdout.WriteString(t.report())
+		return err
+	}
+	return os.WriteFile(*out, []byte(t.report()), 0o644) //nolint:gosec // a document
+}
+
+// playRole does the work of a process that another one has started.
+func playRole() (done bool, err error) {
+	if os.Getenv(serverRole) != "" {
+		return true, serve()
+	}
+	if text := os.Getenv(clientRole); text != "" {
+		return true, obey(text)
+	}
+	return false, nil
+}
+
+type options struct {
+	rounds     int
+	scale      float64
+	works      *regexp.Regexp
+	contenders *regexp.Regexp
+	log        io.Writer
+	binaries   map[string]string // by tag; one that is not there is this binary
+}
+
+// build links each contender into a binary of its own, so that none pays for the size of the others.
+func (o *options) build(ctx context.Context, dir string) error {
+	o.binaries = make(map[string]string)
+	for _, c := range contenders() {
+		tag := c.tag()
+		if o.binaries[tag] != "" || !o.contenders.MatchString(c.name) {
+			continue
+		}
+		fmt.Fprintln(o.log, "building", tag)
+		o.binaries[tag] = filepath.Join(dir, tag)
+		cmd := exec.CommandContext(ctx, "go", "build", "-tags", "only,"+tag, "-o", o.binaries[tag], "example.com/prospectkit/benchmarks/cmd/compare") //nolint:gosec // this program
+		cmd.Stderr = o.log
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("go build, which has to run below benchmarks: %w", err)
+		}
+	}
+	return nil
+}
+
+// compare measures everything, round by round, so that a slow minute of the machine meets all contenders alike; the order
+// changes with each round.
+func (o *options) compare(ctx context.Context) (*table, error) {
+	server, stop, err := startServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	t := &table{options: o, began: time.Now(), results: make(map[cell][]result)}
+	all := contenders()
+	for round := range o.rounds {
+		for _, w := range works() {
+			if !o.works.MatchString(w.id) || w.once && round > 0 {
+				continue
+			}
+			fmt.Fprintf(o.log, "%s round %d, %s: %s\n", time.Since(t.began).Round(time.Second), round+1, w.id, w.title)
+			for i := range all {
+				c := &all[(i*(1+round%2*(len(all)-2))+round*3)%len(all)] // forwards, then backwards, from another one each time
+				if !w.has(c) || !o.contenders.MatchString(c.name) {
+					continue
+				}
+				j := job{Server: server, Work: w.id, Contender: c.name, N: w.size(o.scale)}
+				r, err := j.start(ctx, o.binaries[c.tag()])
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", w.id, c.name, err)
+				}
+				t.add(w.id, c.name, r)
+			}
+			if err := t.agree(&w); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t.took = time.Since(t.began)
+	return t, nil
+}
+
+// inRole prepares a process of a binary, or of this one, in another role.
+func inRole(ctx context.Context, binary, role, value string) (*exec.Cmd, error) {
+	if binary == "" {
+		var err error
+		if binary, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, binary)
+	cmd.Env = append(os.Environ(), role+"="+value)
+	return cmd, nil
+}
+
+func startServer(ctx context.Context) (address string, stop func(), err error) {
+	cmd, err := inRole(ctx, "", serverRole, "1")
+	if err != nil {
+		return "", nil, err
+	}
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = in.Close() // it ends by that
+		_ = cmd.Wait()
+	}
+	address, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, fmt.Errorf("the server did not start: %w", err)
+	}
+	return strings.TrimSpace(address), stop, nil
+}
+
+// start does a job in a new process.
+func (j job) start(ctx context.Context, binary string) (result, error) {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return result{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	cmd, err := inRole(ctx, binary, clientRole, string(text))
+	if err != nil {
+		return result{}, err
+	}
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		return result{}, fmt.Errorf("%w: %s", err, strings.TrimSpace(complaint.String()))
+	}
+	var r result
+	return r, json.Unmarshal(out, &r)
+}
+
+type cell struct{ work, contender string }
+
+// table is what was measured.
+type table struct {
+	*options
+
+	began   time.Time
+	took    time.Duration
+	results map[cell][]result
+}
+
+func (t *table) add(work, contender string, r result) {
+	c := cell{work, contender}
+	t.results[c] = append(t.results[c], r)
+}
+
+// agree demands that all contenders have decoded the same values.
+func (t *table) agree(w *work) error {
+	var first *result
+	all := contenders()
+	for i := range all {
+		rs := t.results[cell{w.id, all[i].name}]
+		if len(rs) == 0 || all[i].floor {
+			continue
+		}
+		last := &rs[len(rs)-1]
+		if first == nil {
+			first = last
+		}
+		if last.N != first.N || last.Sum != first.Sum {
+			return fmt.Errorf("%s: %s has read other values than the others", w.id, all[i].name)
+		}
+		if last.N == 0 {
+			return errors.New(w.id + ": nothing was read")
+		}
+	}
+	return nil
+}
+
+// median takes one figure from the results of a cell; ok says whether there is any.
+func (t *table) median(w *work, contender string, figure func(result) float64) (value float64, ok bool) {
+	rs := t.results[cell{w.id, contender}]
+	if len(rs) == 0 {
+		return 0, false
+	}
+	figures := make([]float64, len(rs))
+	for i, r := range rs {
+		figures[i] = figure(r)
+	}
+	slices.Sort(figures)
+	return (figures[(len(figures)-1)/2] + figures[len(figures)/2]) / 2, true
+}

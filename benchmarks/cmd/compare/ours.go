@@ -1,0 +1,106 @@
+//go:build !only || prospectkit
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"sync/atomic"
+
+	"example.com/prospectkit"
+)
+
+func init() {
+	linked = append(linked, contender{
+		name: ours, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h) },
+		does: "Everything on: checks of arguments, budget, retries with connection traces, an observer, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles, and for W3X the raw rows.",
+	})
+}
+
+// prospector does the work through prospectkit.
+type prospector struct {
+	client *prospectkit.Client
+	rows   []prospectkit.IterOption
+	events *counter
+}
+
+func openOurs(base string, h *http.Client, rows ...prospectkit.IterOption) (*prospector, error) {
+	p := &prospector{rows: rows, events: new(counter)}
+	options := []prospectkit.Option{
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders())), // the documented 120 requests a minute would decide everything
+		prospectkit.WithObserver(p.events.count),
+	}
+	if h != nil {
+		options = append(options, prospectkit.WithHTTPClient(h))
+	}
+	var err error
+	p.client, err = prospectkit.New(base, token, options...)
+	return p, err
+}
+
+func (p *prospector) do(ctx context.Context, k kind, n int, s *sum) error {
+	lists := p.client.Lists
+	switch k {
+	case readUser:
+		return times(n, func() error {
+			u, err := p.client.Account.Me(ctx)
+			if err == nil {
+				s.user(user(*u))
+			}
+			return err
+		})
+	case readMissing:
+		return times(n, func() error {
+			_, err := lists.Get(ctx, listID, prospectkit.GetListParams{})
+			return s.missing(err, func(err error) string {
+				return codeIn(err, func(e *prospectkit.Error) string { return string(e.Code) })
+			})
+		})
+	case readLists:
+		return each(lists.All(ctx, prospectkit.ListsParams{}), func(l *prospectkit.List) {
+			s.list(&list{l.ID, l.Name, string(l.Kind), l.ContactsCount, l.CompaniesCount, l.CreatedAt, l.FolderID})
+		})
+	case readContacts:
+		return each(prospectkit.RowsOf[contact](ctx, lists, listID, prospectkit.RowsParams{}, p.rows...), s.contact)
+	case readDeep:
+		return each(prospectkit.RowsOf[deepContact](ctx, lists, listID, prospectkit.RowsParams{}, p.rows...), s.deep)
+	case readOpen:
+		return p.open(ctx, s)
+	case readProfiles:
+		search := p.client.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.UnlimitedPages())
+		return each(search, func(f *prospectkit.Profile) {
+			s.profile(&profile{f.FirstName, f.LastName, f.JobTitle, f.CompanyName, f.SocialURL})
+		})
+	}
+	return fmt.Errorf("no such kind: %d", k)
+}
+
+func (p *prospector) open(ctx context.Context, s *sum) error {
+	var failed error
+	err := each(p.client.Lists.Rows(ctx, listID, prospectkit.RowsParams{}, p.rows...), func(row *prospectkit.Row) {
+		var c contact
+		failed = errors.Join(failed, row.Decode(&c))
+		s.contact(&c)
+		s.text(row.Text("timezone"), row.Text("language"))
+	})
+	return errors.Join(err, failed)
+}
+
+// each hands the elements of an iterator to a function.
+func each[T any](seq iter.Seq2[*T, error], f func(*T)) error {
+	for v, err := range seq {
+		if err != nil {
+			return err
+		}
+		f(v)
+	}
+	return nil
+}
+
+// counter is an observer that does next to nothing: what it costs is making the events.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) count(context.Context, prospectkit.Event) { c.n.Add(1) }

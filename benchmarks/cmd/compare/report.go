@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+func wall(r result) float64   { return float64(r.Wall) }
+func cpu(r result) float64    { return float64(r.CPU) }
+func allocs(r result) float64 { return float64(r.Allocs) }
+func size(r result) float64   { return float64(r.Bytes) }
+func rss(r result) float64    { return float64(r.PeakRSS) }
+
+// report renders everything as Markdown.
+func (t *table) report() string {
+	var b strings.Builder
+	b.WriteString(intro)
+	fmt.Fprintf(&b, "Measured on %s: %s; %d rounds, scale %g, %s.\n\n",
+		t.began.UTC().Format("2 January 2006"), machine(), t.rounds, t.scale, t.took.Round(time.Second))
+	t.writeRatios(&b)
+	t.writeGoals(&b)
+	b.WriteString(aboutContenders)
+	for _, c := range contenders() {
+		fmt.Fprintf(&b, "- **%s**%s: %s\n", c.name, version(c.module), c.does)
+	}
+	b.WriteString(aboutFigures)
+	for _, w := range works() {
+		t.writeWork(&b, &w)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+const intro = `# Benchmarks
+
+This file is written by ` + "`go run ./cmd/compare`" + ` in [benchmarks](../benchmarks/README.md). It compares prospectkit with the request
+machinery of other Go SDKs, on the same bytes from a server in a process of its own on the same machine. Each measurement is a new
+process; contenders take turns, and the median counts. **Trust the ratios, not the figures**: on a shared machine they vary by some
+percent from run to run, and the server takes its part of the same cores.
+
+The service allows at most 120 requests a minute and surface, so no workspace keeps a core busy. What a user feels first is how many
+requests the work needs and how much latency is overlapped (W7); what decoding costs decides on small machines and with many
+workspaces in one process.
+
+`
+
+const aboutContenders = `## What each does and does not do
+
+All decode into the same structs and are asked in the way that their documentation shows for requests of one's own. Each uses its own
+default transport, except in W6T. Nobody gets answers compressed. All that goes by encoding/json matches keys without regard to
+case, takes the last of two equal keys, and replaces invalid UTF-8 in silence.
+
+`
+
+const aboutFigures = `
+## The figures
+
+Ratio: how many times faster than by hand, by wall time. CPU: user and system time of the client process, the runtime's included.
+Allocations: number and bytes on the heap. Peak RSS: the high-water mark of the process, in a binary that links
+this contender alone.
+
+`
+
+// writeRatios is the one table: works as columns.
+func (t *table) writeRatios(b *strings.Builder) {
+	b.WriteString("## Ratios to by hand\n\nWall time; above 1 is faster than net/http and encoding/json by hand.\n\n|")
+	var columns []work
+	for _, w := range works() {
+		if _, ok := t.median(&w, byHandName, wall); ok {
+			columns = append(columns, w)
+			b.WriteString(" | " + w.id)
+		}
+	}
+	b.WriteString(" |\n|---" + strings.Repeat("|---", len(columns)) + "|\n")
+	for _, c := range contenders() {
+		line, found := "| "+bold(c.name), false
+		for _, w := range columns {
+			ratio, ok := t.ratio(&w, c.name, byHandName)
+			found = found || ok
+			line += " | " + ratioText(ratio, ok)
+		}
+		if found {
+			b.WriteString(line + " |\n")
+		}
+	}
+	b.WriteString("\n")
+	for _, w := range columns {
+		fmt.Fprintf(b, "- %s: %s\n", w.id, w.title)
+	}
+	b.WriteString("\n")
+}
+
+func bold(name string) string {
+	if name == ours {
+		return "**" + name + "**"
+	}
+	return name
+}
+
+func ratioText(ratio float64, ok bool) string {
+	switch {
+	case !ok:
+		return ""
+	case ratio >= 10:
+		return fmt.Sprintf("%.0f", ratio)
+	case ratio >= 3:
+		return fmt.Sprintf("%.1f", ratio)
+	}
+	return fmt.Sprintf("%.2f", ratio)
+}
+
+// ratio is how many times faster a contender is than another one.
+func (t *table) ratio(w *work, contender, other string) (float64, bool) {
+	mine, ok := t.median(w, contender, wall)
+	theirs, known := t.median(w, other, wall)
+	return theirs / mine, ok && known
+}
+
+// best is the fastest other client, by hand apart.
+func (t *table) best(w *work, but ...string) string {
+	name, least := "", 0.0
+	for _, c := range contenders() {
+		if !c.peer || c.name == byHandName || slices.Contains(but, c.name) {
+			continue
+		}
+		if m, ok := t.median(w, c.name, wall); ok && (name == "" || m < least) {
+			name, least = c.name, m
+		}
+	}
+	return name
+}
+
+// writeWork is the section of one work.
+func (t *table) writeWork(b *strings.Builder, w *work) {
+	var lines []string
+	for _, c := range contenders() {
+		wallTime, ok := t.median(w, c.name, wall)
+		if !ok {
+			continue
+		}
+		n := float64(w.units(w.size(t.scale)))
+		get := func(f func(result) float64) float64 { v, _ := t.median(w, c.name, f); return v }
+		ratio, known := t.ratio(w, c.name, byHandName)
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |", bold(c.name), ratioText(ratio, known),
+			duration(wallTime/n), duration(get(cpu)/n), decimals(get(allocs)/n), decimals(get(size)/n), decimals(get(rss)/(1<<20))+t.remark(w, &c)))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "### %s: %s\n\n| | Ratio | Wall a %s | CPU a %s | Allocations | Bytes | Peak RSS, MiB |\n|---|---|---|---|---|---|---|\n%s\n\n",
+		w.id, w.title, w.unit, w.unit, strings.Join(lines, "\n"))
+}
+
+// remark says who lost the code of an error.
+func (t *table) remark(w *work, c *contender) string {
+	if rs := t.results[cell{w.id, c.name}]; w.kind == readMissing && rs[0].Code == "" {
+		return " (code lost)"
+	}
+	return ""
+}
+
+func duration(ns float64) string {
+	switch {
+	case ns >= 1e6:
+		return fmt.Sprintf("%.2f ms", ns/1e6)
+	case ns >= 1e4:
+		return fmt.Sprintf("%.1f µs", ns/1e3)
+	case ns >= 1e3:
+		return fmt.Sprintf("%.2f µs", ns/1e3)
+	}
+	return fmt.Sprintf("%.0f ns", ns)
+}
+
+func decimals(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// machine describes the computer without naming it.
+func machine() string {
+	model := "unknown CPU"
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if _, rest, ok := strings.Cut(string(info), "model name"); ok {
+			line, _, _ := strings.Cut(rest, "\n")
+			model = strings.TrimSpace(strings.TrimLeft(line, " \t:"))
+		}
+	}
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// version tells which release of a module is linked into this binary.
+func version(module string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || module == "" {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == module {
+			return " (" + m.Path + " " + m.Version + ")"
+		}
+	}
+	return ""
+}

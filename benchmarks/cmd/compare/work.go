@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A work is one row of the comparison.
+type work struct {
+	id      string
+	title   string
+	kind    kind
+	unit    string
+	n       int // calls or pages, at full size
+	perUnit int // units in one of them
+	delay   time.Duration
+	threads int  // 0: one
+	tuned   bool // all with the same transport, which keeps an idle connection for each thread
+	once    bool // one round only, because it is long
+	only    []string
+	extra   []string // contenders besides prospectkit and its peers
+}
+
+const threads = 64
+
+func works() []work {
+	floors := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan"}
+	return []work{
+		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 10_000, extra: floors[:2]},
+		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, extra: floors},
+		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, extra: floors},
+		{
+			id: "W3L", title: "The same with 1,000,000 rows", kind: readContacts, unit: "row", n: 1000, perUnit: rowsPerPage, once: true,
+			extra: floors[1:2],
+		},
+		{
+			id: "W3N", title: "100,000 rows into a struct with objects inside", kind: readDeep, unit: "row", n: 100,
+			perUnit: rowsPerPage, only: []string{byHandName, ours},
+		},
+		{
+			id: "W3X", title: "50,000 rows, 20 fields typed, unknown fields kept and two read", kind: readOpen, unit: "row", n: 50,
+			perUnit: rowsPerPage, extra: []string{byHandRaw},
+		},
+		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage},
+		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 5000},
+		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 20_000, threads: threads},
+		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 20_000, threads: threads, tuned: true},
+		{
+			id: "W7", title: "48 pages of 1,000 rows, 20 ms of server time each", kind: readContacts, unit: "page", n: 48, delay: 20 * time.Millisecond,
+		},
+	}
+}
+
+// has reports whether a contender takes part.
+func (w *work) has(c *contender) bool {
+	if w.only != nil {
+		return slices.Contains(w.only, c.name)
+	}
+	return c.name == ours || c.peer || slices.Contains(w.extra, c.name)
+}
+
+// size is how many calls or pages a run has.
+func (w *work) size(scale float64) int { return max(2, int(math.Round(float64(w.n)*scale))) }
+
+// units is what figures are divided by.
+func (w *work) units(n int) int { return n * max(1, w.perUnit) }
+
+// transport is the one that all share, or nil.
+func (w *work) transport() *http.Client {
+	if !w.tuned {
+		return nil
+	}
+	return &http.Client{Transport: &http.Transport{MaxIdleConns: w.threads, MaxIdleConnsPerHost: w.threads, IdleConnTimeout: time.Minute}}
+}
+
+// run does the work.
+func (w *work) run(ctx context.Context, s session, n int) (sum, error) {
+	if w.threads == 0 {
+		var total sum
+		err := s.do(ctx, w.kind, n, &total)
+		return total, err
+	}
+	var (
+		group  sync.WaitGroup
+		sums   = make([]sum, w.threads)
+		errs   = make([]error, w.threads)
+		shares = n / w.threads
+	)
+	for i := range w.threads {
+		group.Go(func() { errs[i] = s.do(ctx, w.kind, max(1, shares), &sums[i]) })
+	}
+	group.Wait()
+	return sums[0], errors.Join(errs...) // each has done the same
+}
