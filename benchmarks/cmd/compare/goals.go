@@ -49,11 +49,11 @@ func find(id string) *work {
 }
 
 func against(id, other string) func(*table) (float64, bool) {
-	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, other) }
+	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, other, wall) }
 }
 
 func againstBest(id string, but ...string) func(*table) (float64, bool) {
-	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, t.best(find(id), but...)) }
+	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, t.best(find(id), but...), wall) }
 }
 
 // ofOurs is a figure of prospectkit, for each unit of the work, or in MiB.
