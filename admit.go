@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
-	"example.com/prospectkit/internal/ratehdr"
 )
 
 // admit waits in line until an attempt may leave, or refuses if that would be beyond the deadline or the longest wait allowed.
@@ -20,6 +19,9 @@ func (c *call) admit() (budget.Permit, error) {
 		want.Priority = budget.Batch
 	}
 	permit, err := c.pool.limiter.Acquire(c.ctx, want)
+	if err == nil {
+		return permit, nil
+	}
 	full, ok := errors.AsType[*budget.RefusedError](err)
 	if !ok || c.conf.maxWait == 0 {
 		return permit, c.refused(err)
@@ -49,12 +51,12 @@ func (c *call) refused(err error) error {
 }
 
 // settle tells the budget what became of an attempt.
-func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence, now time.Time) {
+func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence) {
 	seen := budget.NoFigures
 	seen.Replays = max(0, int(a.conns.Load())-1)
 	switch {
 	case resp != nil:
-		if rate, ok := ratehdr.ParseRate(resp.Header, now); ok {
+		if rate := a.rate; a.rated {
 			seen.Limit, seen.Remaining, seen.Reset, seen.HasReset = rate.Limit, rate.Remaining, rate.Reset, rate.HasReset
 		}
 		seen.Refused = resp.StatusCode == http.StatusTooManyRequests

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/ratehdr"
 )
 
 // Attempt is one try of a call, as errors, [Info] and observers report it. It holds no secrets, ids or query text.
@@ -87,6 +88,8 @@ type attempt struct {
 	truncated bool         // the end of the upload was never handed over
 	body      []byte
 	bodyErr   error
+	rate      ratehdr.Rate // what the answer says about the rate limit, if it does
+	rated     bool
 }
 
 var (

@@ -183,8 +183,8 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	c.status, c.answer = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
-		if rate, ok := ratehdr.ParseRate(resp.Header, now); ok {
-			c.rate = c.pool.observe(rate, now)
+		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
+			c.rate = c.pool.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
 	}
@@ -213,7 +213,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}
-	c.settle(a, resp, try.Evidence, now)
+	c.settle(a, resp, try.Evidence)
 }
 
 // fail reads an answer that is not a success.

@@ -105,23 +105,13 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// number reads plain digits; a sign, a space or more than 15 digits is refused.
-func number(s string) (int64, bool) {
-	s = strings.TrimLeft(s, "0") + zero(s)
-	if !digits(s) || len(s) > 15 {
-		return 0, false
-	}
-	var n int64
+// number reads plain digits; a sign, a space or more than 15 significant digits are refused.
+func number(s string) (n int64, ok bool) {
 	for i := range len(s) {
-		n = n*10 + int64(s[i]-'0')
+		d := s[i] - '0'
+		if n = n*10 + int64(d); d > 9 || n > 999_999_999_999_999 {
+			return 0, false
+		}
 	}
-	return n, true
-}
-
-// zero keeps one digit of a number that is nothing but zeros.
-func zero(s string) string {
-	if s != "" && strings.Trim(s, "0") == "" {
-		return "0"
-	}
-	return ""
+	return n, s != ""
 }
