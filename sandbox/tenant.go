@@ -85,7 +85,7 @@ func (w *Tenant) Ledger() []LedgerEntry {
 	return slices.Clone(w.ws.ledger)
 }
 
-// Consume uses up n requests of a surface, as if somebody had sent them now.
+// Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left.
 func (w *Tenant) Consume(surface string, n int) {
 	if !w.sb.checkSurface("Consume", surface) {
 		return

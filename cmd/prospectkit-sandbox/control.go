@@ -57,6 +57,7 @@ func (h *host) control() http.Handler {
 	mux.HandleFunc("POST /_sandbox/clock", h.postClock)
 	mux.HandleFunc("GET /_sandbox/journal", h.getJournal)
 	mux.HandleFunc("GET /_sandbox/ledger", h.getLedger)
+	mux.HandleFunc("GET /_sandbox/outbox", h.getOutbox)
 	mux.HandleFunc("GET /_sandbox/windows", h.getWindows)
 	mux.HandleFunc("GET /_sandbox/operations", h.getOperations)
 	mux.HandleFunc("GET /_sandbox/{$}", getHelp)
@@ -74,6 +75,7 @@ func getHelp(w http.ResponseWriter, _ *http.Request) {
 		"POST /_sandbox/clock":     `move a manual clock: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`,
 		"GET /_sandbox/journal":    "the requests so far",
 		"GET /_sandbox/ledger":     "the credits; ?workspace=NAME for another workspace",
+		"GET /_sandbox/outbox":     "what would have left the service; ?workspace=NAME for another workspace",
 		"GET /_sandbox/windows":    "the rate windows; ?workspace=NAME for another workspace",
 		"GET /_sandbox/operations": "what can be called, and which rules are documented or assumed",
 	})

@@ -104,6 +104,31 @@ func TestRecords(t *testing.T) {
 	require.Contains(t, p.control(t, "GET", "", "").body, "POST /_sandbox/reset")
 }
 
+func TestOutbox(t *testing.T) {
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	file, err := os.Create(seed)
+	require.NoError(t, err)
+	list := sandbox.List{ID: "65f0c0ffee65f0c0ffee65f0", Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"email": "grace@navy.example"})}
+	_, err = sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name: "main", Accounts: []string{"email"}, Lists: []sandbox.List{list},
+		Campaigns: []sandbox.Campaign{sandbox.ReadyCampaign("Spring", list.ID)},
+	}}}.WriteTo(file)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+
+	p := start(t, "-seed", seed, "-clock", "manual")
+	campaigns := p.ok(t, "GET", "/business/campaigns", "").body["campaigns"].([]any)
+	id := campaigns[0].(map[string]any)["id"].(string)
+	p.ok(t, "POST", "/business/campaigns/"+id+"/approve", "")
+	require.Empty(t, p.control(t, "GET", "outbox", "").body["outbox"])
+	p.control(t, "POST", "clock", `{"advance":"1h"}`)
+	messages := p.control(t, "GET", "outbox", "").body["outbox"].([]any)
+	require.Len(t, messages, 1)
+	require.Equal(t, id, messages[0].(map[string]any)["campaignId"])
+	require.Equal(t, "message", messages[0].(map[string]any)["kind"])
+	require.Equal(t, http.StatusNotFound, p.control(t, "GET", "outbox?workspace=nobody", "").StatusCode)
+}
+
 func TestControlPlaneIsForThisMachineOnly(t *testing.T) {
 	routes := newTestHost(t).routes()
 	for name, tc := range map[string]struct {

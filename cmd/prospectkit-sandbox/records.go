@@ -54,6 +54,28 @@ func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]any{"balance": tenant.Balance(), "entries": entries})
 }
 
+func (h *host) getOutbox(w http.ResponseWriter, r *http.Request) {
+	type message struct {
+		Time       time.Time `json:"time"`
+		RequestID  string    `json:"requestId"`
+		Kind       string    `json:"kind"`
+		To         string    `json:"to"`
+		Count      int       `json:"count"`
+		CampaignID string    `json:"campaignId"`
+		SendID     string    `json:"sendId"`
+	}
+	tenant, ok := h.tenant(w, r)
+	if !ok {
+		return
+	}
+	outbox := tenant.Outbox()
+	messages := make([]message, len(outbox))
+	for i, o := range outbox {
+		messages[i] = message(o)
+	}
+	respond(w, http.StatusOK, map[string]any{"outbox": messages})
+}
+
 func (h *host) getWindows(w http.ResponseWriter, r *http.Request) {
 	type window struct {
 		Surface   op.Surface `json:"surface"`

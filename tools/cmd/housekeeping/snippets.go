@@ -20,7 +20,7 @@ import (
 
 // known are the packages that a fragment may name without importing them, beside our own.
 var known = map[string]string{
-	"context": "context", "csv": "encoding/csv", "errors": "errors", "fmt": "fmt", "http": "net/http",
+	"bytes": "bytes", "context": "context", "csv": "encoding/csv", "errors": "errors", "fmt": "fmt", "http": "net/http",
 	"httptest": "net/http/httptest", "io": "io", "iter": "iter", "json": "encoding/json", "log": "log", "maps": "maps",
 	"os": "os", "rand": "math/rand/v2", "signal": "os/signal", "slices": "slices", "slog": "log/slog", "strconv": "strconv",
 	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
@@ -98,6 +98,7 @@ func ownImports(modules []module) map[string]string {
 		own[path.Base(m.path)] = m.path
 	}
 	own["sandbox"] = modules[0].path + "/sandbox"
+	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
 	return own
 }

@@ -1,0 +1,63 @@
+// Package tested is a small application with its tests: they show how to test one of yours. The guide to them is docs/testing.md.
+package tested
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+
+	"example.com/prospectkit"
+)
+
+// Export writes the contacts of a list as CSV and returns how many there were.
+func Export(ctx context.Context, client *prospectkit.Client, listName string, out io.Writer) (int, error) {
+	list, err := find(ctx, client, listName)
+	if err != nil {
+		return 0, err
+	}
+	file := csv.NewWriter(out)
+	_ = file.Write([]string{"name", "email"}) // Flush tells
+	n := 0
+	for row, err := range client.Lists.Rows(ctx, list.ID, prospectkit.RowsParams{}) {
+		if err != nil {
+			return n, err
+		}
+		_ = file.Write([]string{row.Text("firstName"), row.Text("email")})
+		n++
+	}
+	file.Flush()
+	return n, file.Error()
+}
+
+func find(ctx context.Context, client *prospectkit.Client, name string) (*prospectkit.List, error) {
+	for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{Search: name}) {
+		if err != nil {
+			return nil, err
+		}
+		if list.Name == name {
+			return list, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no list %q", name)
+}
+
+// Approver is all that Launch needs of the client.
+type Approver interface {
+	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
+}
+
+// Launch lets a campaign send its messages. If the answer is lost, it looks what became of the approval, and never sends another.
+func Launch(ctx context.Context, campaigns Approver, campaignID string) error {
+	_, err := campaigns.Approve(ctx, campaignID)
+	doubt, lost := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	if !lost {
+		return err
+	}
+	resolution, resolveErr := doubt.Resolve(ctx)
+	if resolveErr == nil && resolution.Verdict == prospectkit.VerdictHappened {
+		return nil
+	}
+	return fmt.Errorf("look at campaign %s: %w", campaignID, errors.Join(err, resolveErr))
+}

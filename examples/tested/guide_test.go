@@ -1,0 +1,41 @@
+package tested_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the guide shows is what runs here: each of its blocks stands in a file of this directory, word for word.
+func TestTheGuideShowsWhatIsTested(t *testing.T) {
+	var code strings.Builder
+	for _, pattern := range []string{"*.go", "scripts/*"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			code.WriteString(unindented(string(text)))
+		}
+	}
+	guide, err := os.ReadFile("../../docs/testing.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```(?:go|sh|js)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
+	require.NotEmpty(t, blocks)
+	for _, block := range blocks {
+		require.Contains(t, code.String(), unindented(block[1]))
+	}
+}
+
+func unindented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return b.String()
+}

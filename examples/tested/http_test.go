@@ -1,0 +1,48 @@
+package tested_test
+
+import (
+	"errors"
+	"io"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/examples/tested"
+)
+
+func TestExportOverHTTP(t *testing.T) {
+	sb, _ := start(t)
+	server := httptest.NewServer(sb.Handler())
+	defer server.Close()
+	t.Setenv(prospectkit.EnvBaseURL, server.URL+"/api/v1")
+	t.Setenv(prospectkit.EnvToken, sb.Token())
+
+	client, err := prospectkit.FromEnv() // as the program itself does
+	require.NoError(t, err)
+	defer client.Close()
+	n, err := tested.Export(t.Context(), client, "Berlin", io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+}
+
+func TestExportWithCannedAnswers(t *testing.T) {
+	mock := httpmock.NewMockTransport()
+	mock.RegisterResponder("GET", "=~/business/lists", httpmock.NewStringResponder(401,
+		`{"error":{"code":"UNAUTHORIZED","message":"expired","param":null,"doc_url":null,"request_id":"req-1"}}`))
+	client, err := prospectkit.New("https://service.example/api/v1", "token", prospectkit.WithTransport(mock))
+	require.NoError(t, err)
+	_, err = tested.Export(t.Context(), client, "Berlin", io.Discard)
+	require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
+}
+
+func TestAMockProvesNothing(t *testing.T) {
+	mock := httpmock.NewMockTransport()
+	mock.RegisterNoResponder(httpmock.NewErrorResponder(errors.New("connection refused")))
+	client, err := prospectkit.New("https://service.example/api/v1", "token", prospectkit.WithTransport(mock))
+	require.NoError(t, err)
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown) // a mock shows no connection, so nothing proves that it was not sent
+}

@@ -1,0 +1,140 @@
+package tested_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/examples/tested"
+	"example.com/prospectkit/sandbox"
+)
+
+// start gives a test a service of its own, and a client for it.
+func start(t *testing.T, opts ...prospectkit.Option) (*sandbox.Sandbox, *prospectkit.Client) {
+	t.Helper()
+	sb := sandbox.New(t)
+	sb.Do(func(tx *sandbox.Tx) {
+		list := tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(
+			sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"},
+			sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
+		)})
+		tx.ConnectAccount("email")
+		tx.CreateCampaign(sandbox.ReadyCampaign("Spring", list))
+	})
+	opts = append(opts, prospectkit.WithTransport(sb.Transport()))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
+	require.NoError(t, err)
+	return sb, client
+}
+
+func TestExport(t *testing.T) {
+	_, client := start(t)
+	var out bytes.Buffer
+	n, err := tested.Export(t.Context(), client, "Berlin", &out)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Equal(t, "name,email\nGrace,grace@navy.example\nAlan,alan@park.example\n", out.String())
+}
+
+func TestExportWaitsForTheService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, client := start(t)
+		sb.Fail("lists.rows", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(90))
+		began := time.Now()
+		_, err := tested.Export(t.Context(), client, "Berlin", io.Discard)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, time.Since(began), 90*time.Second) // of virtual time: the test takes milliseconds
+	})
+}
+
+func TestExportGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, client := start(t)
+		sb.Fail("lists.rows", sandbox.Status(500, "UNEXPECTED_ERROR"))
+		_, err := tested.Export(t.Context(), client, "Berlin", io.Discard)
+		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		require.Equal(t, 3, sb.Calls("lists.rows"))
+	})
+}
+
+func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, client := start(t)
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter()) // done, but the answer is lost
+		campaign := sb.Campaigns()[0]
+
+		require.NoError(t, tested.Launch(t.Context(), client.Campaigns, campaign.ID))
+		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+
+		require.Empty(t, sb.Outbox())
+		time.Sleep(time.Hour)
+		require.Len(t, sb.Outbox(), 2) // one message to each contact: nothing ever leaves
+	})
+}
+
+func TestLaunchThatNeverArrived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, client := start(t)
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+		err := tested.Launch(t.Context(), client.Campaigns, sb.Campaigns()[0].ID)
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.Equal(t, 1, sb.Calls("campaigns.approve"), "nobody but a person may try again")
+		time.Sleep(24 * time.Hour)
+		require.Empty(t, sb.Outbox())
+	})
+}
+
+func TestExportGoesOnTomorrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, client := start(t, prospectkit.WithMaxWait(25*time.Hour))
+		began := time.Now()
+		for range 84 { // somebody uses up the day, 120 requests a minute
+			sb.Consume("lists", 120)
+			time.Sleep(time.Minute)
+		}
+		_, err := tested.Export(t.Context(), client, "Berlin", io.Discard)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, time.Since(began), 24*time.Hour)
+	})
+}
+
+func TestWhatTheServiceWasAsked(t *testing.T) {
+	sb, client := start(t)
+	_, err := tested.Export(t.Context(), client, "Berlin", io.Discard)
+	require.NoError(t, err)
+	for _, entry := range sb.Journal() {
+		require.Equal(t, "GET", entry.Method, "an export changes nothing: %s", entry)
+		require.Zero(t, entry.Credits)
+	}
+	require.Empty(t, sb.Ledger())
+}
+
+func TestAnotherKeyCannotExport(t *testing.T) {
+	sb, client := start(t)
+	narrow, err := prospectkit.New(sb.BaseURL(), sb.Key("campaigns"), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	_, err = tested.Export(t.Context(), narrow, "Berlin", io.Discard)
+	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
+
+	sb.Do(func(tx *sandbox.Tx) { tx.DeleteList(sb.Lists()[0].ID) }) // a teammate, in the app
+	_, err = tested.Export(t.Context(), client, "Berlin", io.Discard)
+	require.EqualError(t, err, `there is no list "Berlin"`)
+}
+
+// approver is a fake of the only method that Launch calls.
+type approver func(id string) error
+
+func (f approver) Approve(_ context.Context, id string, _ ...prospectkit.CallOption) (*prospectkit.Approval, error) {
+	return nil, f(id)
+}
+
+func TestLaunchWithAFake(t *testing.T) {
+	err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
+	require.ErrorIs(t, err, prospectkit.CodeCampaignBusy)
+}
