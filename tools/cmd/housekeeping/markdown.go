@@ -1,6 +1,12 @@
 package main
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// agentPage is the page for users with coding agents: Markdown by another name.
+const agentPage = "llms.txt"
 
 // A snippet is one block of Go code in a Markdown file.
 type snippet struct {
@@ -58,4 +64,32 @@ func given(comment string) string {
 		return ""
 	}
 	return strings.TrimSpace(rest)
+}
+
+var mention = regexp.MustCompile("`(\\*?)((?:client|sb|prospectkit|sandbox|fixture)\\.[A-Za-z0-9.]+)[(`]")
+
+// mentions finds the names in the prose of a file, `client.Lists.Create` for example, and makes a snippet of each: they have to exist.
+func mentions(path, text string) []snippet {
+	var (
+		list   []snippet
+		inside bool
+		number int
+	)
+	for line := range strings.Lines(text) {
+		number++
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			inside = !inside
+		}
+		if inside {
+			continue
+		}
+		for _, m := range mention.FindAllStringSubmatch(line, -1) {
+			code := "_ = " + m[2]
+			if m[1] != "" { // a type
+				code = "_ = (*" + m[2] + ")(nil)"
+			}
+			list = append(list, snippet{path: path, line: number, given: "sb *sandbox.Sandbox", code: code})
+		}
+	}
+	return list
 }

@@ -17,7 +17,7 @@ var (
 
 // references finds links in Markdown files that lead to no file, or to no heading of it.
 func references(root string) ([]string, error) {
-	paths, err := walk(root, func(p string) bool { return path.Ext(p) == ".md" })
+	paths, err := walk(root, func(p string) bool { return path.Ext(p) == ".md" || p == agentPage })
 	if err != nil {
 		return nil, err
 	}

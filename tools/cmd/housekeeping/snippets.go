@@ -34,14 +34,14 @@ type module struct {
 	path string
 }
 
-// snippets type-checks the Go code in README files and in docs.
+// snippets type-checks the Go code in README files, in docs and on the page for agents, and the names that this page mentions.
 func snippets(root string) ([]string, error) {
 	modules, goVersion, err := findModules(root)
 	if err != nil {
 		return nil, err
 	}
 	paths, err := walk(root, func(path string) bool {
-		return filepath.Base(path) == "README.md" || strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md")
+		return filepath.Base(path) == "README.md" || strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md") || path == agentPage
 	})
 	if err != nil {
 		return nil, err
@@ -57,7 +57,11 @@ func parseAll(root string, paths []string, imports map[string]string) (files []c
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, s := range goBlocks(p, string(content)) {
+		blocks := goBlocks(p, string(content))
+		if p == agentPage {
+			blocks = append(blocks, mentions(p, string(content))...)
+		}
+		for _, s := range blocks {
 			c, err := parse(s, imports)
 			if err != nil {
 				findings = append(findings, err.Error())

@@ -118,6 +118,23 @@ func TestSnippetOfANestedModule(t *testing.T) {
 	require.Equal(t, []string{"redisbudget/README.md:2: undefined: redisbudget.Old"}, findings(t, snippets, files))
 }
 
+func TestThePageForAgents(t *testing.T) {
+	files := map[string]string{
+		"client.go":          clientGo,
+		"sandbox/sandbox.go": "package sandbox\n\ntype Sandbox struct{}\n\nfunc (*Sandbox) Calls(string) int { return 0 }\n",
+		"llms.txt": "Use `prospectkit.New`, `client.Lists.Get(ctx, id)`, `*prospectkit.List` and `sb.Calls`, not `client`.\n" +
+			"```text\n`client.Lists.Old`\n```\n```go\nlist, err := client.Lists.Get(ctx, \"1\")\n```\n",
+	}
+	require.Empty(t, findings(t, snippets, files))
+	files["llms.txt"] = "`client.Lists.Old`\n\nand `*prospectkit.Gone`\n```go\nclient.Close()\n```\n[x](gone.md)\n"
+	require.ElementsMatch(t, []string{
+		"llms.txt:1: client.Lists.Old undefined (type *prospectkit.ListsService has no field or method Old)",
+		"llms.txt:3: undefined: prospectkit.Gone",
+		"llms.txt:5: client.Close undefined (type *prospectkit.Client has no field or method Close)",
+	}, findings(t, snippets, files))
+	require.Equal(t, []string{"llms.txt: no file gone.md"}, findings(t, references, files))
+}
+
 func TestGoBlocks(t *testing.T) {
 	text := "```text\n```go\n```\n<!-- given: a int -->\n```go\na++\n```\n\n  ```go\n  b++\n  ```\n"
 	require.Equal(t, []snippet{
