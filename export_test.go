@@ -2,12 +2,33 @@ package prospectkit
 
 import (
 	"context"
+	"net/http"
+	"time"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
 )
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 	_, err := do(ctx, c, op.SearchProspects, request{body: Fields{"scrollToken": "t"}, laterPage: true}, readObject, opts)
 	return err
+}
+
+// PassBudget returns what an attempt does before and after it is sent, for benchmarks: the answer says that there is room.
+func (c *Client) PassBudget(ctx context.Context) func() error {
+	call := &call{client: c, op: op.ListsList, ctx: ctx, conf: callConfig{settings: c.conf.settings}, pool: c.conf.budget.pool(op.Lists)}
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
+		"Ratelimit-Limit": {"1000000000"}, "Ratelimit-Remaining": {"999999999"}, "Ratelimit-Reset": {"60"},
+	}}
+	return func() error {
+		permit, err := call.admit()
+		if err != nil {
+			return err
+		}
+		a := attempt{call: call, permit: permit}
+		a.rate, a.rated = ratehdr.ParseRate(resp.Header, time.Time{})
+		call.settle(&a, resp, EvidenceAnswered)
+		return nil
+	}
 }

@@ -1,0 +1,185 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+// What these allocate is held against testdata/allocations.txt: see internal/cmd/allocations.
+
+// canned gives the same answer to every request, at the least cost to the benchmark.
+type canned struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func serve(status int, body string) *canned {
+	return &canned{status, http.Header{"Content-Type": {"application/json"}}, []byte(body)}
+}
+
+func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: c.status, ProtoMajor: 1, ProtoMinor: 1, Header: c.header, Request: r,
+		Body: io.NopCloser(bytes.NewReader(c.body)), ContentLength: int64(len(c.body)),
+	}, nil
+}
+
+// hold fails a benchmark, and costs nothing when it does not.
+func hold(b *testing.B, ok bool) { //nolint:thelper // Helper would cost more than what is measured
+	if !ok {
+		b.Helper()
+		require.Fail(b, "not what the benchmark is about")
+	}
+}
+
+// joined makes a page of elements.
+func joined(elements []string) string {
+	return fmt.Sprintf(`{"entityType":"contactList","data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`,
+		strings.Join(elements, ","), len(elements))
+}
+
+func pageOfLists(n int) string {
+	lists := make([]string, n)
+	for i := range lists {
+		lists[i] = fmt.Sprintf(`{"id":"%024x","name":"List %d","entityType":"contactList","folderId":null,"contactsCount":%d,`+
+			`"companiesCount":0,"createdAt":"2026-03-01T09:30:00.000Z"}`, i+1, i, 10*i)
+	}
+	return joined(lists)
+}
+
+// pageOfRows has people as the sandbox makes them up.
+func pageOfRows(b *testing.B, n int) string {
+	b.Helper()
+	sb := sandbox.New(b, sandbox.Seed(fixture.Build(fixture.Config{Seed: 1, ContactLists: 1, Rows: n})))
+	for _, list := range sb.Lists() {
+		raw := sb.Rows(list.ID)
+		if len(raw) != n {
+			continue
+		}
+		rows := make([]string, n)
+		for i := range rows {
+			rows[i] = string(raw[i])
+		}
+		return joined(rows)
+	}
+	require.Fail(b, "no list has so many rows")
+	return ""
+}
+
+func BenchmarkGet(b *testing.B) {
+	client := newClient(b, serve(http.StatusOK, oneUser))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := client.Account.Me(b.Context())
+		hold(b, err == nil)
+	}
+}
+
+func BenchmarkErrorAnswer(b *testing.B) {
+	client := newClient(b, serve(http.StatusNotFound, envelope("LIST_NOT_FOUND")))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := client.Lists.Get(b.Context(), listID, prospectkit.GetListParams{})
+		hold(b, errors.Is(err, prospectkit.CodeListNotFound))
+	}
+}
+
+func BenchmarkLists(b *testing.B) {
+	client := newClient(b, serve(http.StatusOK, pageOfLists(100)))
+	b.ReportAllocs()
+	for b.Loop() {
+		page, err := client.Lists.Page(b.Context(), prospectkit.ListsParams{})
+		hold(b, err == nil && len(page.Items) == 100)
+	}
+}
+
+func BenchmarkRows(b *testing.B) {
+	client := newClient(b, serve(http.StatusOK, pageOfRows(b, 100)))
+	b.Run("kept", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			page, err := client.Lists.RowsPage(b.Context(), listID, prospectkit.RowsParams{})
+			hold(b, err == nil && len(page.Items) == 100)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			page, err := client.Lists.RowsPage(b.Context(), listID, prospectkit.RowsParams{})
+			hold(b, err == nil && len(page.Items) == 100)
+			for i := range page.Items {
+				row := &page.Items[i]
+				hold(b, row.ID() != "" && row.Text("companies") == "")
+			}
+		}
+	})
+	b.Run("decoded", func(b *testing.B) {
+		type person struct {
+			ID        string `json:"id"`
+			FirstName string `json:"firstName"`
+			LastName  string `json:"lastName"`
+			JobTitle  string `json:"jobTitle"`
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			for p, err := range prospectkit.RowsOf[person](b.Context(), client.Lists, listID, prospectkit.RowsParams{}) {
+				hold(b, err == nil && p.ID != "")
+			}
+		}
+	})
+}
+
+// A client that is closed refuses each call when the request is built and before it is sent.
+func BenchmarkRequest(b *testing.B) {
+	client := newClient(b, serve(http.StatusOK, ""))
+	require.NoError(b, client.Close())
+	for name, params := range map[string]prospectkit.RowsParams{
+		"plain": {},
+		"filter": {
+			Filter: prospectkit.ContactFilter{
+				Country:   prospectkit.AnyOf("Germany", "Austria").Except("Switzerland"),
+				Employees: prospectkit.AnyHeadcount(prospectkit.HeadcountFrom(51)),
+			},
+			Sort: prospectkit.Descending(prospectkit.ByCreatedAt),
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := client.Lists.RowsPage(b.Context(), listID, params)
+				hold(b, errors.Is(err, prospectkit.ErrRefusedLocally))
+			}
+		})
+	}
+}
+
+func BenchmarkPath(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		path, ok := op.Expand(op.ListsRows.Path, listID)
+		hold(b, ok && path != "")
+	}
+}
+
+// BenchmarkBudget is what a call costs when there is room: reading the headers and taking and settling a permit.
+func BenchmarkBudget(b *testing.B) {
+	client := newClient(b, serve(http.StatusOK, ""))
+	pass := client.PassBudget(b.Context())
+	b.ReportAllocs()
+	for b.Loop() {
+		hold(b, pass() == nil)
+	}
+}
