@@ -184,7 +184,7 @@ func (s *stats) observe(_ context.Context, e prospectkit.Event) {
 		}
 	case prospectkit.EventWait:
 		s.waited.Add(int64(e.Wait))
-	case prospectkit.EventDecision, prospectkit.EventCall:
+	default:
 	}
 }
 
