@@ -291,8 +291,8 @@ func (c *call) result(loopErr error) error {
 		e.cause = c.refusal
 	}
 	e.cause = c.ended(e.cause)
-	if c.late && e.cause == nil {
-		e.cause = errTooLate
+	if c.late {
+		e.cause = bothCauses(e.cause, errTooLate)
 	}
 	return e
 }

@@ -24,6 +24,7 @@ type walk[T any] struct {
 	seen     seenIDs
 	progress *Progress
 	resume   *checkpoint
+	ahead    ahead[T]
 }
 
 // rereadRounds bounds how often the pages before a border are read again while records keep vanishing.
@@ -31,6 +32,7 @@ const rereadRounds = 5
 
 // pages drives the walk: fetch, catch up, remove repeats, hand out.
 func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
+	defer w.dropAhead()
 	page, err := w.open()
 	for err == nil {
 		if w.known && page.TotalsKnown && page.TotalRecords < w.total {
@@ -45,6 +47,9 @@ func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 		w.total, w.known = page.TotalRecords, page.TotalsKnown
 		w.progress.reached(page.Number, page.TotalRecords, page.TotalsKnown)
 		last := page.size == 0 || w.number >= w.pageCount(page)
+		if !last {
+			w.readAhead(page)
+		}
 		if !w.handOut(page, yield) {
 			return
 		}
@@ -52,8 +57,7 @@ func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 			w.progress.finished()
 			return
 		}
-		w.number++
-		page, err = w.get(w.number)
+		page, err = w.next()
 	}
 	yield(nil, err)
 }
@@ -72,8 +76,10 @@ func (w *walk[T]) open() (*Page[T], error) {
 	return w.get(w.number)
 }
 
-func (w *walk[T]) get(number int) (*Page[T], error) {
-	page, err := w.fetch(w.ctx, number, w.conf.calls)
+func (w *walk[T]) get(number int) (*Page[T], error) { return w.read(w.ctx, number, w.conf.calls) }
+
+func (w *walk[T]) read(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
+	page, err := w.fetch(ctx, number, opts)
 	if err != nil {
 		return nil, err
 	}

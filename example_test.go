@@ -163,6 +163,22 @@ func ExampleTrack() {
 	// finished: true
 }
 
+// The rows come as they would one page after the other, only sooner.
+func ExamplePrefetch() {
+	client, _ := exampleSandbox()
+	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1}, prospectkit.Prefetch(2))
+	for row, err := range rows {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.Text("firstName"))
+	}
+	// Output:
+	// Grace
+	// Alan
+	// Edsger
+}
+
 func ExampleCapture() {
 	client, sb := exampleSandbox()
 	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))

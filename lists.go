@@ -112,6 +112,7 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: true, query: collection(p),
 		id: func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
+			p := p // pages may be read at the same time
 			p.PageNum = number
 			return s.Page(ctx, p, opts...)
 		},

@@ -109,6 +109,7 @@ type iterConfig struct {
 	checkpoint string
 	paidPages  int // at most so many, of an iterator that spends credits
 	unlimited  bool
+	prefetch   int // pages read ahead
 }
 
 func (c *iterConfig) apply(opts []IterOption, bad *checks) {
@@ -189,6 +190,7 @@ func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error
 	var bad checks
 	w.conf.apply(opts, &bad)
 	w.conf.checkPaid(p.op, &bad)
+	w.ahead.width = w.conf.prefetch
 	w.progress = w.conf.progress
 	if w.progress == nil {
 		w.progress = new(Progress)

@@ -61,6 +61,31 @@ func TestContextEndsDuringBackoff(t *testing.T) {
 	}
 }
 
+// The same when the deadline would pass before the next attempt: nobody waits for that, and the error says both all the same.
+func TestNoTimeForAnotherAttempt(t *testing.T) {
+	for name, rt := range map[string]roundTrip{
+		"after an answer":   always(503, envelope("UNEXPECTED_ERROR")),
+		"after a cut":       func(*http.Request) (*http.Response, error) { return nil, errBroken },
+		"after half a page": always(200, `{"data": [`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				policy := prospectkit.RetryPolicy{BaseDelay: time.Hour, MaxDelay: time.Hour}
+				began := time.Now()
+				info, err := call(ctx, newClient(t, rt, prospectkit.WithRetry(policy)), false)
+				require.Zero(t, time.Since(began))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Len(t, info.Attempts, 1)
+				if name == "after a cut" {
+					require.ErrorIs(t, err, errBroken)
+				}
+			})
+		})
+	}
+}
+
 // A write that is waiting for its second chance has not been sent, whenever the context ends.
 func TestContextEndsWhileAWriteWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -142,6 +142,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, read reader[
 	return pager[R]{
 		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit, query: listID + "?" + collection(q), id: id,
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
+			p := p // pages may be read at the same time
 			p.PageNum = number
 			return rowsPage(ctx, s, listID, p, read, opts)
 		},

@@ -232,6 +232,9 @@ func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
 	if c.checkpoint != "" {
 		bad.add("ResumeFrom", "is not possible here: the service forbids keeping the token of a scroll, so begin a new range")
 	}
+	if c.prefetch != 0 {
+		bad.add("Prefetch", "is not possible here: a page is asked for with what the one before it gave")
+	}
 	if len(bad) > 0 {
 		return refusal(o, bad...)
 	}

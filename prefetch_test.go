@@ -1,0 +1,460 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"example.com/prospectkit"
+)
+
+// slowShelf serves a shelf to requests at the same time. Each takes its time on the way there and back, so the shelf may see them
+// in any order.
+type slowShelf struct {
+	mu    sync.Mutex
+	shelf *shelf
+	there func(page int) time.Duration
+	back  time.Duration
+	fail  func(page int) *http.Response // in place of an answer; nil: none
+
+	underWay, most int
+}
+
+func (s *slowShelf) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.underWay += n
+	s.most = max(s.most, s.underWay)
+}
+
+func (s *slowShelf) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.count(1)
+	defer s.count(-1)
+	page, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
+	if s.there != nil {
+		if err := pass(r.Context(), s.there(page)); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := s.serve(r, page)
+	if late := pass(r.Context(), s.back); late != nil {
+		return nil, late
+	}
+	return resp, err
+}
+
+func (s *slowShelf) serve(r *http.Request, page int) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		if resp := s.fail(page); resp != nil {
+			return resp, nil
+		}
+	}
+	return s.shelf.RoundTrip(r)
+}
+
+// pass lets virtual time pass.
+func pass(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// stocked has n records, in pages that take 20 ms each.
+func stocked(n int) *slowShelf {
+	s := &slowShelf{shelf: new(shelf), back: 20 * time.Millisecond}
+	s.shelf.stock(n)
+	return s
+}
+
+// lists is a client that knows the documented limits: without any, its budget would begin with one request at a time.
+func (s *slowShelf) lists(t *testing.T) *prospectkit.ListsService {
+	t.Helper()
+	return newClient(t, s, prospectkit.WithBudget(prospectkit.NewBudget())).Lists
+}
+
+func (s *slowShelf) asked() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.shelf.asked)
+}
+
+func inPagesOf(n int) prospectkit.ListsParams { return prospectkit.ListsParams{Limit: n} }
+
+func TestPrefetchDividesTheServersTime(t *testing.T) {
+	for ahead, want := range map[int]int64{0: 2000, 1: 1020, 2: 680, 4: 420, 8: 240, 64: 60} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stocked(1000)
+			var opts []prospectkit.IterOption
+			if ahead > 0 {
+				opts = append(opts, prospectkit.Prefetch(ahead))
+			}
+			began := time.Now()
+			got := drain(t, s.lists(t).All(t.Context(), inPagesOf(10), opts...))
+			require.Equal(t, want, time.Since(began).Milliseconds(), ahead)
+			require.Equal(t, s.shelf.items, got)
+			require.Len(t, s.shelf.asked, 100, "each page once")
+			require.Equal(t, ahead+1, s.most)
+		})
+	}
+}
+
+// While the loop works, so many pages are on their way and no more, and none that is not known to exist.
+func TestPrefetchIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(95)
+		page := 0
+		for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(3)) {
+			require.NoError(t, err)
+			page++
+			time.Sleep(time.Second)
+			require.Len(t, s.asked(), min(page+3, 10))
+		}
+		require.Equal(t, 10, page)
+		require.Equal(t, 3, s.most)
+		require.Len(t, s.shelf.asked, 10)
+	})
+}
+
+// Without totals nobody knows whether there is a next page.
+func TestPrefetchNeedsTotals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(35)
+		s.shelf.noTotals = true
+		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8))), 35)
+		require.Equal(t, []int{1, 2, 3, 4, 5}, s.shelf.asked)
+		require.Equal(t, 1, s.most)
+	})
+}
+
+// However a range ends, nothing is under way behind it.
+func TestPrefetchLeavesNothingBehind(t *testing.T) {
+	errLoop := errors.New("the loop's own")
+	for name, end := range map[string]func(t *testing.T, cancel func()) bool{
+		"break":  func(*testing.T, func()) bool { return false },
+		"panic":  func(*testing.T, func()) bool { panic(errLoop) },
+		"cancel": func(_ *testing.T, cancel func()) bool { cancel(); return true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := stocked(1000)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				began := time.Now()
+				func() {
+					defer func() {
+						if r := recover(); r != nil {
+							require.Equal(t, errLoop, r)
+						}
+					}()
+					seen := 0
+					for _, err := range s.lists(t).All(ctx, inPagesOf(10), prospectkit.Prefetch(8)) {
+						if err != nil {
+							require.ErrorIs(t, err, context.Canceled)
+							return
+						}
+						if seen++; seen == 25 && !end(t, cancel) {
+							break
+						}
+					}
+				}()
+				require.Zero(t, s.underWay)
+				require.Equal(t, 40*time.Millisecond, time.Since(began), "nor was anything waited for")
+			})
+		})
+	}
+}
+
+// What is read ahead is decoded ahead, too, by the caller's own code: its panic is the loop's.
+type touchy struct{ id string }
+
+func (v *touchy) UnmarshalJSON(text []byte) error {
+	if v.id = string(text); strings.Contains(v.id, `"7"`) {
+		panic("touched 7")
+	}
+	return nil
+}
+
+func TestPrefetchPanicsInTheLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(30)
+		seen := 0
+		require.PanicsWithValue(t, "touched 7", func() {
+			for _, err := range prospectkit.RowsOf[touchy](t.Context(), s.lists(t), listID, prospectkit.RowsParams{Limit: 5}, prospectkit.Prefetch(4)) {
+				require.NoError(t, err)
+				seen++
+			}
+		})
+		require.Equal(t, 20, seen, "all pages before")
+		require.Zero(t, s.underWay)
+	})
+}
+
+// An error ends the range in its place: all pages before it are delivered.
+func TestPrefetchDeliversAnErrorInItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(100)
+		s.fail = func(page int) *http.Response {
+			if page == 4 {
+				return answer(404, envelope("LIST_NOT_FOUND"))
+			}
+			return nil
+		}
+		var p prospectkit.Progress
+		got, err := prospectkit.Collect(s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8), prospectkit.Track(&p)), 1000)
+		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+		require.Len(t, got, 30)
+		require.Equal(t, 30, p.Report().Delivered)
+		require.Zero(t, s.underWay)
+	})
+}
+
+// The trap: the pages behind are looked at before page 2, and in between a record comes in front while another one at the end goes.
+// Record d is then on neither page, and the total says nothing.
+func TestPrefetchLosesNothingBetweenPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, nil, nil, func(s *shelf) { add("X")(s); drop("j")(s) })}
+		s.there = func(page int) time.Duration { return time.Duration(10-page) * time.Millisecond }
+		var p prospectkit.Progress
+		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.Track(&p)))
+		require.Equal(t, "abcdefghi", strings.Join(got, ""))
+		require.Equal(t, []int{1, 4, 3, 2, 2, 3, 4, 5}, s.shelf.asked)
+		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalTold: true, Repeats: 1, Finished: true, OrderKnown: true}, p.Report())
+	})
+}
+
+// When the total falls, the border is read again as ever, and what was read ahead is forgotten.
+func TestPrefetchAndAFallingTotal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, drop("a")), back: time.Millisecond}
+		var p prospectkit.Progress
+		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.Track(&p)))
+		require.Equal(t, "abcdefghij", strings.Join(got, ""))
+		require.Equal(t, 1, p.Report().Recovered)
+		require.Equal(t, 2, p.Report().Rereads)
+		require.True(t, p.Report().Finished)
+	})
+}
+
+// Where the collection never stands still, reading ahead gives up instead of wasting the quota.
+func TestPrefetchGivesWayToChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(400)
+		for range 1000 {
+			s.shelf.edits = append(s.shelf.edits, func(s *shelf) { s.stock(1) })
+		}
+		before := slices.Clone(s.shelf.items)
+		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8)))
+		require.Subset(t, got, before)
+		require.Less(t, len(s.shelf.asked), 100, "some 48 pages")
+	})
+}
+
+func TestPrefetchAndCapture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(60)
+		var info prospectkit.Info
+		began, page := time.Now(), 0
+		for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(2), prospectkit.Capture(&info)) {
+			require.NoError(t, err)
+			page++
+			require.Len(t, info.Attempts, 1)
+			require.Equal(t, time.Duration(page+1)/3*20*time.Millisecond, info.Attempts[0].At.Sub(began), "that of page %d", page)
+		}
+	})
+}
+
+// The wait that a page ahead of its turn would need may be refused: then it is asked for again in its turn.
+func TestPrefetchAndARefusedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(60)
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s), prospectkit.NoWait())
+		require.NoError(t, err)
+		for range 119 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Limit: 10, PageNum: 1})
+			require.NoError(t, err)
+		}
+		page := 0
+		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(2)) {
+			require.NoError(t, err)
+			if page++; page == 1 {
+				time.Sleep(2 * time.Minute)
+			}
+		}
+		require.Equal(t, 6, page)
+		require.Len(t, s.shelf.asked, 119+6)
+	})
+}
+
+func TestPrefetchIsRefused(t *testing.T) {
+	client := newClient(t, untouched(t))
+	token := []string{"Prefetch is not possible here: a page is asked for with what the one before it gave"}
+	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))
+	require.Equal(t, token, refusals(t, err))
+	_, err = names(client.Search.RunSaved(t.Context(), savedID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))
+	require.Equal(t, token, refusals(t, err))
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath, prospectkit.Prefetch(2)), 1)
+	require.Equal(t, token, refusals(t, err))
+	for _, n := range []int{-1, 0, 65} {
+		_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.Prefetch(n)), 1)
+		require.Equal(t, []string{fmt.Sprintf("Prefetch is %d, must be 1 to 64", n)}, refusals(t, err))
+	}
+}
+
+// A checkpoint taken anywhere resumes with or without pages ahead.
+func TestPrefetchAndCheckpoints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(47)
+		lists := s.lists(t)
+		for stop := 1; stop <= 47; stop++ {
+			var p prospectkit.Progress
+			var got []string
+			for list, err := range lists.All(t.Context(), inPagesOf(5), prospectkit.Prefetch(3), prospectkit.Track(&p)) {
+				require.NoError(t, err)
+				if got = append(got, list.ID); len(got) == stop {
+					break
+				}
+			}
+			got = append(got, drain(t, lists.All(t.Context(), inPagesOf(5), prospectkit.Prefetch(1+stop%4), prospectkit.ResumeFrom(p.Checkpoint())))...)
+			require.Equal(t, s.shelf.items, got)
+		}
+	})
+}
+
+// squall is a random walk over a collection, under random delays, failures and changes.
+type squall struct {
+	records, limit, ahead int
+	stop                  int // break behind so many records; 0: never
+	cancel                time.Duration
+	seed                  uint64
+	deletes               int // fewer than a page: see prefetch.go
+	inserts, failures     int
+}
+
+func drawSquall(t *rapid.T) squall {
+	limit := rapid.IntRange(2, 9).Draw(t, "limit")
+	return squall{
+		records: rapid.IntRange(0, 120).Draw(t, "records"), limit: limit, ahead: rapid.IntRange(1, 9).Draw(t, "ahead"),
+		seed: rapid.Uint64().Draw(t, "seed"), deletes: rapid.IntRange(0, limit-1).Draw(t, "deletes"),
+		inserts: rapid.IntRange(0, 20).Draw(t, "inserts"), failures: rapid.IntRange(0, 3).Draw(t, "failures"),
+		stop:   max(0, rapid.IntRange(-120, 120).Draw(t, "stop")),
+		cancel: time.Duration(max(0, rapid.IntRange(-2000, 2000).Draw(t, "cancel"))) * time.Millisecond,
+	}
+}
+
+// shelf plays the squall.
+func (q squall) shelf() *slowShelf {
+	rnd := rand.New(rand.NewPCG(q.seed, 1))
+	s := stocked(q.records)
+	s.there = func(int) time.Duration {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return time.Duration(rnd.IntN(40)) * time.Millisecond
+	}
+	s.fail = func(int) *http.Response { // under the lock
+		if q.failures == 0 || rnd.IntN(10) > 0 {
+			return nil
+		}
+		q.failures--
+		return [...]*http.Response{
+			answer(500, envelope("UNEXPECTED_ERROR")), answer(503, "<html>"), answer(429, envelope("RATE_LIMITED"), "Retry-After", "1"),
+			answer(200, `{"data": [`),
+		}[rnd.IntN(4)]
+	}
+	edit := func(sh *shelf) {
+		for q.deletes > 0 && len(sh.items) > 0 && rnd.IntN(2) == 0 {
+			i := rnd.IntN(len(sh.items))
+			sh.items = slices.Delete(sh.items, i, i+1)
+			q.deletes--
+		}
+		for q.inserts > 0 && rnd.IntN(2) == 0 {
+			sh.stock(1)
+			q.inserts--
+		}
+	}
+	for range 200 {
+		s.shelf.edits = append(s.shelf.edits, edit)
+	}
+	return s
+}
+
+// walk ranges once and says what is wrong.
+func (q squall) walk(t *testing.T, opts ...prospectkit.IterOption) (got []string, wrong error) {
+	t.Helper()
+	s := q.shelf()
+	before := slices.Clone(s.shelf.items)
+	ctx, cancel := t.Context(), func() {}
+	if q.cancel > 0 {
+		ctx, cancel = context.WithTimeout(ctx, q.cancel)
+	}
+	defer cancel()
+	var p prospectkit.Progress
+	var failed error
+	for list, err := range s.lists(t).All(ctx, inPagesOf(q.limit), append(opts, prospectkit.Track(&p))...) {
+		if failed = err; err != nil || len(got) > 0 && len(got) == q.stop {
+			break
+		}
+		got = append(got, list.ID)
+	}
+	r := p.Report()
+	switch unique := slices.Compact(slices.Sorted(slices.Values(got))); {
+	case s.underWay > 0:
+		return got, errors.New("requests are under way behind the range")
+	case len(unique) != len(got):
+		return got, fmt.Errorf("a record came twice: %v", got)
+	case r.Delivered != len(got) && q.stop == 0:
+		return got, fmt.Errorf("%d records came, reported %+v", len(got), r)
+	case failed != nil && !errors.Is(failed, context.DeadlineExceeded) && q.failures < 3:
+		return got, failed
+	case !r.Finished || r.Unsettled:
+		return got, nil
+	}
+	for _, id := range s.shelf.survivors(before) {
+		if !slices.Contains(got, id) {
+			return got, fmt.Errorf("record %s of %v is missing in %v: asked %v, %+v", id, before, got, s.shelf.asked, r)
+		}
+	}
+	return got, nil
+}
+
+func TestPrefetchInASquall(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		q := drawSquall(rt)
+		var wrong error
+		synctest.Test(t, func(t *testing.T) { _, wrong = q.walk(t, prospectkit.Prefetch(q.ahead)) })
+		if wrong != nil {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+// On a collection that stands still, reading ahead changes nothing but the time.
+func TestPrefetchIsTheSameAsWithout(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		q := drawSquall(rt)
+		q.deletes, q.inserts, q.cancel, q.failures = 0, 0, 0, min(q.failures, 2)
+		synctest.Test(t, func(t *testing.T) {
+			with, err := q.walk(t, prospectkit.Prefetch(q.ahead))
+			require.NoError(t, err)
+			without, err := q.walk(t)
+			require.NoError(t, err)
+			require.Equal(t, without, with)
+		})
+	})
+}
