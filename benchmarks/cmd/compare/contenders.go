@@ -69,7 +69,7 @@ func contenders() []contender {
 	slices.SortStableFunc(all, func(a, b contender) int { return place(a.name) - place(b.name) })
 	all = append(all, contender{
 		name: byHandRaw, open: openPeer(hand, true),
-		does: "W3X only: the row kept as one raw value and parsed again for the two fields, the cheapest way with encoding/json. The others keep a map of raw fields.",
+		does: "The row kept as one raw value and parsed again for the two fields, the cheapest way with encoding/json. The others keep a map of raw fields.",
 	})
 	return append(all, floors()...)
 }

@@ -69,6 +69,11 @@ func (p *prospector) do(ctx context.Context, k kind, n int, s *sum) error {
 		return each(prospectkit.RowsOf[deepContact](ctx, lists, listID, prospectkit.RowsParams{}, p.rows...), s.deep)
 	case readOpen:
 		return p.open(ctx, s)
+	case readRaw:
+		return each(lists.Rows(ctx, listID, prospectkit.RowsParams{}), func(row *prospectkit.Row) {
+			s.n++
+			s.text(row.Text("timezone"), row.Text("language"))
+		})
 	case readProfiles:
 		search := p.client.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.UnlimitedPages())
 		return each(search, func(f *prospectkit.Profile) {

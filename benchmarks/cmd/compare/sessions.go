@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,6 +17,7 @@ const (
 	readLists                    // the whole collection, as all below
 	readContacts                 // typed
 	readOpen                     // typed, unknown fields kept and two read
+	readRaw                      // nothing typed, everything kept and two read
 	readDeep                     // typed, with fields of objects inside
 	readProfiles
 )
@@ -64,6 +66,8 @@ func (c *sdk) do(ctx context.Context, k kind, n int, s *sum) error {
 		return pages(ctx, c, rowsPath, s.deep)
 	case readOpen:
 		return c.open(ctx, s)
+	case readRaw:
+		return c.untyped(ctx, s)
 	case readProfiles:
 		return c.profiles(ctx, s)
 	}
@@ -100,12 +104,25 @@ func (c *sdk) open(ctx context.Context, s *sum) error {
 	if c.raw {
 		return pages(ctx, c, rowsPath, func(row *rawContact) {
 			s.contact(&row.contact)
-			s.text(row.unknowns())
+			s.text(unknowns(row.raw))
 		})
 	}
 	return pages(ctx, c, rowsPath, func(row *openContact) {
 		s.contact(&row.contact)
-		s.text(row.text("timezone"), row.text("language"))
+		s.text(text(row.extra, "timezone"), text(row.extra, "language"))
+	})
+}
+
+func (c *sdk) untyped(ctx context.Context, s *sum) error {
+	if c.raw {
+		return pages(ctx, c, rowsPath, func(row *json.RawMessage) {
+			s.n++
+			s.text(unknowns(*row))
+		})
+	}
+	return pages(ctx, c, rowsPath, func(row *map[string]json.RawMessage) {
+		s.n++
+		s.text(text(*row, "timezone"), text(*row, "language"))
 	})
 }
 

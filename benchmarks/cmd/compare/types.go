@@ -56,11 +56,14 @@ type contact struct {
 	UpdatedAt          string  `json:"updatedAt"`
 }
 
-// deepContact has fields of objects inside the row, too.
+// deepContact has fields of objects inside the row.
 type deepContact struct {
-	contact
-
-	Address struct {
+	ID        string `json:"id"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
+	JobTitle  string `json:"jobTitle"`
+	Email     string `json:"email"`
+	Address   struct {
 		City    string `json:"city"`
 		Country string `json:"country"`
 	} `json:"address"`
@@ -84,10 +87,10 @@ func (c *openContact) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &c.extra)
 }
 
-// text reads one of the unknown fields.
-func (c *openContact) text(key string) string {
+// text reads a field of a row that was kept as a map.
+func text(row map[string]json.RawMessage, key string) string {
 	var s string
-	if json.Unmarshal(c.extra[key], &s) != nil {
+	if json.Unmarshal(row[key], &s) != nil {
 		return ""
 	}
 	return s
@@ -105,13 +108,13 @@ func (c *rawContact) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &c.contact)
 }
 
-// unknowns reads the two fields that W3X asks for.
-func (c *rawContact) unknowns() (timezone, language string) {
+// unknowns reads two fields of a row that was kept raw.
+func unknowns(row json.RawMessage) (timezone, language string) {
 	var v struct {
 		Timezone string `json:"timezone"`
 		Language string `json:"language"`
 	}
-	if json.Unmarshal(c.raw, &v) != nil {
+	if json.Unmarshal(row, &v) != nil {
 		return "", ""
 	}
 	return v.Timezone, v.Language
@@ -211,7 +214,8 @@ func (s *sum) contact(c *contact) {
 }
 
 func (s *sum) deep(c *deepContact) {
-	s.contact(&c.contact)
+	s.n++
+	s.text(c.ID, c.FirstName, c.LastName, c.JobTitle, c.Email)
 	s.text(c.Address.City, c.Address.Country, c.CustomColumns.Tier)
 	s.flag(c.CustomColumns.Renewal)
 }
