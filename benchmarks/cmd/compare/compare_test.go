@@ -101,3 +101,10 @@ func TestReport(t *testing.T) {
 	require.NotContains(t, report, "NaN")
 	require.NotContains(t, report, "### W6")
 }
+
+func TestOthers(t *testing.T) {
+	before := machineTime{total: 100, busy: 50, own: 10}
+	require.InDelta(t, 0.25, machineTime{total: 200, busy: 100, own: 35}.othersSince(before), 1e-9)
+	require.Zero(t, before.othersSince(before))
+	require.Zero(t, machineTime{total: 200, busy: 60, own: 35}.othersSince(before), "clocks differ a little")
+}

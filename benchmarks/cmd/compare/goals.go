@@ -5,12 +5,15 @@ import (
 	"strings"
 )
 
-// A goal is a bound on one figure.
+// A metric is one figure of a result.
+type metric = func(result) float64
+
+// A goal is a bound on one figure. A ratio can be asked for by wall and by CPU time.
 type goal struct {
 	text   string
 	want   float64
 	most   bool // the figure must not be above it; else not below
-	figure func(*table) (float64, bool)
+	figure func(t *table, time metric) (float64, bool)
 }
 
 func goals() []goal {
@@ -32,8 +35,8 @@ func goals() []goal {
 		{text: "W6 against the best peer but azcore", want: 2, figure: againstBest("W6", "azcore")},
 		{text: "W6 against azcore", want: 1.3, figure: against("W6", "azcore")},
 		{text: "W6T against by hand", want: 1.1, figure: against("W6T", byHandName)},
-		{text: "W7 sequential, part of the server's time", want: 1.1, most: true, figure: func(t *table) (float64, bool) {
-			v, ok := ofOurs("W7", wall)(t)
+		{text: "W7 sequential, part of the server's time", want: 1.1, most: true, figure: func(t *table, _ metric) (float64, bool) {
+			v, ok := ofOurs("W7", wall)(t, nil)
 			return v / float64(find("W7").delay), ok
 		}},
 	}
@@ -48,17 +51,19 @@ func find(id string) *work {
 	panic("no work " + id)
 }
 
-func against(id, other string) func(*table) (float64, bool) {
-	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, other, wall) }
+func against(id, other string) func(*table, metric) (float64, bool) {
+	return func(t *table, time metric) (float64, bool) { return t.ratio(find(id), ours, other, time) }
 }
 
-func againstBest(id string, but ...string) func(*table) (float64, bool) {
-	return func(t *table) (float64, bool) { return t.ratio(find(id), ours, t.best(find(id), but...), wall) }
+func againstBest(id string, but ...string) func(*table, metric) (float64, bool) {
+	return func(t *table, time metric) (float64, bool) {
+		return t.ratio(find(id), ours, t.best(find(id), time, but...), time)
+	}
 }
 
 // ofOurs is a figure of prospectkit, for each unit of the work, or in MiB.
-func ofOurs(id string, figure func(result) float64) func(*table) (float64, bool) {
-	return func(t *table) (float64, bool) {
+func ofOurs(id string, figure metric) func(*table, metric) (float64, bool) {
+	return func(t *table, _ metric) (float64, bool) {
 		w := find(id)
 		v, ok := t.median(w, ours, figure)
 		if figure(result{PeakRSS: 1}) == 1 {
@@ -69,20 +74,24 @@ func ofOurs(id string, figure func(result) float64) func(*table) (float64, bool)
 }
 
 func (t *table) writeGoals(b *strings.Builder) {
-	b.WriteString("## Goals\n\nSet before the work began. Ratios are of prospectkit's speed to the other's.\n\n| Goal | Bound | Measured | |\n|---|---|---|---|\n")
+	b.WriteString("## Goals\n\nSet before the work began. Ratios are of prospectkit's speed to the other's, and wall time decides.\n\n")
+	b.WriteString("| Goal | Bound | Measured | By CPU time | |\n|---|---|---:|---:|---|\n")
 	for _, g := range goals() {
-		v, ok := g.figure(t)
+		v, ok := g.figure(t, wall)
 		if !ok {
 			continue
 		}
-		verdict, bound := "missed", "at least"
+		verdict, bound, byCPU := "missed", "at least", ""
 		if g.most {
 			bound = "at most"
 		}
 		if v >= g.want != g.most || v == g.want {
 			verdict = "reached"
 		}
-		fmt.Fprintf(b, "| %s | %s %g | %s | %s |\n", g.text, bound, g.want, ratioText(v, true), verdict)
+		if strings.Contains(g.text, " against ") {
+			byCPU = ratioText(g.figure(t, cpu))
+		}
+		fmt.Fprintf(b, "| %s | %s %g | %s | %s | %s |\n", g.text, bound, g.want, ratioText(v, true), byCPU, verdict)
 	}
 	b.WriteString("\n")
 }

@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -123,6 +124,7 @@ func (o *options) compare(ctx context.Context) (*table, error) {
 		return nil, err
 	}
 	defer stop()
+	before := readMachineTime()
 	t := &table{options: o, began: time.Now(), results: make(map[cell][]result)}
 	all := contenders()
 	for round := range o.rounds {
@@ -149,6 +151,8 @@ func (o *options) compare(ctx context.Context) (*table, error) {
 		}
 	}
 	t.took = time.Since(t.began)
+	stop() // what it has used is known when it has ended
+	t.others = readMachineTime().othersSince(before)
 	return t, nil
 }
 
@@ -182,10 +186,10 @@ func startServer(ctx context.Context) (address string, stop func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return "", nil, err
 	}
-	stop = func() {
+	stop = sync.OnceFunc(func() {
 		_ = in.Close() // it ends by that
 		_ = cmd.Wait()
-	}
+	})
 	address, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		stop()
@@ -223,6 +227,7 @@ type table struct {
 	*options
 
 	began   time.Time
+	others  float64 // the part of the machine that other programs had
 	took    time.Duration
 	results map[cell][]result
 }
@@ -256,7 +261,7 @@ func (t *table) agree(w *work) error {
 }
 
 // median takes one figure from the results of a cell; ok says whether there is any.
-func (t *table) median(w *work, contender string, figure func(result) float64) (value float64, ok bool) {
+func (t *table) median(w *work, contender string, figure metric) (value float64, ok bool) {
 	rs := t.results[cell{w.id, contender}]
 	if len(rs) == 0 {
 		return 0, false

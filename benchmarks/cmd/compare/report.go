@@ -22,7 +22,13 @@ func (t *table) report() string {
 	b.WriteString(intro)
 	fmt.Fprintf(&b, "Measured on %s: %s; %d rounds, scale %g, %s.\n\n",
 		t.began.UTC().Format("2 January 2006"), machine(), t.rounds, t.scale, t.took.Round(time.Second))
-	t.writeRatios(&b)
+	b.WriteString(t.warning())
+	t.writeRatios(&b, "Wall time", wall)
+	t.writeRatios(&b, "CPU time of the client", cpu)
+	for _, w := range t.measured() {
+		fmt.Fprintf(&b, "- %s: %s\n", w.id, w.title)
+	}
+	b.WriteString("\n")
 	t.writeGoals(&b)
 	b.WriteString(aboutContenders)
 	for _, c := range contenders() {
@@ -66,21 +72,26 @@ this contender alone.
 
 `
 
-// writeRatios is the one table: works as columns.
-func (t *table) writeRatios(b *strings.Builder) {
-	b.WriteString("## Ratios to by hand\n\nWall time; above 1 is faster than net/http and encoding/json by hand.\n\n|")
-	var columns []work
-	for _, w := range works() {
-		if _, ok := t.median(&w, byHandName, wall); ok {
-			columns = append(columns, w)
-			b.WriteString(" | " + w.id)
-		}
+// measured lists the works that there are figures of.
+func (t *table) measured() []work {
+	return slices.DeleteFunc(works(), func(w work) bool {
+		_, ok := t.median(&w, byHandName, wall)
+		return !ok
+	})
+}
+
+// writeRatios compares all in one table, works as columns.
+func (t *table) writeRatios(b *strings.Builder, title string, time metric) {
+	fmt.Fprintf(b, "## %s, ratios to by hand\n\nAbove 1 is better than net/http and encoding/json by hand.\n\n|", title)
+	columns := t.measured()
+	for _, w := range columns {
+		b.WriteString(" | " + w.id)
 	}
-	b.WriteString(" |\n|---" + strings.Repeat("|---", len(columns)) + "|\n")
+	b.WriteString(" |\n|---" + strings.Repeat("|---:", len(columns)) + "|\n")
 	for _, c := range contenders() {
 		line, found := "| "+bold(c.name), false
 		for _, w := range columns {
-			ratio, ok := t.ratio(&w, c.name, byHandName, wall)
+			ratio, ok := t.ratio(&w, c.name, byHandName, time)
 			found = found || ok
 			line += " | " + ratioText(ratio, ok)
 		}
@@ -89,10 +100,14 @@ func (t *table) writeRatios(b *strings.Builder) {
 		}
 	}
 	b.WriteString("\n")
-	for _, w := range columns {
-		fmt.Fprintf(b, "- %s: %s\n", w.id, w.title)
+}
+
+// warning is for a machine that others kept busy.
+func (t *table) warning() string {
+	if t.others < 0.1 {
+		return ""
 	}
-	b.WriteString("\n")
+	return fmt.Sprintf("**Other programs had %.0f %% of the machine meanwhile: wall times and their ratios mean little in this run, the ratios of\nCPU time more. Run it again on a quiet machine.**\n\n", t.others*100)
 }
 
 func bold(name string) string {
@@ -115,20 +130,20 @@ func ratioText(ratio float64, ok bool) string {
 }
 
 // ratio is how many times faster a contender is than another one.
-func (t *table) ratio(w *work, contender, other string, time func(result) float64) (float64, bool) {
+func (t *table) ratio(w *work, contender, other string, time metric) (float64, bool) {
 	mine, ok := t.median(w, contender, time)
 	theirs, known := t.median(w, other, time)
 	return theirs / mine, ok && known
 }
 
 // best is the fastest other client, by hand apart.
-func (t *table) best(w *work, but ...string) string {
+func (t *table) best(w *work, time metric, but ...string) string {
 	name, least := "", 0.0
 	for _, c := range contenders() {
 		if !c.peer || c.name == byHandName || slices.Contains(but, c.name) {
 			continue
 		}
-		if m, ok := t.median(w, c.name, wall); ok && (name == "" || m < least) {
+		if m, ok := t.median(w, c.name, time); ok && (name == "" || m < least) {
 			name, least = c.name, m
 		}
 	}
@@ -144,7 +159,7 @@ func (t *table) writeWork(b *strings.Builder, w *work) {
 			continue
 		}
 		n := float64(w.units(w.size(t.scale)))
-		get := func(f func(result) float64) float64 { v, _ := t.median(w, c.name, f); return v }
+		get := func(f metric) float64 { v, _ := t.median(w, c.name, f); return v }
 		ratio, known := t.ratio(w, c.name, byHandName, wall)
 		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |", bold(c.name), ratioText(ratio, known),
 			ratioText(t.ratio(w, c.name, byHandName, cpu)), duration(wallTime/n), duration(get(cpu)/n), decimals(get(allocs)/n), decimals(get(size)/n), decimals(get(rss)/(1<<20))+t.remark(w, &c)))
@@ -152,7 +167,7 @@ func (t *table) writeWork(b *strings.Builder, w *work) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "### %s: %s\n\n| | Wall ratio | CPU ratio | Wall a %s | CPU a %s | Allocations | Bytes | Peak RSS, MiB |\n|---|---|---|---|---|---|---|---|\n%s\n\n",
+	fmt.Fprintf(b, "### %s: %s\n\n| | Wall ratio | CPU ratio | Wall a %s | CPU a %s | Allocations | Bytes | Peak RSS, MiB |\n|---|---:|---:|---:|---:|---:|---:|---:|\n%s\n\n",
 		w.id, w.title, w.unit, w.unit, strings.Join(lines, "\n"))
 }
 
