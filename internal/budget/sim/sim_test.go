@@ -184,6 +184,6 @@ func TestTable(t *testing.T) {
 	c.Run = 2 * time.Minute
 	table := Table(c, 1)
 	t.Log("\n" + table)
-	require.Contains(t, table, "| this package | sliding log | 0 |")
+	require.Regexp(t, `(?m)^\| this package \| 0 · [^|]*\| 0 · [^|]*\| 0 · [^|]*\| 0 · [^|]*\|$`, table)
 	require.Equal(t, Table(c, 1), table, "the same seed gives the same table")
 }

@@ -13,14 +13,15 @@ type Strategy string
 const (
 	Retry Strategy = "no limiter, wait Retry-After"     // for ever
 	Four  Strategy = "no limiter, four retries"         // like the defaults of go-retryablehttp
-	Even  Strategy = "even pacing"                      // like x/time/rate with burst 1
-	Gate  Strategy = "remember that none are left"      // the usual header gate
+	Even  Strategy = "x/time/rate, burst 1"             // even pacing
+	Burst Strategy = "x/time/rate, burst of a minute"   // a token bucket
+	Gate  Strategy = "header gate"                      // closes when an answer says that none are left
 	Ours  Strategy = "this package"                     // with the default share left to others
 	Whole Strategy = "this package, nothing for others" // with no share
 )
 
 // Strategies are all of them, in the order of the table.
-var Strategies = []Strategy{Retry, Four, Even, Gate, Ours, Whole}
+var Strategies = []Strategy{Retry, Four, Even, Burst, Gate, Ours, Whole}
 
 // abandon ends a process.
 func abandon(p plan) {
@@ -32,7 +33,9 @@ func abandon(p plan) {
 func newPlan(w *world) plan {
 	switch w.conf.Strategy {
 	case Even:
-		return &even{world: w, each: time.Minute / time.Duration(w.conf.PerMinute)}
+		return &bucket{world: w, each: time.Minute / time.Duration(w.conf.PerMinute)}
+	case Burst:
+		return &bucket{world: w, each: time.Minute / time.Duration(w.conf.PerMinute), depth: time.Minute, next: -time.Minute}
 	case Gate:
 		return &gate{world: w}
 	case Four:
@@ -64,20 +67,23 @@ func (p *retry) done(t *try, a answer, _ bool) {
 	}
 }
 
-// even lets requests go at the rate of the minute.
-type even struct {
+// bucket lets requests go at the rate of the minute, and at once what it has saved up.
+type bucket struct {
 	world *world
 	each  time.Duration
-	next  time.Duration
+	depth time.Duration
+	next  time.Duration // when the bucket has a request for the next caller
 }
 
-func (p *even) ask(t *try) {
-	at := max(p.next, p.world.now)
-	p.next = at + p.each
+func (p *bucket) ask(t *try) {
+	now := p.world.now
+	p.next = max(p.next, now-max(0, p.depth-p.each)) // no more than its depth is saved
+	at := max(p.next, now)
+	p.next += p.each
 	p.world.at(at, func() { p.world.send(p, t) })
 }
 
-func (p *even) done(t *try, a answer, _ bool) {
+func (p *bucket) done(t *try, a answer, _ bool) {
 	if !a.refused {
 		p.world.finish(t, true)
 		return

@@ -6,20 +6,37 @@ import (
 	"time"
 )
 
-// Table compares all strategies on all models of servers, one line for each, in Markdown: refusals of ours, of the teammate,
-// use of the quota, longest wait of a call, fairness. The strategy, the model and the seed of the configuration are replaced.
+// Table compares all strategies on all models of servers in Markdown, a line for each strategy. A cell has our 429s, the
+// teammate's if there is one, the use of the quota, the longest wait of a call, and the calls given up if there are any. The
+// strategy, the model and the seed of the configuration are replaced.
 func Table(c Config, seeds ...uint64) string {
 	var b strings.Builder
-	b.WriteString("| Strategy | Server | 429 us | 429 teammate | Use | Longest wait | Jain | Given up |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| |")
+	for _, m := range Models {
+		fmt.Fprintf(&b, " %s |", m)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(Models)) + "\n")
 	for _, s := range Strategies {
+		fmt.Fprintf(&b, "| %s |", s)
 		for _, m := range Models {
 			c.Strategy, c.Model = s, m
-			r := average(c, seeds)
-			fmt.Fprintf(&b, "| %s | %s | %d | %d of %d | %.1f %% | %s | %.3f | %d |\n", s, m, r.Refused, r.MateRefused,
-				r.MateRefused+r.MateCalls, 100*r.Use, r.LongestWait.Round(time.Second), r.Jain, r.Failed)
+			fmt.Fprintf(&b, " %s |", cell(average(c, seeds), c.Mate != Mate{}))
 		}
+		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+func cell(r Result, mate bool) string {
+	text := fmt.Sprint(r.Refused)
+	if mate {
+		text += fmt.Sprintf(" · %d", r.MateRefused)
+	}
+	text += fmt.Sprintf(" · %.0f %% · %s", 100*r.Use, r.LongestWait.Round(time.Second))
+	if r.Failed > 0 {
+		text += fmt.Sprintf(" · %d given up", r.Failed)
+	}
+	return text
 }
 
 // average is the mean of the runs, but the worst wait and fairness.

@@ -63,9 +63,13 @@ func tables() string {
 		workers int
 		mate    sim.Mate
 	}{
+		{"Alone, 1 goroutine", 1, sim.Mate{}},
 		{"Alone, 8 goroutines", 8, sim.Mate{}},
+		{"Alone, 50 goroutines", 50, sim.Mate{}},
 		{"Alone, 200 goroutines", 200, sim.Mate{}},
-		{"50 goroutines and a teammate who sends one request a second", 50, sim.Mate{PerSecond: 1}},
+		{"8 goroutines and a teammate who sends one request a second", 8, sim.Mate{PerSecond: 1}},
+		{"200 goroutines and a teammate who sends one request a second", 200, sim.Mate{PerSecond: 1}},
+		{"8 goroutines and the same teammate, who comes after five minutes", 8, sim.Mate{PerSecond: 1, From: 5 * time.Minute}},
 		{"50 goroutines and a teammate who sends 60 requests at once every 90 seconds", 50, sim.Mate{Burst: 60, Every: 90 * time.Second}},
 	} {
 		c := base
