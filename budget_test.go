@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,6 +173,45 @@ func TestBudgetForecastAndSnapshot(t *testing.T) {
 		require.Equal(t, prospectkit.LimitDocumented, lists.Day.Source)
 		require.Zero(t, lists.UnderWay+lists.Waiting)
 	})
+}
+
+// A pull ends when the forecast says, or up to a minute earlier: at the start, and in the middle of a minute.
+func TestForecastHolds(t *testing.T) {
+	for _, before := range []int{0, 50, 300} {
+		for _, pages := range []int{150, 300, 1000} {
+			synctest.Test(t, func(t *testing.T) {
+				sb := sandbox.New(t)
+				client := sandboxClient(t, sb)
+				pull(t, client, before)
+				forecast := client.Budget().Forecast(prospectkit.SurfaceLists, pages)
+				began := time.Now()
+				pull(t, client, pages)
+				took := time.Since(began)
+				require.Greater(t, took, forecast-time.Minute, "%d pages after %d", pages, before)
+				require.Less(t, took, forecast+15*time.Second, "%d pages after %d", pages, before)
+				require.Zero(t, tooMany(sb))
+			})
+		}
+	}
+}
+
+// pull reads so many pages with eight goroutines, at 100 ms a page.
+func pull(t *testing.T, client *prospectkit.Client, pages int) {
+	t.Helper()
+	var (
+		page  atomic.Int64
+		group sync.WaitGroup
+	)
+	for range 8 {
+		group.Go(func() {
+			for page.Add(1) <= int64(pages) {
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+				require.NoError(t, err)
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestBudgetOptions(t *testing.T) {

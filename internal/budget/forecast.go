@@ -48,8 +48,8 @@ func (s *State) rounds(at Instant, n int64) Instant {
 	return at
 }
 
-// Forecast is how long n more requests will take, at the rate that the windows sustain. It is zero when they fit at once, or when
-// no limit is known.
+// Forecast is how long n more requests will take, at the rate that the windows sustain and others leave to us. It is zero when they
+// fit at once, or when no limit is known.
 func (s *State) Forecast(now Instant, n int) Instant {
 	s.settle(now)
 	wait := max(0, s.HeldUntil-now)
@@ -78,6 +78,7 @@ func (s *State) Forecast(now Instant, n int) Instant {
 // paced is how long the minutes make so many requests last.
 func (s *State) paced(from Instant, need float64) Instant {
 	limit := float64(s.Limits[Minute].Max)
+	limit -= min(s.Others.rate(from)*float64(minute), fairShare*limit)
 	room, reset := limit, from+minute
 	if f := &s.Figures; f.Valid && f.Window == Minute && from < s.resetAt() {
 		room, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.underWay()), s.resetAt()

@@ -191,6 +191,8 @@ func TestTeammatesAreSeenAndLeftTheirPart(t *testing.T) {
 		s.Report(now+100*millisecond, p.Permit, told(120, remaining, time.Minute-time.Duration(i)*time.Second))
 	}
 	require.InDelta(t, 0.7, s.Others.rate(10*second)*float64(second), 0.35)
+	alone := NewState(lists())
+	require.Greater(t, s.Forecast(11*second, 1000), alone.Forecast(11*second, 1000)*5/4, "they take their part of each minute")
 	permits, d := take(s, 11*second, 200)
 	require.Equal(t, Shared, d.Reason)
 	require.InDelta(t, 55, len(permits), 25)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -28,7 +29,7 @@ func Table(c Config, seeds ...uint64) string {
 }
 
 func cell(r Result, mate bool) string {
-	text := fmt.Sprint(r.Refused)
+	text := strconv.Itoa(r.Refused)
 	if mate {
 		text += fmt.Sprintf(" · %d", r.MateRefused)
 	}
