@@ -32,9 +32,10 @@ func TestBaseline(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	worse, better := compare(map[string]int{"A": 5, "B": 5, "C": 5, "E": 5}, []count{{"A", 5}, {"B", 6}, {"C", 4}, {"D", 0}})
+	worse, better := compare(map[string]int{"A": 5, "B": 5, "C": 5, "E": 5, "F": 400, "G": 400}, []count{{"F", 402}, {"G", 403}, {"A", 5}, {"B", 6}, {"C", 4}, {"D", 0}})
 	require.Equal(t, []string{
 		"B allocates 6 times, it was 5", "D is not in testdata/allocations.txt", "E is in testdata/allocations.txt, but there is no such benchmark",
+		"G allocates 403 times, it was 400",
 	}, worse)
 	require.Len(t, better, 1)
 	require.Contains(t, better[0], "C allocates 4 times, it was 5")
