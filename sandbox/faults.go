@@ -20,6 +20,7 @@ type Fault struct {
 	op     string // "*" is every operation
 	words  []string
 	chaos  bool
+	off    bool
 	draw   func() *Fault // of chaos: what happens this time, nil for nothing
 
 	when  []func(*http.Request) bool
@@ -122,6 +123,13 @@ func (sb *Sandbox) Hits(f *Fault) int {
 	return f.hits
 }
 
+// Switch turns a fault off, or on again. While it is off it hits nothing and counts nothing, and it need not fire.
+func (sb *Sandbox) Switch(f *Fault, on bool) {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	f.off = !on
+}
+
 // Clear takes all faults back. Those that have not fired are forgiven.
 func (sb *Sandbox) Clear() {
 	sb.mu.Lock()
@@ -140,7 +148,7 @@ func (f *Fault) String() string {
 // fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.
 func (sb *Sandbox) fits(o *op.Op, r *http.Request, body []byte) []*Fault {
 	sb.mu.Lock()
-	candidates := slices.Clip(sb.faults)
+	candidates := slices.DeleteFunc(slices.Clone(sb.faults), func(f *Fault) bool { return f.off })
 	sb.mu.Unlock()
 	var fitting []*Fault
 	for _, f := range candidates {

@@ -425,3 +425,25 @@ func TestAppliedAnswersInPlaceOfTheService(t *testing.T) {
 		c.do("POST", lists, create("Q1")).fails(409, "LIST_NAME_TAKEN")
 	})
 }
+
+func TestFaultsAreSwitchedOffAndOn(t *testing.T) {
+	sb := sandbox.New(t)
+	f := sb.Fail("account.me", sandbox.Nth(2), sandbox.HTML(502))
+	never := sb.Fail("account.me", sandbox.HTML(503))
+	sb.Switch(never, false) // and so it need not fire
+	status := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/me", nil)
+		require.NoError(t, err)
+		req.SetBasicAuth(sb.Token(), "")
+		resp, err := sb.Client().Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode
+	}
+	require.Equal(t, 200, status())
+	sb.Switch(f, false)
+	require.Equal(t, 200, status(), "off, and not counted")
+	sb.Switch(f, true)
+	require.Equal(t, 502, status())
+	require.Equal(t, 1, sb.Hits(f))
+}

@@ -197,7 +197,7 @@ func (sb *Sandbox) finish() {
 	sb.t = nil
 	var unfired []string
 	for _, f := range sb.faults {
-		if f.hits == 0 && !f.chaos {
+		if f.hits == 0 && !f.chaos && !f.off {
 			unfired = append(unfired, f.String())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ func (h *host) control() http.Handler {
 	mux.HandleFunc("GET /_sandbox/faults", h.getFaults)
 	mux.HandleFunc("POST /_sandbox/faults", h.postFault)
 	mux.HandleFunc("DELETE /_sandbox/faults", h.deleteFaults)
+	mux.HandleFunc("POST /_sandbox/faults/{number}", h.postSwitch)
 	mux.HandleFunc("GET /_sandbox/clock", h.getClock)
 	mux.HandleFunc("POST /_sandbox/clock", h.postClock)
 	mux.HandleFunc("GET /_sandbox/journal", h.getJournal)
@@ -60,21 +62,31 @@ func (h *host) control() http.Handler {
 	mux.HandleFunc("GET /_sandbox/outbox", h.getOutbox)
 	mux.HandleFunc("GET /_sandbox/windows", h.getWindows)
 	mux.HandleFunc("GET /_sandbox/operations", h.getOperations)
-	mux.HandleFunc("GET /_sandbox/{$}", getHelp)
+	mux.HandleFunc("GET /_sandbox/overview", h.getOverview)
+	mux.HandleFunc("GET /_sandbox/{$}", getRoot)
 	return mux
 }
 
-func getHelp(w http.ResponseWriter, _ *http.Request) {
+// getRoot shows browsers the dashboard, and everybody else what there is.
+func getRoot(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept")
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		serveDashboard(w)
+		return
+	}
 	respond(w, http.StatusOK, map[string]string{
+		"GET /_sandbox/":           "in a browser: the dashboard",
 		"GET /_sandbox/state":      "the state, in the format of -seed and -state",
 		"POST /_sandbox/reset":     "start again from the seed and the flags; the clock goes on",
 		"GET /_sandbox/faults":     "the faults and how often each fired",
 		"POST /_sandbox/faults":    `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`,
+		"POST /_sandbox/faults/N":  `switch fault N: {"on": false}`,
 		"DELETE /_sandbox/faults":  "take all faults back",
 		"GET /_sandbox/clock":      "the time",
 		"POST /_sandbox/clock":     `move a manual clock: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`,
-		"GET /_sandbox/journal":    "the requests so far",
-		"GET /_sandbox/ledger":     "the credits; ?workspace=NAME for another workspace",
+		"GET /_sandbox/journal":    "the requests so far; ?last=N for the newest",
+		"GET /_sandbox/ledger":     "the credits; ?last=N for the newest, ?workspace=NAME for another workspace",
+		"GET /_sandbox/overview":   "agents and campaigns; ?workspace=NAME for another workspace",
 		"GET /_sandbox/outbox":     "what would have left the service; ?workspace=NAME for another workspace",
 		"GET /_sandbox/windows":    "the rate windows; ?workspace=NAME for another workspace",
 		"GET /_sandbox/operations": "what can be called, and which rules are documented or assumed",
@@ -112,6 +124,24 @@ func (h *host) postFault(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.showFaults(w, http.StatusCreated)
+}
+
+func (h *host) postSwitch(w http.ResponseWriter, r *http.Request) {
+	var in struct{ On *bool }
+	if !read(w, r, &in) {
+		return
+	}
+	number, err := strconv.Atoi(r.PathValue("number"))
+	if err != nil || in.On == nil {
+		refuse(w, http.StatusBadRequest, errors.New(`POST /_sandbox/faults/2 with {"on": false}, for example`))
+		return
+	}
+	box := h.current.Load()
+	if err := box.faults.turn(box.Sandbox, number, *in.On); err != nil {
+		refuse(w, http.StatusNotFound, err)
+		return
+	}
+	h.showFaults(w, http.StatusOK)
 }
 
 func (h *host) deleteFaults(w http.ResponseWriter, _ *http.Request) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"regexp"
 	"sync"
 
 	"example.com/prospectkit/sandbox"
@@ -15,6 +17,7 @@ type faultList struct {
 type givenFault struct {
 	spec  string
 	fault *sandbox.Fault
+	off   bool
 }
 
 // faultView is a fault as the control plane shows it.
@@ -23,7 +26,11 @@ type faultView struct {
 	Fault  string `json:"fault"`
 	Does   string `json:"does"`
 	Hits   int    `json:"hits"`
+	On     bool   `json:"on"`
 }
+
+// keyWord is the part of a fault that holds a token, which is not shown again.
+var keyWord = regexp.MustCompile(`(:key=)[^:]*`)
 
 func (l *faultList) add(box *sandbox.Sandbox, spec string) error {
 	f, err := parseFault(spec)
@@ -32,7 +39,7 @@ func (l *faultList) add(box *sandbox.Sandbox, spec string) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.given = append(l.given, givenFault{spec, box.Fail(f.operation, f.opts...)})
+	l.given = append(l.given, givenFault{spec: keyWord.ReplaceAllString(spec, "$1..."), fault: box.Fail(f.operation, f.opts...)})
 	return nil
 }
 
@@ -41,9 +48,22 @@ func (l *faultList) views(box *sandbox.Sandbox) []faultView {
 	defer l.mu.Unlock()
 	views := make([]faultView, len(l.given))
 	for i, given := range l.given {
-		views[i] = faultView{i + 1, given.spec, given.fault.String(), box.Hits(given.fault)}
+		views[i] = faultView{i + 1, given.spec, given.fault.String(), box.Hits(given.fault), !given.off}
 	}
 	return views
+}
+
+// turn switches one fault on or off.
+func (l *faultList) turn(box *sandbox.Sandbox, number int, on bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number < 1 || number > len(l.given) {
+		return fmt.Errorf("there is no fault %d", number)
+	}
+	given := &l.given[number-1]
+	given.off = !on
+	box.Switch(given.fault, on)
+	return nil
 }
 
 // clear takes all faults back.

@@ -1,15 +1,30 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"example.com/prospectkit/internal/op"
 )
 
-func (h *host) getJournal(w http.ResponseWriter, _ *http.Request) {
+// newest cuts records, oldest first, to as many as the query asks for with ?last=N.
+func newest[T any](w http.ResponseWriter, r *http.Request, records []T) ([]T, bool) {
+	if !r.URL.Query().Has("last") {
+		return records, true
+	}
+	n, err := strconv.Atoi(r.URL.Query().Get("last"))
+	if err != nil || n < 0 {
+		refuse(w, http.StatusBadRequest, errors.New("last has to be a number, not negative"))
+		return nil, false
+	}
+	return records[max(0, len(records)-n):], true
+}
+
+func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 	type entry struct {
 		RequestID string    `json:"requestId"`
 		Time      time.Time `json:"time"`
@@ -24,7 +39,10 @@ func (h *host) getJournal(w http.ResponseWriter, _ *http.Request) {
 		Credits   int64     `json:"credits"`
 		Fault     string    `json:"fault"`
 	}
-	requests := h.current.Load().Journal()
+	requests, ok := newest(w, r, h.current.Load().Journal())
+	if !ok {
+		return
+	}
 	entries := make([]entry, len(requests))
 	for i, e := range requests {
 		entries[i] = entry(e)
@@ -46,7 +64,10 @@ func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	movements := tenant.Ledger()
+	movements, ok := newest(w, r, tenant.Ledger())
+	if !ok {
+		return
+	}
 	entries := make([]entry, len(movements))
 	for i, e := range movements {
 		entries[i] = entry(e)
