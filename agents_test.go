@@ -1,13 +1,11 @@
 package prospectkit_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -275,54 +273,6 @@ func TestAgentIDsAreChecked(t *testing.T) {
 		for _, err := range []error{get, adjust, activate, settled, rows} {
 			require.Contains(t, refusals(t, err), "agentId must be 24 hexadecimal digits", id)
 		}
-	}
-}
-
-// Every write of agents is sent once when its answer is lost; every read again.
-func TestRetryClassesOfAgents(t *testing.T) {
-	writes := map[string]func(*prospectkit.Client) error{
-		"agents.create-web-monitor": func(c *prospectkit.Client) error { _, err := c.Agents.Create(t.Context(), monitor()); return err },
-		"agents.create-people-watcher": func(c *prospectkit.Client) error {
-			_, err := c.Agents.Create(t.Context(), prospectkit.PeopleWatcher{ListName: "x", EventType: prospectkit.PostUpdates, ListID: listID})
-			return err
-		},
-		"agents.create-person-discovery": func(c *prospectkit.Client) error {
-			_, err := c.Agents.Create(t.Context(), prospectkit.PersonDiscovery{ListName: "x", Filters: prospectkit.Fields{"y": []string{"z"}}})
-			return err
-		},
-		"agents.adjust":   func(c *prospectkit.Client) error { _, err := c.Agents.Adjust(t.Context(), agentID, nil); return err },
-		"agents.activate": func(c *prospectkit.Client) error { _, err := c.Agents.Activate(t.Context(), agentID); return err },
-		"agents.pause": func(c *prospectkit.Client) error {
-			_, err := c.Agents.Pause(t.Context(), agentID, prospectkit.PauseVia{Method: http.MethodPost, Path: "/x/{agentId}"})
-			return err
-		},
-	}
-	for name, write := range writes {
-		for _, failure := range []roundTrip{cutOff, always(500, envelope("UNEXPECTED_ERROR")), always(504, "<html>")} {
-			s := stage(t, failure)
-			err := write(newClient(t, s))
-			requireUnknown(t, err)
-			require.ErrorContains(t, err, name)
-			s.done()
-		}
-	}
-	reads := map[string]func(context.Context, *prospectkit.AgentsService) error{
-		"get": func(ctx context.Context, a *prospectkit.AgentsService) error {
-			_, err := a.Get(ctx, agentID)
-			return err
-		},
-		"list": func(ctx context.Context, a *prospectkit.AgentsService) error { _, err := a.List(ctx); return err },
-		"autocomplete": func(ctx context.Context, a *prospectkit.AgentsService) error {
-			_, err := a.Autocomplete(ctx, "title", nil)
-			return err
-		},
-	}
-	for name, read := range reads {
-		synctest.Test(t, func(t *testing.T) {
-			s := stage(t, cutOff, always(500, envelope("UNEXPECTED_ERROR")), always(200, `{"agents":[]}`))
-			require.NoError(t, read(t.Context(), newClient(t, s).Agents), name)
-			s.done()
-		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -154,6 +155,15 @@ func (e *NameHeldError) Outcome() Outcome { return NotApplied }
 
 // Advice returns the advice of [CodeListNameTaken].
 func (e *NameHeldError) Advice() Advice { return CodeListNameTaken.Advice() }
+
+// LogValue groups the fields that are safe to log: no names.
+func (e *NameHeldError) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
+	if e.Holder != nil {
+		attrs = append(attrs, slog.String("holder", string(e.Holder.Kind)))
+	}
+	return slog.GroupValue(attrs...)
+}
 
 func (e *NameHeldError) errorCode() Code { return CodeListNameTaken }
 

@@ -112,6 +112,7 @@ func TestEnsureNameHeld(t *testing.T) {
 				require.Equal(t, prospectkit.CodeListNameTaken, prospectkit.CodeOf(err))
 				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 				require.Equal(t, prospectkit.ActionFixInput, held.Advice().Action)
+				require.NotContains(t, held.LogValue().String(), "Q1", "a name is the user's")
 			})
 		})
 	}

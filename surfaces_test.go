@@ -150,32 +150,6 @@ func TestALostAnswerIsNeverSentAgain(t *testing.T) {
 	}
 }
 
-// Only what leaves the same state when repeated can be sent twice by option.
-func TestRepeatAfterDoubtIsRefusedWhereItCouldHarm(t *testing.T) {
-	repeatable := map[string]bool{"campaigns.adjust": true, "campaigns.edit-send": true, "facts.edit": true, "hubs.set-default": true}
-	for _, w := range writes {
-		t.Run(w.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sent := 0
-				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-					sent++
-					return consumed(r)
-				}))
-				err := w.call(t.Context(), client, prospectkit.RepeatAfterDoubt())
-				if repeatable[w.name] {
-					requireUnknown(t, err)
-					require.Equal(t, 3, sent)
-					return
-				}
-				refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-				require.True(t, ok, "%v", err)
-				require.Equal(t, prospectkit.RuleRepeat, refused.Rule)
-				require.Zero(t, sent)
-			})
-		})
-	}
-}
-
 // What was refused by a rate limit has not begun, so it is sent again, after the wait.
 func TestARateLimitIsWaitedFor(t *testing.T) {
 	for _, w := range writes {
