@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -340,33 +339,30 @@ func readAgent(c *jsonscan.Cursor, a *Agent) error {
 	if !c.Is('{') {
 		return errors.New("an agent is no object")
 	}
-	a.raw.raw = json.RawMessage(c.Value())
-	if c.Err() != nil {
-		return c.Err()
-	}
-	fields := jsonscan.New(a.raw.raw)
-	fields.Object()
-	for key, ok := fields.Member(); ok; key, ok = fields.Member() {
+	start := c.Mark()
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
 		case "id":
-			a.ID = fields.String()
+			a.ID = c.String()
 		case "type":
-			a.Type = AgentType(fields.String())
+			a.Type = AgentType(c.String())
 		case "name":
-			a.Name = fields.String()
+			a.Name = c.String()
 		case "status":
-			a.Status = AgentStatus(fields.String())
+			a.Status = AgentStatus(c.String())
 		case "started":
-			a.Started = fields.Bool()
+			a.Started = c.Bool()
 		case "listId":
-			a.ListID = fields.String()
+			a.ListID = c.String()
 		case "contactsFound":
-			a.ContactsFound = fields.Int()
+			a.ContactsFound = c.Int()
 		default:
-			fields.Skip()
+			c.Skip()
 		}
 	}
-	return fields.Err()
+	a.raw.raw = c.Copy(c.Since(start))
+	return c.Err()
 }
 
 // readNewAgent reads the answer of a creation, whose fields are shown.

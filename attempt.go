@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +66,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := a.send(t.base, req)
 	c.record(&a, resp, err)
+	a.release()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ type attempt struct {
 	timedOut  bool         // and it was our own time limit
 	upload    *streamBody  // what is sent, if it is not held in memory
 	truncated bool         // the end of the upload was never handed over
-	body      []byte
+	body      *[]byte      // from buffers: nothing of it may outlive the attempt
 	bodyErr   error
 	rate      ratehdr.Rate // what the answer says about the rate limit, if it does
 	rated     bool
@@ -127,7 +129,8 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	resp, err := sound(base.RoundTrip(req))
 	if err == nil {
 		timer.Reset(limit)
-		a.body, a.bodyErr = readBody(resp, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
+		a.body = buffers.Get().(*[]byte)
+		*a.body, a.bodyErr = readBody(resp, *a.body, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
 		_ = resp.Body.Close()
 	}
 	a.truncated = a.upload != nil && a.upload.cutShort()
@@ -218,9 +221,27 @@ func permanent(err error) bool {
 		err != nil && (strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
 }
 
-// readBody reads a whole body of at most limit bytes. Of an error page the beginning is enough. Each 64 KiB of progress renews the time limit, so that a large page
-// over a slow line gets through and a drip does not hold the call for ever.
-func readBody(resp *http.Response, limit int64, progress func()) ([]byte, error) {
+// buffers hold answers while they are decoded: mostly pages, which are all of about the same size.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestBuffer is what is worth keeping: more than a page of 1,000 rows.
+const largestBuffer = 4 << 20
+
+// wipe is for tests, which make sure that nothing outlives its buffer.
+var wipe = func([]byte) {}
+
+func (a *attempt) release() {
+	if a.body != nil && cap(*a.body) <= largestBuffer {
+		wipe(*a.body)
+		buffers.Put(a.body)
+	}
+	a.body = nil
+}
+
+// readBody reads a whole body of at most limit bytes into buf, or into a larger one. Of an error page the beginning is enough.
+// Each 64 KiB of progress renews the time limit, so that a large page over a slow line gets through and a drip does not hold the
+// call for ever.
+func readBody(resp *http.Response, buf []byte, limit int64, progress func()) ([]byte, error) {
 	const (
 		step      = 64 << 10
 		errorPage = 256 << 10
@@ -232,11 +253,13 @@ func readBody(resp *http.Response, limit int64, progress func()) ([]byte, error)
 	size := resp.ContentLength
 	switch {
 	case size > limit && success:
-		return nil, &tooLargeError{limit}
+		return buf, &tooLargeError{limit}
 	case size < 0 || size > limit:
 		size = 4 << 10
 	}
-	buf := make([]byte, 0, size+1)
+	if buf = buf[:0]; size >= int64(cap(buf)) {
+		buf = make([]byte, 0, size+1)
+	}
 	sinceReset := step
 	for {
 		if len(buf) == cap(buf) {
@@ -248,7 +271,7 @@ func readBody(resp *http.Response, limit int64, progress func()) ([]byte, error)
 			if !success {
 				return buf[:limit], nil
 			}
-			return nil, &tooLargeError{limit}
+			return buf, &tooLargeError{limit}
 		}
 		if sinceReset -= n; sinceReset <= 0 {
 			progress()

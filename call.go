@@ -196,12 +196,12 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	}
 	switch {
 	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
-		if c.cause = c.decode(a.body); c.cause == nil {
+		if c.cause = c.decode(*a.body); c.cause == nil {
 			c.done, c.next = true, stop
 			c.pool.succeeded()
 		}
 	case resp != nil && !success(resp.StatusCode):
-		c.fail(resp, a.body, now)
+		c.fail(resp, *a.body, now)
 		try.Code = c.answer.Code
 	}
 	try.Err = c.cause

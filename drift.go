@@ -165,8 +165,11 @@ func (w *walk[T]) reread(low, total int) (slipped []T, page *Page[T], steady boo
 func (w *walk[T]) removeRepeats(p *Page[T]) {
 	kept := p.Items[:0]
 	for i := range p.Items {
-		if w.seen.add(w.id(&p.Items[i])) {
-			kept = append(kept, p.Items[i])
+		if !w.seen.add(w.id(&p.Items[i])) {
+			continue
+		}
+		if kept = kept[:len(kept)+1]; len(kept) <= i {
+			kept[len(kept)-1] = p.Items[i]
 		}
 	}
 	w.progress.repeats(len(p.Items) - len(kept))

@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/google/go-querystring/query"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -160,53 +158,4 @@ func jsonNames(t reflect.Type) map[string]bool {
 		names[name] = true
 	}
 	return names
-}
-
-// reader reads one value into T. It is strict about what the document promises and lenient about everything else.
-type reader[T any] func(*jsonscan.Cursor, *T) error
-
-// decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
-func decodeAnswer[T any](o *op.Op, body []byte, out *T, read reader[T]) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		if o.Shape == op.Typed || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
-			return errors.New("the answer is empty")
-		}
-		return nil
-	}
-	value, err := unwrap(o, body)
-	if err != nil {
-		return err
-	}
-	c := jsonscan.New(value)
-	if err := read(&c, out); err != nil {
-		return err
-	}
-	return c.End()
-}
-
-// unwrap finds the entity in its envelope. Where the document does not show whether there is one, a bare object will do.
-func unwrap(o *op.Op, body []byte) ([]byte, error) {
-	if o.Entity == "" {
-		return body, nil
-	}
-	c := jsonscan.New(body)
-	var entity []byte
-	if c.Object() {
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if string(key) == o.Entity {
-				entity = c.Value()
-			} else {
-				c.Skip()
-			}
-		}
-	}
-	switch err := c.End(); {
-	case err != nil:
-		return nil, err
-	case len(entity) > 0 && (entity[0] == '{' || entity[0] == '['):
-		return entity, nil
-	case o.Shape != op.Typed:
-		return body, nil
-	}
-	return nil, fmt.Errorf("the answer has no %q", o.Entity)
 }

@@ -32,3 +32,6 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 		return nil
 	}
 }
+
+// Whatever a test keeps of an answer is gone from the buffer that it came in.
+func init() { wipe = func(b []byte) { clear(b) } }

@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -303,38 +302,35 @@ func readList(c *jsonscan.Cursor, l *List) error {
 	if !c.Is('{') {
 		return errors.New("a list is no object")
 	}
-	l.raw.raw = json.RawMessage(c.Value())
-	if c.Err() != nil {
-		return c.Err()
-	}
-	fields := jsonscan.New(l.raw.raw)
-	fields.Object()
-	for key, ok := fields.Member(); ok; key, ok = fields.Member() {
+	start := c.Mark()
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
 		case "id":
-			l.ID = fields.String()
+			l.ID = c.String()
 		case "name":
-			l.Name = fields.String()
+			l.Name = c.String()
 		case "entityType":
-			l.Kind = ListKind(fields.String())
+			l.Kind = ListKind(c.String())
 		case "contactsCount":
-			l.ContactsCount = fields.Int()
+			l.ContactsCount = c.Int()
 		case "companiesCount":
-			l.CompaniesCount = fields.Int()
+			l.CompaniesCount = c.Int()
 		case "createdAt":
-			l.CreatedAt = parseTime(fields.String())
+			l.CreatedAt = readTime(c)
 		case "folderId":
-			l.FolderID = fields.String()
+			l.FolderID = c.String()
 		case "columns":
-			_ = readElements(&fields, &l.Columns, readColumn)
+			_ = readElements(c, &l.Columns, readColumn)
 		default:
-			fields.Skip()
+			c.Skip()
 		}
 	}
-	if fields.Err() == nil && l.ID == "" {
+	l.raw.raw = c.Copy(c.Since(start))
+	if c.Err() == nil && l.ID == "" {
 		return errors.New("a list has no id")
 	}
-	return fields.Err()
+	return c.Err()
 }
 
 func readColumn(c *jsonscan.Cursor, col *Column) error {

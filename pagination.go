@@ -2,11 +2,9 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -21,68 +19,6 @@ type Page[T any] struct {
 	Recovered    bool     // read again, because records had moved across the border of a page
 
 	size int // how many items came
-}
-
-// readPage reads { data: [...], pagination: {...} }, each element by item.
-func readPage[T any](item reader[T]) reader[Page[T]] {
-	return func(c *jsonscan.Cursor, p *Page[T]) error {
-		if !c.Object() {
-			return errors.New("the page is no object")
-		}
-		found := false
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			switch string(key) {
-			case "data":
-				found = c.Is('[')
-				if err := readElements(c, &p.Items, item); err != nil {
-					return err
-				}
-			case "pagination":
-				p.readTotals(c)
-			case "entityType":
-				p.Kind = ListKind(c.String())
-			default:
-				c.Skip()
-			}
-		}
-		if c.Err() == nil && !found {
-			return errors.New("the page has no data")
-		}
-		return c.Err()
-	}
-}
-
-func readElements[T any](c *jsonscan.Cursor, items *[]T, item reader[T]) error {
-	*items = nil // of duplicate keys the last one counts
-	if !c.Array() {
-		return c.Err()
-	}
-	for c.Element() {
-		var v T
-		if err := item(c, &v); err != nil {
-			return err
-		}
-		*items = append(*items, v)
-	}
-	return c.Err()
-}
-
-func (p *Page[T]) readTotals(c *jsonscan.Cursor) {
-	if !c.Object() {
-		return
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "pageNum":
-			p.Number = c.Int()
-		case "totalPages":
-			p.TotalPages = c.Int()
-		case "totalRecords":
-			p.TotalRecords, p.TotalsKnown = c.IntOK()
-		default:
-			c.Skip()
-		}
-	}
 }
 
 // Collect gathers at most limit elements of an iterator. On an error it returns what came before it, too.

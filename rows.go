@@ -19,10 +19,18 @@ import (
 // Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
 // filter, so a row keeps the whole object: read known names with Text, Int and the like, and everything with Decode. That the
 // id stands under "id" is assumed.
-type Row struct{ Object }
+type Row struct {
+	Object
+	id string // if it was read with the page
+}
 
 // ID returns the row id; a contact's also serves as contact id.
-func (r *Row) ID() string { return r.Text("id") }
+func (r *Row) ID() string {
+	if r.id == "" {
+		return r.Text("id")
+	}
+	return r.id
+}
 
 // RowsParams selects rows. The zero value selects all, in an order that the service does not promise.
 type RowsParams struct {
@@ -91,14 +99,14 @@ type rowsQuery struct {
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
-	return rowsPager(s, listID, p, readRow, (*Row).ID).items(ctx, opts)
+	return rowsPager(s, listID, p, plainRows, (*Row).ID).items(ctx, opts)
 }
 
 // RowsPages is [ListsService.Rows] by whole pages, with totals and the kind of the list.
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Page[Row], error] {
-	return rowsPager(s, listID, p, readRow, (*Row).ID).pages(ctx, opts)
+	return rowsPager(s, listID, p, plainRows, (*Row).ID).pages(ctx, opts)
 }
 
 // RowsPage reads one page of rows. A page past the end is empty.
@@ -107,7 +115,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
-	return rowsPage(ctx, s, listID, p, readRow, opts)
+	return rowsPage(ctx, s, listID, p, plainRows(), opts)
 }
 
 // RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
@@ -117,7 +125,7 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		for row, err := range rowsPager(lists, listID, p, readTypedRow[T], (*typedRow[T]).ID).items(ctx, opts) {
+		for row, err := range rowsPager(lists, listID, p, typedRows[T], (*typedRow[T]).ID).items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -133,7 +141,7 @@ func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p Rows
 	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check}, readPage(read), opts)
 }
 
-func rowsPager[R any](s *ListsService, listID string, p RowsParams, read reader[R], id func(*R) string) pager[R] {
+func rowsPager[R any](s *ListsService, listID string, p RowsParams, read func() reader[R], id func(*R) string) pager[R] {
 	if p.Limit == 0 {
 		p.Limit = maxPageSize
 	}
@@ -144,7 +152,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, read reader[
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return rowsPage(ctx, s, listID, p, read, opts)
+			return rowsPage(ctx, s, listID, p, read(), opts)
 		},
 	}
 }
@@ -159,12 +167,19 @@ func collection(params any) string {
 	return values.Encode()
 }
 
-func readRow(c *jsonscan.Cursor, r *Row) error {
-	if c.Err() == nil && !c.Is('{') {
-		return errors.New("a row is no object")
+// plainRows makes the reader for the rows of one page.
+func plainRows() reader[Row] {
+	indexer := jsonscan.NewIndexer()
+	return func(c *jsonscan.Cursor, r *Row) error {
+		if c.Err() == nil && !c.Is('{') {
+			return errNoRow
+		}
+		r.raw, r.index, r.id = indexer.Read(c)
+		return c.Err()
 	}
-	return readObject(c, &r.Object)
 }
+
+var errNoRow = errors.New("a row is no object")
 
 // typedRow is a row in the caller's struct, with the id that drift is told by.
 type typedRow[T any] struct {
@@ -174,14 +189,17 @@ type typedRow[T any] struct {
 
 func (r *typedRow[T]) ID() string { return r.id }
 
-func readTypedRow[T any](c *jsonscan.Cursor, r *typedRow[T]) error {
-	var raw Row
-	if err := readRow(c, &raw); err != nil {
+// typedRows makes the reader for the rows of one page.
+func typedRows[T any]() reader[typedRow[T]] {
+	decoder := jsonscan.NewDecoder[T]()
+	return func(c *jsonscan.Cursor, r *typedRow[T]) error {
+		if c.Err() == nil && !c.Is('{') {
+			return errNoRow
+		}
+		err := decoder.Decode(c, &r.value)
+		if r.id = decoder.ID(); err != nil && c.Err() == nil {
+			return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
+		}
 		return err
 	}
-	r.id = raw.ID()
-	if err := raw.Decode(&r.value); err != nil {
-		return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
-	}
-	return nil
 }

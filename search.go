@@ -241,28 +241,27 @@ func readProfiles(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
 
 // readProfile keeps what it does not understand: the page has been paid for.
 func readProfile(c *jsonscan.Cursor, p *Profile) error {
-	if err := readObject(c, &p.raw); err != nil {
-		return err
+	if !c.Is('{') {
+		return readObject(c, &p.raw)
 	}
-	fields := jsonscan.New(p.raw.raw)
-	if !fields.Object() {
-		return nil
-	}
-	for key, ok := fields.Member(); ok; key, ok = fields.Member() {
+	start := c.Mark()
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
 		case "firstName":
-			p.FirstName = fields.String()
+			p.FirstName = c.String()
 		case "lastName":
-			p.LastName = fields.String()
+			p.LastName = c.String()
 		case "jobTitle":
-			p.JobTitle = fields.String()
+			p.JobTitle = c.String()
 		case "companyName":
-			p.CompanyName = fields.String()
+			p.CompanyName = c.String()
 		case "socialUrl":
-			p.SocialURL = fields.String()
+			p.SocialURL = c.String()
 		default:
-			fields.Skip()
+			c.Skip()
 		}
 	}
-	return fields.Err()
+	p.raw.raw = c.Copy(c.Since(start))
+	return c.Err()
 }

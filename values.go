@@ -14,7 +14,10 @@ type Fields map[string]any
 
 // Object is a JSON value of the service that its document does not show, or shows in part. It keeps the text as it came.
 // A path of keys finds a value inside; what is missing, null or of another type reads as zero.
-type Object struct{ raw json.RawMessage }
+type Object struct {
+	raw   json.RawMessage
+	index jsonscan.Index // nil: it is looked through
+}
 
 // Raw returns the JSON text. It is empty if the service sent none. Do not change it.
 func (o Object) Raw() json.RawMessage { return o.raw }
@@ -33,20 +36,25 @@ func (o Object) Decode(v any) error {
 // Get returns the value at a path, such as "address.city", and whether it is there. A key with a dot in it cannot be reached
 // this way: use Decode.
 func (o Object) Get(path string) (Object, bool) {
-	v, ok := jsonscan.Lookup(o.raw, strings.Split(path, ".")...)
-	return Object{raw: v}, ok
+	key, path, more := strings.Cut(path, ".")
+	raw, ok := o.index.Lookup(o.raw, key)
+	for more && ok {
+		key, path, more = strings.Cut(path, ".")
+		raw, ok = jsonscan.Lookup(raw, key)
+	}
+	return Object{raw: raw}, ok
 }
 
 // Text returns the string at a path; see [Object.Get].
 func (o Object) Text(path string) string {
-	v, _ := o.Get(path)
-	return v.cursorOr(`""`).String()
+	c := o.cursor(path)
+	return c.String()
 }
 
 // Int returns the whole number at a path; see [Object.Get].
 func (o Object) Int(path string) int {
-	v, _ := o.Get(path)
-	return v.cursorOr("0").Int()
+	c := o.cursor(path)
+	return c.Int()
 }
 
 // Float returns the number at a path; see [Object.Get].
@@ -61,8 +69,8 @@ func (o Object) Float(path string) float64 {
 
 // Bool returns the boolean at a path; see [Object.Get].
 func (o Object) Bool(path string) bool {
-	v, _ := o.Get(path)
-	return v.cursorOr("false").Bool()
+	c := o.cursor(path)
+	return c.Bool()
 }
 
 // Time returns the timestamp at a path; see [Object.Get].
@@ -78,23 +86,23 @@ func (o Object) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON keeps a copy of the text.
 func (o *Object) UnmarshalJSON(data []byte) error {
-	o.raw = append(json.RawMessage(nil), data...)
+	*o = Object{raw: append(json.RawMessage(nil), data...)}
 	return nil
 }
 
-func (o Object) cursorOr(zero string) *jsonscan.Cursor {
-	text := []byte(o.raw)
-	if len(text) == 0 {
-		text = []byte(zero)
-	}
-	c := jsonscan.New(text)
-	return &c
+// cursor stands before the value at a path. If there is none, there is nothing to read, which reads as zero.
+func (o Object) cursor(path string) jsonscan.Cursor {
+	v, _ := o.Get(path)
+	return jsonscan.New(v.raw)
 }
 
 func readObject(c *jsonscan.Cursor, out *Object) error {
-	out.raw = json.RawMessage(c.Value())
+	out.raw = c.Value()
 	return c.Err()
 }
+
+// readTime reads a timestamp as parseTime does.
+func readTime(c *jsonscan.Cursor) time.Time { return parseTime(string(c.Text())) }
 
 // parseTime reads an ISO 8601 UTC timestamp; anything else reads as the zero time.
 func parseTime(s string) time.Time {

@@ -2,8 +2,14 @@
 //
 // A [Cursor] stands before a value. The typed readers (String, Int, ...) are lenient about the type and strict about the
 // syntax: a value of another type is skipped and read as zero, so that one retyped optional field cannot fail a page, while
-// any violation of RFC 8259 stops the cursor with an error. Keys match exactly; of duplicate keys the last one wins with the
-// caller, who sees them all; invalid UTF-8 reads as U+FFFD, as in encoding/json.
+// any violation of RFC 8259 stops the cursor with an error. A [Decoder] fills a struct as encoding/json does.
+//
+// The syntax is that of encoding/json, with one difference: a byte order mark before the text is skipped. The typed readers have
+// two more: keys match exactly, and they come to the caller in the order of the text, duplicates included, so that the last one
+// wins. Invalid UTF-8 reads as U+FFFD in both.
+//
+// Nothing that a cursor hands out keeps the text alive, except what [Cursor.Span] and [Cursor.Member] return. Short strings and
+// raw values are copied into chunks: keeping one of them keeps at most 8 KiB of its neighbours.
 package jsonscan
 
 import (
@@ -11,18 +17,27 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
-// maxDepth bounds nesting, as encoding/json does.
-const maxDepth = 10_000
+const (
+	maxDepth  = 10_000 // of nesting, as in encoding/json
+	chunkSize = 8 << 10
+	maxShared = chunkSize / 8 // what is longer gets memory of its own
+)
 
 // Cursor walks over one JSON text. The zero value is not usable; see [New].
 type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	first bool // an object or array was just opened
-	err   error
+	first bool  // an object or array was just opened
+	bad   fault // what is wrong at pos
+
+	strings strings.Builder // a chunk of strings that were handed out
+	values  []byte          // a chunk of raw values that were handed out
+	plain   []byte          // the last string that had escapes, without them
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
@@ -35,14 +50,19 @@ func New(data []byte) Cursor {
 }
 
 // Err returns the first syntax error.
-func (c *Cursor) Err() error { return c.err }
+func (c *Cursor) Err() error {
+	if c.bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w at byte %d: %s", errSyntax, c.pos, faults[c.bad])
+}
 
 // End reports whether the text was valid as far as it was read and holds nothing more.
 func (c *Cursor) End() error {
-	if c.err == nil && c.space() {
-		c.fail("trailing data")
+	if c.more() {
+		c.bad = trailing
 	}
-	return c.err
+	return c.Err()
 }
 
 // Object enters the next value if it is an object; any other value is skipped.
@@ -52,64 +72,123 @@ func (c *Cursor) Object() bool { return c.open('{') }
 func (c *Cursor) Array() bool { return c.open('[') }
 
 // Member moves to the next member of the object entered last. The value has to be read before the next call.
-// The key is valid until then.
+// The key is valid until that is done.
 func (c *Cursor) Member() (key []byte, ok bool) {
 	if !c.next('}') {
 		return nil, false
 	}
-	if c.pos >= len(c.data) || c.data[c.pos] != '"' {
-		c.fail("expected a key")
-		return nil, false
+	if key, ok = c.key(); ok {
+		c.colon()
 	}
-	span, plain := c.scanString()
-	if c.err != nil {
-		return nil, false
-	}
-	if !c.space() || c.data[c.pos] != ':' {
-		c.fail("expected ':'")
-		return nil, false
-	}
-	c.pos++
-	if plain {
-		return span, true
-	}
-	return unquote(span), true
+	return key, c.bad == 0
 }
 
 // Element moves to the next element of the array entered last. The value has to be read before the next call.
 func (c *Cursor) Element() bool { return c.next(']') }
 
 // Skip reads over the next value.
-func (c *Cursor) Skip() { c.Value() }
+func (c *Cursor) Skip() {
+	if c.bad != 0 {
+		return
+	}
+	c.pos, c.bad = skipValue(c.data, skipSpace(c.data, c.pos), c.depth)
+}
 
-// Value reads over the next value and returns its text, a part of the data.
-func (c *Cursor) Value() []byte {
-	if !c.space() {
-		c.fail("expected a value")
+// Span reads over the next value and returns its text, a part of the data: valid as long as that is, nil after an error.
+func (c *Cursor) Span() []byte {
+	start := c.Mark()
+	c.Skip()
+	return c.Since(start)
+}
+
+// Mark returns the place of the next value, for Since.
+func (c *Cursor) Mark() int {
+	c.more()
+	return c.pos
+}
+
+// Left returns how many bytes are behind the cursor.
+func (c *Cursor) Left() int { return len(c.data) - c.pos }
+
+// Since returns what was read since a mark, a part of the data.
+func (c *Cursor) Since(mark int) []byte {
+	if c.bad != 0 {
 		return nil
 	}
-	start := c.pos
-	c.skip()
-	if c.err != nil {
-		return nil
+	return c.data[mark:c.pos:c.pos]
+}
+
+// Value reads over the next value and returns a copy of its text.
+func (c *Cursor) Value() []byte { return c.Copy(c.Span()) }
+
+// Copy returns a copy of a part of the data.
+func (c *Cursor) Copy(span []byte) []byte {
+	if span == nil || len(span) > maxShared {
+		return append([]byte(nil), span...)
 	}
-	return c.data[start:c.pos:c.pos]
+	if cap(c.values)-len(c.values) < len(span) {
+		c.values = make([]byte, 0, c.chunk(len(span)))
+	}
+	start := len(c.values)
+	c.values = append(c.values, span...)
+	return c.values[start:len(c.values):len(c.values)]
 }
 
 // String reads a string; null and other types read as "".
-func (c *Cursor) String() string {
-	if !c.at('"') {
+func (c *Cursor) String() string { return c.keep(c.Text()) }
+
+// keep makes a string of a part of the data.
+func (c *Cursor) keep(text []byte) string {
+	switch {
+	case len(text) == 0:
+		return ""
+	case len(text) > maxShared:
+		return string(text)
+	case c.strings.Cap()-c.strings.Len() < len(text):
+		c.strings.Reset()
+		c.strings.Grow(c.chunk(len(text)))
+	}
+	start := c.strings.Len()
+	c.strings.Write(text)
+	return c.strings.String()[start:]
+}
+
+// chunk is how large a chunk is to be: not larger than what may still go into it.
+func (c *Cursor) chunk(first int) int { return min(chunkSize, first+c.Left()) }
+
+// Text reads a string as String does, without a copy: it is valid until the next call of any method.
+func (c *Cursor) Text() []byte {
+	if !c.Is('"') {
 		c.Skip()
-		return ""
+		return nil
 	}
-	span, plain := c.scanString()
-	if c.err != nil {
-		return ""
+	text, _ := c.text()
+	return text
+}
+
+func (c *Cursor) key() (name []byte, ok bool) {
+	if c.data[c.pos] != '"' {
+		c.bad = noKey
+		return nil, false
 	}
-	if plain {
-		return string(span)
+	return c.text()
+}
+
+// text reads the string at the cursor.
+func (c *Cursor) text() (text []byte, ok bool) {
+	start := c.pos + 1
+	quote, escaped, ascii, bad := scanString(c.data, start)
+	if bad != 0 {
+		c.pos, c.bad = quote, bad
+		return nil, false
 	}
-	return string(unquote(span))
+	c.pos = quote + 1
+	text = c.data[start:quote:quote]
+	if escaped || !ascii && !utf8.Valid(text) {
+		c.plain = appendUnquoted(c.plain[:0], text)
+		return c.plain, true
+	}
+	return text, true
 }
 
 // Int reads a whole number; null, other types, fractions and numbers outside int read as 0.
@@ -120,8 +199,8 @@ func (c *Cursor) Int() int {
 
 // IntOK is Int, and reports whether there was such a number.
 func (c *Cursor) IntOK() (int, bool) {
-	v := c.Value()
-	if len(v) == 0 || v[0] != '-' && (v[0] < '0' || v[0] > '9') {
+	v := c.Span()
+	if len(v) == 0 || v[0] != '-' && !isDigit(v[0]) {
 		return 0, false
 	}
 	if n, err := strconv.Atoi(string(v)); err == nil {
@@ -137,13 +216,13 @@ func (c *Cursor) IntOK() (int, bool) {
 
 // Bool reads a boolean; null and other types read as false.
 func (c *Cursor) Bool() bool {
-	v := c.Value()
+	v := c.Span()
 	return len(v) == 4 && v[0] == 't'
 }
 
 // Null reports whether the next value is null, and reads it if so.
 func (c *Cursor) Null() bool {
-	if !c.at('n') {
+	if !c.Is('n') {
 		return false
 	}
 	c.Skip()
@@ -151,76 +230,94 @@ func (c *Cursor) Null() bool {
 }
 
 // Is reports whether the next value starts with b: '{', '[', '"', and so on.
-func (c *Cursor) Is(b byte) bool { return c.at(b) }
-
-func (c *Cursor) at(b byte) bool { return c.space() && c.data[c.pos] == b }
+func (c *Cursor) Is(b byte) bool {
+	return c.pos < len(c.data) && c.data[c.pos] == b && c.bad == 0 || c.more() && c.data[c.pos] == b
+}
 
 // open enters a container, or skips a value that is none.
 func (c *Cursor) open(b byte) bool {
-	if !c.at(b) {
+	if !c.Is(b) {
 		c.Skip()
 		return false
 	}
-	c.pos++
-	c.push()
-	c.first = true
-	return c.err == nil
-}
-
-func (c *Cursor) push() {
 	if c.depth++; c.depth > maxDepth {
-		c.fail("nested too deeply")
+		c.bad = tooDeep
+		return false
 	}
+	c.pos++
+	c.first = true
+	return true
 }
 
 // next moves behind the separator before a member or element, or leaves the container at its closing byte.
 func (c *Cursor) next(closing byte) bool {
-	if !c.space() {
-		c.fail("unexpected end")
-		return false
-	}
-	if c.data[c.pos] == closing {
-		c.pos++
-		c.depth--
-		c.first = false
-		return false
-	}
-	if c.first {
-		c.first = false
+	if i := c.pos + 1; !c.first && c.bad == 0 && i < len(c.data) && c.data[i-1] == ',' && c.data[i] > ' ' {
+		c.pos = i
 		return true
 	}
-	if c.data[c.pos] != ',' {
-		c.fail("expected ',' or the end")
-		return false
-	}
-	c.pos++
-	if !c.space() || c.data[c.pos] == closing {
-		c.fail("expected a value after ','")
-		return false
-	}
-	return true
+	return c.step(closing)
 }
 
-// space moves over white space and reports whether there is anything left.
-func (c *Cursor) space() bool {
-	if c.err != nil {
+// step is next, where it is not as plain as a comma.
+func (c *Cursor) step(closing byte) bool {
+	if c.bad != 0 {
 		return false
 	}
-	for c.pos < len(c.data) {
-		switch c.data[c.pos] {
-		case ' ', '\n', '\r', '\t':
-			c.pos++
-		default:
-			return true
-		}
+	more := true
+	if !c.first {
+		c.pos, more, c.bad = skipComma(c.data, c.pos, closing)
+	} else if c.pos = skipSpace(c.data, c.pos); c.pos < len(c.data) && c.data[c.pos] == closing {
+		c.pos++
+		more = false
+	}
+	c.first = false
+	switch {
+	case c.bad != 0:
+	case more && c.pos >= len(c.data):
+		c.bad = cutOff
+	case more:
+		return true
+	default:
+		c.depth--
 	}
 	return false
 }
 
+func (c *Cursor) colon() {
+	c.pos, c.bad = skipColon(c.data, c.pos)
+}
+
+// more moves over white space and reports whether there is anything left.
+func (c *Cursor) more() bool {
+	if c.bad != 0 {
+		return false
+	}
+	c.pos = skipSpace(c.data, c.pos)
+	return c.pos < len(c.data)
+}
+
 var errSyntax = errors.New("invalid JSON")
 
-func (c *Cursor) fail(what string) {
-	if c.err == nil {
-		c.err = fmt.Errorf("%w at byte %d: %s", errSyntax, c.pos, what)
-	}
+// fault says why a text is no JSON. Zero means that it is.
+type fault int
+
+const (
+	noValue fault = iota + 1
+	noWord
+	noDigit
+	noKey
+	noColon
+	noComma
+	openString
+	badEscape
+	controlByte
+	tooDeep
+	cutOff
+	trailing
+)
+
+var faults = [...]string{
+	noValue: "expected a value", noWord: "expected true, false or null", noDigit: "expected a digit", noKey: "expected a key",
+	noColon: "expected ':'", noComma: "expected ',' or the end", openString: "unterminated string", badEscape: "invalid escape",
+	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
 }

@@ -54,17 +54,39 @@ func TestOtherTypesReadAsZero(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	data := []byte(`{"a":{"b":[1,2],"b":3},"x":null}`)
-	v, ok := Lookup(data, "a", "b")
-	require.True(t, ok)
-	require.Equal(t, "3", string(v), "the last of duplicate keys counts")
-	v, ok = Lookup(data, "x")
-	require.True(t, ok)
-	require.Equal(t, "null", string(v))
-	for _, path := range [][]string{{"a", "c"}, {"x", "y"}, {"b"}} {
-		_, ok = Lookup(data, path...)
-		require.False(t, ok, path)
+	for text, want := range map[string]string{
+		`{"a":{"b":2},"b":3}`:        "3",
+		`{"a":{"b":2}}`:              "",
+		`{"b":{"b":2}}`:              `{"b":2}`,
+		`{"b":1,"b":2}`:              "2",
+		`{"b":1,"\u0062":2}`:         "2",
+		`{"\u0062":2}`:               "2",
+		`{"a":"b","b" : null}`:       "null",
+		`{"a":"b"}`:                  "",
+		`{"a":"\"b\":1"}`:            "",
+		`{"a\"b":1}`:                 "",
+		`{"a":["b",{"b":1}]}`:        "",
+		`{"a":["b",{"b":1}],"b":[]}`: "[]",
+		"\ufeff" + `{"b":[1,2]}`:     "[1,2]",
+		`["b"]`:                      "",
+		`"b"`:                        "",
+		`{"b"`:                       "",
+		`{"b":`:                      "",
+		``:                           "",
+	} {
+		got, ok := Lookup([]byte(text), "b")
+		require.Equal(t, want, string(got), text)
+		require.Equal(t, want != "", ok, text)
+		if c := New([]byte(text)); c.Is('{') && Valid([]byte(text)) == nil {
+			raw, index, _ := NewIndexer().Read(&c)
+			got, ok = index.Lookup(raw, "b")
+			require.Equal(t, want, string(got), text)
+			require.Equal(t, want != "", ok, text)
+		}
 	}
+	got, ok := Lookup([]byte(`{"a":"x",":":1}`), ":")
+	require.True(t, ok)
+	require.Equal(t, "1", string(got))
 }
 
 func TestSyntax(t *testing.T) {
@@ -96,7 +118,15 @@ func FuzzValid(f *testing.F) {
 			require.Equal(t, s, c.String())
 		}
 		var m map[string]json.RawMessage
-		if json.Unmarshal(data, &m) == nil {
+		if json.Unmarshal(data, &m) == nil && m != nil {
+			for k := range m {
+				got, ok := Lookup(data, k)
+				require.True(t, ok)
+				require.Equal(t, string(m[k]), string(got))
+			}
+			_, ok := m["absent"]
+			_, found := Lookup(data, "absent")
+			require.Equal(t, ok, found)
 			c, got := New(data), map[string]json.RawMessage{}
 			if c.Object() {
 				for key, ok := c.Member(); ok; key, ok = c.Member() {

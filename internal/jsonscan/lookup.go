@@ -1,22 +1,21 @@
 package jsonscan
 
-// Lookup finds the value at a path of keys inside an object. Of duplicate keys the last one counts.
-func Lookup(data []byte, path ...string) (value []byte, ok bool) {
-	value = data
-	for _, want := range path {
-		var found []byte
-		c := New(value)
-		if c.Object() {
-			for key, more := c.Member(); more; key, more = c.Member() {
-				if v := c.Value(); string(key) == want {
-					found = v
-				}
+import "slices"
+
+// Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
+func Lookup(data []byte, key string) (value []byte, ok bool) {
+	c := New(data)
+	if c.Object() {
+		for name, more := c.Member(); more; name, more = c.Member() {
+			if string(name) == key {
+				value = c.Span()
+			} else {
+				c.Skip()
 			}
 		}
-		if found == nil || c.Err() != nil {
-			return nil, false
-		}
-		value = found
+	}
+	if c.bad != 0 {
+		return nil, false
 	}
 	return value, value != nil
 }
@@ -26,4 +25,69 @@ func Valid(data []byte) error {
 	c := New(data)
 	c.Skip()
 	return c.End()
+}
+
+// Index tells where the members of an object are, so that a lookup need not read them all: per member the offset of the key, and
+// twelve bits that most other keys do not have.
+type Index []uint32
+
+const (
+	hashBits  = 12
+	maxOffset = 1<<(32-hashBits) - 1
+)
+
+func hash(name []byte) uint32 {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	return (uint32(n) + 7*uint32(name[0]) + 61*uint32(name[n/2]) + 509*uint32(name[n-1])) % (1 << hashBits) //nolint:gosec // G115: a hash may overflow
+}
+
+// Lookup is the function [Lookup] for the object that the index was made for. Without an index it reads the object.
+func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
+	if x == nil {
+		return Lookup(data, key)
+	}
+	want := hash([]byte(key))
+	for _, member := range slices.Backward(x) {
+		if member%(1<<hashBits) != want {
+			continue
+		}
+		c := Cursor{data: data, pos: int(member >> hashBits)}
+		if name, _ := c.key(); string(name) == key {
+			c.colon()
+			value = c.Span()
+			return value, value != nil
+		}
+	}
+	return nil, false
+}
+
+// Indexer reads objects that nobody has asked a field of yet. Make one for a page, as with a [Decoder].
+type Indexer struct {
+	object object
+	chunk  Index
+}
+
+// NewIndexer returns an indexer.
+func NewIndexer() *Indexer { return &Indexer{object: object{indexed: true}} }
+
+// Read reads the next value, which has to be an object. It returns a copy of its text, an index of it, and the string under "id".
+func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
+	start := c.Mark()
+	x.object.read(c)
+	span := c.Since(start)
+	members := x.object.members
+	if len(span) <= maxOffset {
+		if cap(x.chunk)-len(x.chunk) < len(members) {
+			x.chunk = make(Index, 0, max(len(members), min(chunkSize/4, len(members)*(1+c.Left()/(len(span)+1)))))
+		}
+		first := len(x.chunk)
+		for _, m := range members {
+			x.chunk = append(x.chunk, uint32(m.at-start)<<hashBits|m.hash) //nolint:gosec // G115: maxOffset is checked
+		}
+		index = x.chunk[first:len(x.chunk):len(x.chunk)]
+	}
+	return c.Copy(span), index, x.object.readID(c)
 }

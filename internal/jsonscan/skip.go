@@ -1,196 +1,211 @@
 package jsonscan
 
 import (
-	"unicode/utf16"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 )
 
-// skip moves over the value at the cursor, checking its syntax.
-func (c *Cursor) skip() {
-	switch b := c.data[c.pos]; {
+// The functions of this file look at data from index i on and return the index behind what they found. If it is not there, they
+// return where the text went wrong and why.
+
+func skipSpace(data []byte, i int) int {
+	for i < len(data) && data[i] <= ' ' && (data[i] == ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func skipValue(data []byte, i, depth int) (end int, bad fault) {
+	if i >= len(data) {
+		return i, noValue
+	}
+	switch b := data[i]; {
 	case b == '"':
-		c.scanString()
+		return skipString(data, i)
 	case b == '{':
-		c.skipContainer('}')
+		return skipObject(data, i, depth+1)
 	case b == '[':
-		c.skipContainer(']')
-	case b == '-' || '0' <= b && b <= '9':
-		c.skipNumber()
+		return skipArray(data, i, depth+1)
+	case b == '-' || isDigit(b):
+		return skipNumber(data, i)
 	case b == 't':
-		c.skipWord("true")
+		return skipWord(data, i, "true")
 	case b == 'f':
-		c.skipWord("false")
+		return skipWord(data, i, "false")
 	case b == 'n':
-		c.skipWord("null")
-	default:
-		c.fail("expected a value")
+		return skipWord(data, i, "null")
+	}
+	return i, noValue
+}
+
+func skipObject(data []byte, i, depth int) (end int, bad fault) {
+	if depth > maxDepth {
+		return i, tooDeep
+	}
+	if i = skipSpace(data, i+1); i < len(data) && data[i] == '}' {
+		return i + 1, 0
+	}
+	for {
+		if i, bad = skipKey(data, i); bad != 0 {
+			return i, bad
+		}
+		if i, bad = skipValue(data, skipSpace(data, i), depth); bad != 0 {
+			return i, bad
+		}
+		var more bool
+		if i, more, bad = skipComma(data, i, '}'); !more {
+			return i, bad
+		}
 	}
 }
 
-func (c *Cursor) skipContainer(closing byte) {
-	c.pos++
-	c.push()
-	c.first = true
-	if closing == '}' {
-		for {
-			if _, ok := c.Member(); !ok {
-				return
+func skipArray(data []byte, i, depth int) (end int, bad fault) {
+	if depth > maxDepth {
+		return i, tooDeep
+	}
+	if i = skipSpace(data, i+1); i < len(data) && data[i] == ']' {
+		return i + 1, 0
+	}
+	for {
+		if i, bad = skipValue(data, i, depth); bad != 0 {
+			return i, bad
+		}
+		var more bool
+		if i, more, bad = skipComma(data, i, ']'); !more {
+			return i, bad
+		}
+	}
+}
+
+// skipComma moves to the next member or element, or out of a container that has no more of them.
+func skipComma(data []byte, i int, closing byte) (end int, more bool, bad fault) {
+	i = skipSpace(data, i)
+	switch {
+	case i >= len(data):
+		return i, false, cutOff
+	case data[i] == ',':
+		return skipSpace(data, i+1), true, 0
+	case data[i] == closing:
+		return i + 1, false, 0
+	}
+	return i, false, noComma
+}
+
+// skipKey moves behind a key and its colon.
+func skipKey(data []byte, i int) (end int, bad fault) {
+	if i >= len(data) || data[i] != '"' {
+		return i, noKey
+	}
+	if i, bad = skipString(data, i); bad != 0 {
+		return i, bad
+	}
+	return skipColon(data, i)
+}
+
+func skipColon(data []byte, i int) (end int, bad fault) {
+	if i = skipSpace(data, i); i >= len(data) || data[i] != ':' {
+		return i, noColon
+	}
+	return i + 1, 0
+}
+
+func skipWord(data []byte, i int, word string) (end int, bad fault) {
+	if len(data)-i < len(word) || string(data[i:i+len(word)]) != word {
+		return i, noWord
+	}
+	return i + len(word), 0
+}
+
+func skipNumber(data []byte, i int) (end int, bad fault) {
+	if data[i] == '-' {
+		i++
+	}
+	if i < len(data) && data[i] == '0' {
+		i++
+	} else if i, bad = skipDigits(data, i); bad != 0 {
+		return i, bad
+	}
+	if i < len(data) && data[i] == '.' {
+		if i, bad = skipDigits(data, i+1); bad != 0 {
+			return i, bad
+		}
+	}
+	if i < len(data) && (data[i] == 'e' || data[i] == 'E') {
+		if i++; i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		return skipDigits(data, i)
+	}
+	return i, 0
+}
+
+func skipDigits(data []byte, i int) (end int, bad fault) {
+	if i >= len(data) || !isDigit(data[i]) {
+		return i, noDigit
+	}
+	for i < len(data) && isDigit(data[i]) {
+		i++
+	}
+	return i, 0
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+func skipString(data []byte, i int) (end int, bad fault) {
+	if i, _, _, bad = scanString(data, i+1); bad != 0 {
+		return i, bad
+	}
+	return i + 1, 0
+}
+
+// scanString finds the closing quote of a string whose text starts at i, eight bytes at a time.
+func scanString(data []byte, i int) (quote int, escaped, ascii bool, bad fault) {
+	ascii = true
+	for {
+		for i+8 <= len(data) {
+			word := binary.LittleEndian.Uint64(data[i:])
+			special := specials(word)
+			if special == 0 {
+				ascii = ascii && word&highBits == 0
+				i += 8
+				continue
 			}
-			c.Skip()
+			before := bits.TrailingZeros64(special) &^ 7
+			ascii = ascii && word&highBits&(1<<before-1) == 0
+			i += before / 8
+			break
 		}
-	}
-	for c.Element() {
-		c.Skip()
-	}
-}
-
-func (c *Cursor) skipWord(word string) {
-	if len(c.data)-c.pos < len(word) || string(c.data[c.pos:c.pos+len(word)]) != word {
-		c.fail("expected " + word)
-		return
-	}
-	c.pos += len(word)
-}
-
-func (c *Cursor) skipNumber() {
-	if c.data[c.pos] == '-' {
-		c.pos++
-	}
-	if c.pos < len(c.data) && c.data[c.pos] == '0' {
-		c.pos++
-	} else {
-		c.digits()
-	}
-	if c.pos < len(c.data) && c.data[c.pos] == '.' {
-		c.pos++
-		c.digits()
-	}
-	if c.pos < len(c.data) && (c.data[c.pos] == 'e' || c.data[c.pos] == 'E') {
-		c.pos++
-		if c.pos < len(c.data) && (c.data[c.pos] == '+' || c.data[c.pos] == '-') {
-			c.pos++
+		if i >= len(data) {
+			return i, false, false, openString
 		}
-		c.digits()
-	}
-}
-
-func (c *Cursor) digits() {
-	start := c.pos
-	for c.pos < len(c.data) && '0' <= c.data[c.pos] && c.data[c.pos] <= '9' {
-		c.pos++
-	}
-	if c.pos == start {
-		c.fail("expected a digit")
-	}
-}
-
-// scanString moves over the string at the cursor and returns what is between the quotes. It is plain when that is also
-// the value: no escapes, valid UTF-8.
-func (c *Cursor) scanString() (span []byte, plain bool) {
-	data, start := c.data, c.pos+1
-	ascii, escaped := true, false
-	for i := start; i < len(data); i++ {
 		switch b := data[i]; {
 		case b == '"':
-			c.pos = i + 1
-			span = data[start:i:i]
-			return span, !escaped && (ascii || utf8.Valid(span))
+			return i, escaped, ascii, 0
 		case b == '\\':
 			n := escapeLength(data[i:])
 			if n == 0 {
-				c.pos = i
-				c.fail("invalid escape")
-				return nil, false
+				return i, false, false, badEscape
 			}
 			escaped = true
-			i += n - 1
+			i += n
 		case b < ' ':
-			c.pos = i
-			c.fail("control character in a string")
-			return nil, false
-		case b >= utf8.RuneSelf:
-			ascii = false
-		}
-	}
-	c.pos = len(data)
-	c.fail("unterminated string")
-	return nil, false
-}
-
-// escapeLength returns the length of the escape that b starts with, or 0.
-func escapeLength(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if _, ok := hex4(b[2:]); ok {
-			return 6
-		}
-	}
-	return 0
-}
-
-func hex4(b []byte) (r rune, ok bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	for _, d := range b[:4] {
-		switch {
-		case '0' <= d && d <= '9':
-			d -= '0'
-		case 'a' <= d && d <= 'f':
-			d -= 'a' - 10
-		case 'A' <= d && d <= 'F':
-			d -= 'A' - 10
+			return i, false, false, controlByte
 		default:
-			return 0, false
+			ascii = ascii && b < utf8.RuneSelf
+			i++
 		}
-		r = r<<4 | rune(d)
 	}
-	return r, true
 }
 
-// unquote resolves the escapes of a span that scanString accepted and replaces invalid UTF-8.
-func unquote(span []byte) []byte {
-	out := make([]byte, 0, len(span)+utf8.UTFMax)
-	for len(span) > 0 {
-		switch b := span[0]; {
-		case b == '\\' && span[1] == 'u':
-			r, n := unescapeRune(span)
-			out = utf8.AppendRune(out, r)
-			span = span[n:]
-		case b == '\\':
-			out = append(out, unescaped[span[1]])
-			span = span[2:]
-		case b < utf8.RuneSelf:
-			out = append(out, b)
-			span = span[1:]
-		default:
-			r, n := utf8.DecodeRune(span)
-			out = utf8.AppendRune(out, r)
-			span = span[n:]
-		}
-	}
-	return out
-}
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x80 * lowBits
+)
 
-var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// unescapeRune reads \uXXXX or a surrogate pair of them; a lone surrogate reads as U+FFFD.
-func unescapeRune(span []byte) (r rune, length int) {
-	r, _ = hex4(span[2:])
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if len(span) >= 12 && span[6] == '\\' && span[7] == 'u' {
-		if low, ok := hex4(span[8:]); ok {
-			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-				return pair, 12
-			}
-		}
-	}
-	return utf8.RuneError, 6
+// specials sets the high bit of each byte of a word that is a quote, a backslash or a control character. Bytes above the first
+// such byte may be marked falsely.
+func specials(word uint64) uint64 {
+	low, slash := word^2*lowBits, word^'\\'*lowBits // 2 turns a quote into a space, and what is below a space stays there
+	return ((low-('"'-1)*lowBits)&^low | (slash-lowBits)&^slash) & highBits
 }

@@ -1,0 +1,131 @@
+package prospectkit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// reader reads one value into T. It is strict about what the document promises and lenient about everything else. It keeps
+// nothing of the cursor's data, which is memory that is used again.
+type reader[T any] func(*jsonscan.Cursor, *T) error
+
+// decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
+func decodeAnswer[T any](o *op.Op, body []byte, out *T, read reader[T]) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		if o.Shape == op.Typed || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
+			return errors.New("the answer is empty")
+		}
+		return nil
+	}
+	value, err := unwrap(o, body)
+	if err != nil {
+		return err
+	}
+	c := jsonscan.New(value)
+	if err := read(&c, out); err != nil {
+		return err
+	}
+	return c.End()
+}
+
+// unwrap finds the entity in its envelope. Where the document does not show whether there is one, a bare object will do.
+func unwrap(o *op.Op, body []byte) ([]byte, error) {
+	if o.Entity == "" {
+		return body, nil
+	}
+	c := jsonscan.New(body)
+	var entity []byte
+	if c.Object() {
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if string(key) == o.Entity {
+				entity = c.Span()
+			} else {
+				c.Skip()
+			}
+		}
+	}
+	switch err := c.End(); {
+	case err != nil:
+		return nil, err
+	case len(entity) > 0 && (entity[0] == '{' || entity[0] == '['):
+		return entity, nil
+	case o.Shape != op.Typed:
+		return body, nil
+	}
+	return nil, fmt.Errorf("the answer has no %q", o.Entity)
+}
+
+// readPage reads { data: [...], pagination: {...} }, each element by item.
+func readPage[T any](item reader[T]) reader[Page[T]] {
+	return func(c *jsonscan.Cursor, p *Page[T]) error {
+		if !c.Object() {
+			return errors.New("the page is no object")
+		}
+		found := false
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			switch string(key) {
+			case "data":
+				found = c.Is('[')
+				if err := readElements(c, &p.Items, item); err != nil {
+					return err
+				}
+			case "pagination":
+				p.readTotals(c)
+			case "entityType":
+				p.Kind = ListKind(c.String())
+			default:
+				c.Skip()
+			}
+		}
+		if c.Err() == nil && !found {
+			return errors.New("the page has no data")
+		}
+		return c.Err()
+	}
+}
+
+// readElements reads an array. From the length of its first elements it guesses how many there are.
+func readElements[T any](c *jsonscan.Cursor, items *[]T, item reader[T]) error {
+	*items = nil // of duplicate keys the last one counts
+	if !c.Array() {
+		return c.Err()
+	}
+	var all []T
+	for start := c.Mark(); c.Element(); {
+		if n := len(all); n == cap(all) {
+			room := 1
+			if n > 0 {
+				room = n + min(c.Left()/((c.Mark()-start)/n)+1, maxPageSize)
+			}
+			all = append(make([]T, 0, room), all...)
+		}
+		all = all[:len(all)+1]
+		if err := item(c, &all[len(all)-1]); err != nil {
+			return err
+		}
+	}
+	*items = all
+	return c.Err()
+}
+
+func (p *Page[T]) readTotals(c *jsonscan.Cursor) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "pageNum":
+			p.Number = c.Int()
+		case "totalPages":
+			p.TotalPages = c.Int()
+		case "totalRecords":
+			p.TotalRecords, p.TotalsKnown = c.IntOK()
+		default:
+			c.Skip()
+		}
+	}
+}

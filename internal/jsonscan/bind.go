@@ -1,0 +1,213 @@
+package jsonscan
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Reflection happens once for a decoder, not for each value: it finds the addresses of the fields, and the closures made here
+// write to them.
+
+// bind binds the fields of the struct that p points to. It reports false for what only encoding/json knows how to fill.
+func (o *object) bind(p reflect.Value) bool {
+	if p.Type().Elem().Kind() != reflect.Struct || unmarshals(p) {
+		return false
+	}
+	var fields []field
+	for f, v := range p.Elem().Fields() {
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		switch {
+		case f.Anonymous, strings.Contains(options, "string"):
+			return false
+		case !f.IsExported(), tag == "-":
+			continue
+		case name == "":
+			name = f.Name
+		}
+		if strings.Trim(name, nameBytes) != "" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			return false
+		}
+		fields = append(fields, field{name, bind(v.Addr())})
+	}
+	o.fields = fields
+	return true
+}
+
+// nameBytes are what names of fields are made of here; encoding/json knows a few more, and ignores names with others.
+const nameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+// unmarshals reports whether the value that p points to reads itself, or is a json.Number.
+func unmarshals(p reflect.Value) bool {
+	switch p.Interface().(type) {
+	case json.Unmarshaler, encoding.TextUnmarshaler, *json.Number:
+		return true
+	}
+	return false
+}
+
+// bind makes the setter of the value that p points to.
+func bind(p reflect.Value) setter {
+	t := p.Type().Elem()
+	switch target := p.Interface().(type) {
+	case *json.RawMessage:
+		return func(c *Cursor) bool {
+			*target = c.Value()
+			return true
+		}
+	case json.Unmarshaler:
+		return func(c *Cursor) bool {
+			span := c.Span()
+			return span != nil && target.UnmarshalJSON(span) == nil
+		}
+	case **string:
+		return setPointer(target)
+	case **int:
+		return setPointer(target)
+	case **float64:
+		return setPointer(target)
+	case **bool:
+		return setPointer(target)
+	case *map[string]string:
+		return setMap(target)
+	}
+	if unmarshals(p) {
+		return setAny(p)
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return setString(as[string](p))
+	case reflect.Bool:
+		return setBool(as[bool](p))
+	case reflect.Int:
+		return setInt(as[int](p))
+	case reflect.Int32:
+		return setInt(as[int32](p))
+	case reflect.Int64:
+		return setInt(as[int64](p))
+	case reflect.Float32:
+		return setFloat(as[float32](p), 32)
+	case reflect.Float64:
+		return setFloat(as[float64](p), 64)
+	case reflect.Struct:
+		if o := new(object); o.bind(p) {
+			return func(c *Cursor) bool { return c.Null() || o.read(c) }
+		}
+	default:
+	}
+	return setAny(p)
+}
+
+// as is the address of a value whose type may have a name of its own.
+func as[E any](p reflect.Value) *E {
+	address, _ := reflect.TypeAssert[*E](p.Convert(reflect.TypeFor[*E]()))
+	return address
+}
+
+// setAny leaves a value to encoding/json.
+func setAny(p reflect.Value) setter {
+	target := p.Interface()
+	return func(c *Cursor) bool {
+		span := c.Span()
+		return span != nil && json.Unmarshal(span, target) == nil
+	}
+}
+
+func setString(target *string) setter {
+	return func(c *Cursor) bool {
+		if !c.Is('"') {
+			return skipNull(c)
+		}
+		*target = c.String()
+		return true
+	}
+}
+
+func setBool(target *bool) setter {
+	return func(c *Cursor) bool {
+		if !c.Is('t') && !c.Is('f') {
+			return skipNull(c)
+		}
+		*target = c.Bool()
+		return true
+	}
+}
+
+func setInt[I int | int32 | int64](target *I) setter {
+	return func(c *Cursor) bool {
+		span := c.Span()
+		n, err := strconv.ParseInt(string(span), 10, 64)
+		if err != nil || int64(I(n)) != n {
+			return string(span) == "null"
+		}
+		*target = I(n)
+		return true
+	}
+}
+
+func setFloat[F float32 | float64](target *F, bits int) setter {
+	return func(c *Cursor) bool {
+		span := c.Span()
+		n, err := strconv.ParseFloat(string(span), bits)
+		if err != nil {
+			return string(span) == "null"
+		}
+		*target = F(n)
+		return true
+	}
+}
+
+// skipNull reads over a value of another type than wanted. Null leaves everything as it is, which is fine with encoding/json.
+func skipNull(c *Cursor) bool {
+	if c.Null() {
+		return true
+	}
+	c.Skip()
+	return false
+}
+
+func setPointer[E any](target **E) setter {
+	value := new(E)
+	set := bind(reflect.ValueOf(value))
+	return func(c *Cursor) bool {
+		if c.Null() {
+			*target = nil
+			return true
+		}
+		var zero E
+		*value = zero
+		fits := set(c)
+		fresh := *value
+		*target = &fresh
+		return fits
+	}
+}
+
+func setMap(target *map[string]string) setter {
+	var value string
+	set := setString(&value)
+	return func(c *Cursor) bool {
+		if c.Null() {
+			*target = nil
+			return true
+		}
+		if !c.Object() {
+			return false
+		}
+		if *target == nil {
+			*target = make(map[string]string)
+		}
+		fits := true
+		for name, ok := c.Member(); ok; name, ok = c.Member() {
+			key := c.keep(name)
+			value = ""
+			fits = set(c) && fits
+			(*target)[key] = value
+		}
+		return fits
+	}
+}

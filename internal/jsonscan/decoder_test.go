@@ -1,0 +1,236 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+type (
+	word    string
+	upper   string
+	base    struct{ Base, Shadowed string }
+	unknown func()
+
+	flat struct {
+		ID     string  `json:"id"`
+		Name   string  `json:"name"`
+		Word   word    `json:"WORD"`
+		Int    int     `json:"int"`
+		Small  int32   `json:"small"`
+		Long   int64   `json:"long"`
+		Float  float64 `json:"float"`
+		Single float32 `json:"single"`
+		Bool   bool    `json:"bool,omitempty"`
+		Plain  string
+		Kelvin string `json:"k"`
+		Skip   string `json:"-"`
+		hidden string //nolint:unused // that it stays empty is what is tested
+	}
+	deep struct {
+		Flat   flat              `json:"flat"`
+		When   time.Time         `json:"when"`
+		Raw    json.RawMessage   `json:"raw"`
+		Number json.Number       `json:"number"`
+		Upper  upper             `json:"upper"`
+		Any    any               `json:"any"`
+		Map    map[string]string `json:"map"`
+		Maps   map[string]int    `json:"maps"`
+		Names  []string          `json:"names"`
+		Flats  []flat            `json:"flats"`
+		Next   *deep             `json:"next"`
+		Name   *string           `json:"name"`
+		Count  *int              `json:"count"`
+		Share  *float64          `json:"share"`
+		Known  *bool             `json:"known"`
+		Bytes  []byte            `json:"bytes"`
+		Byte   uint8             `json:"byte"`
+		Array  [2]int            `json:"array"`
+		Do     unknown           `json:"do"`
+	}
+	embedding struct {
+		base
+		*flat
+		Shadowed string
+	}
+	quoted struct {
+		Int  int    `json:"int,string"`
+		Name string `json:"name"`
+	}
+	odd struct {
+		Odd string `json:"a.b ünïcode"`
+	}
+	whole struct{ text string }
+)
+
+func (u *upper) UnmarshalText(text []byte) error {
+	if bytes.Contains(text, []byte("!")) {
+		return errSyntax
+	}
+	*u = upper(bytes.ToUpper(text))
+	return nil
+}
+
+func (w *whole) UnmarshalJSON(text []byte) error {
+	w.text = string(text)
+	return nil
+}
+
+// same holds the decoder against encoding/json. Two objects in a row show whether anything is left over from the first.
+func same[T any](t *testing.T, data []byte) {
+	t.Helper()
+	if c := New(data); !c.Is('{') || bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+		return
+	}
+	var want T
+	wantErr := json.Unmarshal(data, &want)
+	if !json.Valid(data) {
+		var got T
+		c := New(data)
+		_ = NewDecoder[T]().Decode(&c, &got)
+		require.Error(t, c.End(), string(data))
+		return
+	}
+	c, d, n := New(fmt.Appendf(nil, `[%s,{"id":"x"},%[1]s]`, data)), NewDecoder[T](), 0
+	for c.Array(); c.Element(); n++ {
+		var got T
+		err := d.Decode(&c, &got)
+		if n == 1 {
+			continue
+		}
+		require.Equal(t, wantErr == nil, err == nil, "%s: %v, %v", data, wantErr, err)
+		if err != nil {
+			require.Equal(t, wantErr.Error(), err.Error())
+			continue
+		}
+		require.Equal(t, want, got, string(data))
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(data, &fields))
+		var id string
+		_ = json.Unmarshal(fields["id"], &id)
+		require.Equal(t, id, d.ID())
+	}
+	require.NoError(t, c.End())
+	require.Equal(t, 3, n)
+}
+
+func sameForAll(t *testing.T, data []byte) {
+	t.Helper()
+	same[flat](t, data)
+	same[deep](t, data)
+	same[embedding](t, data)
+	same[quoted](t, data)
+	same[odd](t, data)
+	same[struct{}](t, data)
+	same[map[string]any](t, data)
+	same[map[string]string](t, data)
+	same[*flat](t, data)
+	same[any](t, data)
+	same[json.RawMessage](t, data)
+	same[[]string](t, data)
+	same[string](t, data)
+	if json.Valid(data) {
+		var got whole
+		c := New(data)
+		if err := NewDecoder[whole]().Decode(&c, &got); err == nil {
+			require.Equal(t, strings.TrimSpace(string(data)), got.text)
+		}
+	}
+}
+
+var objects = []string{
+	`{}`, ` { } `, `{"id":"a","name":"b","WORD":"c","int":1,"small":2,"long":3,"float":1.5,"single":0.1,"bool":true,"Plain":"p","hidden":"h","-":"d"}`,
+	`{"id":null,"name":null,"int":null,"float":null,"bool":null,"WORD":null}`, `{"ID":"a","Name":"b","word":"c","plain":"p","INT":7}`,
+	`{"id":"a","ID":"b"}`, `{"ID":"b","id":"a"}`, `{"name":"a","name":null}`, `{"name":"a","name":"b","int":1,"int":2}`, "{\"\u212a\":\"kelvin\",\"K\":\"k\"}",
+	`{"i\u0064":"x","n\u0061me":"y\n\u00e9\ud83d\ude00\ud800"}`, "{\"name\":\"\xff\xfe\"}", "{\"\xff\":1}", `{"int":1e3}`, `{"int":1.0}`, `{"int":-0}`, `{"int":99999999999999999999}`,
+	`{"small":2147483648}`, `{"small":-2147483648}`, `{"long":9223372036854775807}`, `{"float":1e400}`, `{"single":1e39}`, `{"float":-0.0}`, `{"float":123456789012345678901234567890123456789}`,
+	`{"int":"1"}`, `{"name":1}`, `{"bool":"true"}`, `{"name":{}}`, `{"name":[]}`, `{"name":true,"id":"late"}`, `{"bool":1}`, `{"WORD":[1]}`,
+	`{"flat":{"id":"in","int":3,"other":[1,{"a":2}]},"id":"out"}`, `{"flat":null}`, `{"flat":[]}`, `{"flat":{"int":"x"}}`, `{"flat":{"name":"a"},"flat":{"id":"b"}}`,
+	`{"when":"2026-11-21T10:00:00Z"}`, `{"when":"yesterday"}`, `{"when":null}`, `{"raw":{"a":[1, 2]},"raw":null}`, `{"number":"12"}`, `{"number":12e1}`, `{"number":"x"}`,
+	`{"upper":"abc"}`, `{"upper":"!"}`, `{"upper":1}`, `{"upper":null}`, `{"any":{"a":[1,"b",null]}}`, `{"any":1e999}`, `{"map":{"a":"b","c":null,"a":"d"}}`, `{"map":{"a":1}}`,
+	`{"map":null}`, `{"map":{"a":"b"},"map":{"c":"d"}}`, `{"map":{"a":"b"},"map":null}`, `{"map":[]}`, `{"maps":{"a":1},"maps":{"b":2}}`, `{"names":["a",null]}`, `{"names":["a","b"],"names":[null]}`,
+	`{"flats":[{"id":"a"},{"id":1}]}`, `{"next":{"next":{"count":1}}}`, `{"name":"a","count":1,"share":2.5,"known":true}`, `{"name":null,"count":null}`, `{"name":"a","name":null}`,
+	`{"count":"x"}`, `{"count":1.5}`, `{"known":0}`, `{"bytes":"aGk="}`, `{"bytes":"?"}`, `{"byte":255}`, `{"byte":256}`, `{"array":[1,2,3]}`, `{"do":null}`, `{"do":1}`,
+	`{"Base":"b","Shadowed":"s","id":"e"}`, `{"int":"5"}`, `{"int":"x"}`, `{"a.b ünïcode":"o"}`,
+	`{"a":1,}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1}}`, `{"a":01}`, `{"a":tru}`, `{a:1}`, `{"a" : 1 , "id" : "x"}`, "{\"a\":\"\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`,
+	`{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
+}
+
+func TestDecoderIsEncodingJSON(t *testing.T) {
+	for _, text := range objects {
+		sameForAll(t, []byte(text))
+	}
+}
+
+func FuzzDecoder(f *testing.F) {
+	for _, text := range objects {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { sameForAll(t, data) })
+}
+
+// Of two fields with one name encoding/json fills neither.
+func TestNamesakesAreNotPlain(t *testing.T) {
+	text := reflect.TypeFor[string]()
+	namesakes := reflect.StructOf([]reflect.StructField{{Name: "A", Type: text, Tag: `json:"x"`}, {Name: "B", Type: text, Tag: `json:"x"`}})
+	require.False(t, new(object).bind(reflect.New(namesakes)))
+}
+
+// A page may have other keys in every object, and keys in another order.
+func TestDecoderWithOtherKeysEveryTime(t *testing.T) {
+	var page bytes.Buffer
+	page.WriteString("[")
+	for i := range 3 * maxKeys {
+		if i > 0 {
+			page.WriteString(",")
+		}
+		fmt.Fprintf(&page, `{"k%d":%d,"int":%d,"z%d":0,"name":"n%d"}`, i, i, i, i%7, i)
+	}
+	page.WriteString("]")
+	c, d := New(page.Bytes()), NewDecoder[flat]()
+	i := 0
+	for c.Array(); c.Element(); i++ {
+		var got flat
+		require.NoError(t, d.Decode(&c, &got))
+		require.Equal(t, flat{Int: i, Name: fmt.Sprint("n", i)}, got)
+	}
+	require.NoError(t, c.End())
+	require.LessOrEqual(t, len(d.object.keys), maxKeys)
+}
+
+// What is handed out survives its page, and small things do not keep large ones alive.
+func TestNothingIsShared(t *testing.T) {
+	data := []byte(`[{"id":"abc","raw":{"a":1},"name":"xyz","map":{"k":"v"}}]`)
+	c, d := New(data), NewDecoder[deep]()
+	var got deep
+	c.Array()
+	c.Element()
+	require.NoError(t, d.Decode(&c, &got))
+	c = New(data)
+	c.Array()
+	c.Element()
+	raw, index, id := NewIndexer().Read(&c)
+	clear(data)
+	require.Equal(t, "abc", d.ID())
+	require.Equal(t, "abc", id)
+	require.Equal(t, `{"a":1}`, string(got.Raw))
+	require.Equal(t, "xyz", *got.Name)
+	require.Equal(t, map[string]string{"k": "v"}, got.Map)
+	value, ok := index.Lookup(raw, "raw")
+	require.True(t, ok)
+	require.Equal(t, `{"a":1}`, string(value))
+
+	require.Equal(t, len(got.Raw), cap(got.Raw), "an append must not reach a neighbour")
+	long := New([]byte(`"` + strings.Repeat("x", 100_000) + `"`))
+	require.Len(t, long.String(), 100_000)
+	require.Zero(t, long.strings.Cap(), "a long string has memory of its own")
+	short := New(bytes.Repeat([]byte(`"abc" `), 100_000))
+	require.Equal(t, "abc", short.String())
+	require.LessOrEqual(t, short.strings.Cap(), chunkSize)
+}

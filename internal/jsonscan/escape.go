@@ -1,0 +1,83 @@
+package jsonscan
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// escapeLength returns the length of the escape that b starts with, or 0.
+func escapeLength(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(b[2:]); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	for _, d := range b[:4] {
+		switch {
+		case '0' <= d && d <= '9':
+			d -= '0'
+		case 'a' <= d && d <= 'f':
+			d -= 'a' - 10
+		case 'A' <= d && d <= 'F':
+			d -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(d)
+	}
+	return r, true
+}
+
+// appendUnquoted resolves the escapes of a span that scanString accepted and replaces invalid UTF-8.
+func appendUnquoted(out, span []byte) []byte {
+	for len(span) > 0 {
+		switch b := span[0]; {
+		case b == '\\' && span[1] == 'u':
+			r, n := unescapeRune(span)
+			out = utf8.AppendRune(out, r)
+			span = span[n:]
+		case b == '\\':
+			out = append(out, unescaped[span[1]])
+			span = span[2:]
+		case b < utf8.RuneSelf:
+			out = append(out, b)
+			span = span[1:]
+		default:
+			r, n := utf8.DecodeRune(span)
+			out = utf8.AppendRune(out, r)
+			span = span[n:]
+		}
+	}
+	return out
+}
+
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unescapeRune reads \uXXXX or a surrogate pair of them; a lone surrogate reads as U+FFFD.
+func unescapeRune(span []byte) (r rune, length int) {
+	r, _ = hex4(span[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(span) >= 12 && span[6] == '\\' && span[7] == 'u' {
+		if low, ok := hex4(span[8:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return pair, 12
+			}
+		}
+	}
+	return utf8.RuneError, 6
+}
