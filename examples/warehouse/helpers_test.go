@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // testStore opens a warehouse of its own.
 func testStore(t *testing.T) *store {
 	t.Helper()
-	s, err := open(t.Context(), filepath.Join(t.TempDir(), "a b?c%20.db"), "")
+	s, err := open(t.Context(), filepath.Join(t.TempDir(), "a b#c%20.db"), "")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
