@@ -307,6 +307,32 @@ func ExampleProfilePage_Next() {
 	// 250 credits <nil>
 }
 
+// The token dies while the loop is busy. Page one is paid for again, and its profiles are skipped.
+func ExampleRestartSkippingSeen() {
+	client, sb := surfaceSandbox()
+	search := prospectkit.SearchParams{
+		Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")},
+		Size:    2,
+	}
+	var progress prospectkit.Progress
+	seen := 0
+	for _, err := range client.Search.Prospects(context.Background(), search,
+		prospectkit.MaxPaidPages(3), prospectkit.RestartSkippingSeen(1), prospectkit.Track(&progress)) {
+		if err != nil {
+			fmt.Println("the cap:", errors.Is(err, prospectkit.ErrRefusedLocally))
+			break
+		}
+		if seen++; seen == 1 {
+			sb.Advance(10 * time.Minute)
+		}
+	}
+	report := progress.Report()
+	fmt.Println(report.Delivered, "profiles,", report.Restarts, "restart,", report.PaidAgain, "page paid again,", 5000-sb.Balance(), "credits")
+	// Output:
+	// the cap: true
+	// 4 profiles, 1 restart, 1 page paid again, 6 credits
+}
+
 func ExampleSearchService_RunSaved() {
 	client, _ := surfaceSandbox()
 	found, err := prospectkit.Collect(

@@ -46,6 +46,7 @@ type iterConfig struct {
 	paidPages  int // at most so many, of an iterator that spends credits
 	unlimited  bool
 	prefetch   int // pages read ahead
+	restarts   int // of a scroll, at most
 }
 
 func (c *iterConfig) apply(opts []IterOption, bad *checks) {

@@ -22,6 +22,8 @@ type Report struct {
 	Unsettled bool // records kept vanishing while a border was read again: some may have slipped past
 	Rewound   bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished  bool // the end was reached
+	Restarts  int  // of a search whose token was dead: see RestartSkippingSeen
+	PaidAgain int  // pages read after a restart that held something delivered before; Repeats says how much
 
 	// OrderKnown says that the service promises an order. Without one, what was recovered is the best that can be done, and
 	// records may have slipped past where the total did not fall.
@@ -152,6 +154,15 @@ func (p *Progress) repeats(n int)   { p.update(func(r *Report) { r.Repeats += n 
 func (p *Progress) unsettled()      { p.update(func(r *Report) { r.Unsettled = true }) }
 func (p *Progress) rewound()        { p.update(func(r *Report) { r.Rewound = true }) }
 func (p *Progress) finished()       { p.update(func(r *Report) { r.Finished = true }) }
+
+func (p *Progress) restarted() { p.update(func(r *Report) { r.Restarts++ }) }
+
+// again notes what a page of a scroll repeated.
+func (p *Progress) again(repeats int) {
+	if repeats > 0 {
+		p.update(func(r *Report) { r.Repeats, r.PaidAgain = r.Repeats+repeats, r.PaidAgain+1 })
+	}
+}
 
 // reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
 func (p *Progress) reached(number, total int, told bool) {

@@ -47,22 +47,30 @@ func (c *iterConfig) checkPaid(o *op.Op, bad *checks) {
 	case c.paidPages != 0 && c.unlimited:
 		bad.add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
+	if o.Class != op.MeteredRead && c.restarts != 0 {
+		bad.add("RestartSkippingSeen", "is for iterators that spend credits: this one begins anew for nothing")
+	}
 }
 
 // ScrollError says that a range over a scroll ended before the results did, behind its first page. What was delivered was paid
-// for; there is no way to go on from there, because the service forbids keeping its tokens.
+// for; there is no way to go on from there, because the service forbids keeping its tokens. [RestartSkippingSeen] begins anew.
 type ScrollError struct {
 	Op        string
 	Pages     int // read, and paid for where pages cost credits; not counting the one that failed
 	Delivered int // elements handed to the loop
+	Restarts  int // see RestartSkippingSeen
 
 	cause error
 }
 
 // Error says how far the range got and why it ended.
 func (e *ScrollError) Error() string {
-	return fmt.Sprintf("prospectkit: %s: after %d pages and %d elements: %s",
-		e.Op, e.Pages, e.Delivered, strings.TrimPrefix(e.cause.Error(), "prospectkit: "+e.Op+": "))
+	restarts := ""
+	if e.Restarts > 0 {
+		restarts = fmt.Sprintf(", %d restarts", e.Restarts)
+	}
+	return fmt.Sprintf("prospectkit: %s: after %d pages%s and %d elements: %s",
+		e.Op, e.Pages, restarts, e.Delivered, strings.TrimPrefix(e.cause.Error(), "prospectkit: "+e.Op+": "))
 }
 
 // Unwrap returns why the range ended.
@@ -83,7 +91,7 @@ func (e *ScrollError) Advice() Advice {
 // LogValue groups the fields that are safe to log.
 func (e *ScrollError) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("op", e.Op), slog.Int("pages", e.Pages), slog.Int("delivered", e.Delivered),
+		slog.String("op", e.Op), slog.Int("pages", e.Pages), slog.Int("delivered", e.Delivered), slog.Int("restarts", e.Restarts),
 		slog.String("code", string(CodeOf(e.cause))), slog.String("outcome", string(e.Outcome())),
 	)
 }
@@ -94,6 +102,8 @@ type scroll[T any] struct {
 	fetch func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[T], error)
 	opts  []CallOption       // of the first page: they hold for the later ones, so that all are the same query
 	seen  map[idKey]struct{} // hashes of the tokens
+
+	identity func(*T) string // what tells elements apart; nil where nothing does
 }
 
 // scrollAnswer is what the answer of one page holds.
@@ -184,41 +194,37 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*scr
 // broken fails in place of the call of the next page, so that the page before it is not lost.
 func (s *scroll[T]) broken(what string) func(context.Context, []CallOption) (*scrollPage[T], error) {
 	return func(context.Context, []CallOption) (*scrollPage[T], error) {
-		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: NotApplied, cause: errors.New(what)}
+		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: NotApplied, cause: badTokenError(what)}
 	}
 }
 
 // items yields the elements of all pages. Each range is a walk of its own.
 func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		walk, conf := s, iterConfig{}
-		if err := conf.begin(s.op, opts); err != nil {
+		w := scrollWalk[T]{scroll: s}
+		if err := w.conf.begin(s.op, opts); err != nil {
 			yield(nil, err)
 			return
 		}
-		pages, delivered := 0, 0
-		page, err := walk.first(ctx, conf.calls)
-		for ; err == nil; page, err = page.next(ctx, nil) {
-			pages++
-			conf.progress.request()
-			for i := range page.items {
-				delivered++
-				conf.progress.delivered("")
-				if !yield(&page.items[i], nil) {
-					return
-				}
-			}
-			if page.next == nil {
-				conf.progress.finished()
+		page, err := w.first(ctx, w.conf.calls)
+		for err == nil {
+			if !w.handOut(page, yield) {
 				return
 			}
-			if pages == conf.paidPages {
+			if page.next == nil {
+				w.conf.progress.finished()
+				return
+			}
+			if w.capped() {
 				err = forbidden(s.op, RulePaidPages)
 				break
 			}
+			if page, err = page.next(ctx, nil); err != nil && w.restart(ctx, err) {
+				page, err = w.first(ctx, w.conf.calls)
+			}
 		}
-		if pages > 0 {
-			err = &ScrollError{Op: s.op.Name, Pages: pages, Delivered: delivered, cause: err}
+		if w.pages > 0 {
+			err = &ScrollError{Op: s.op.Name, Pages: w.pages, Delivered: w.delivered, Restarts: w.restarts, cause: err}
 		}
 		yield(nil, err)
 	}

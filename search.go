@@ -210,11 +210,19 @@ func (p SearchParams) body(size int) searchBody {
 }
 
 func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
-	return &scroll[Profile]{op: o, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
+	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
 		in := body
 		in.ScrollToken = token
 		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles, opts)
 	}}
+}
+
+// identity is what tells a profile from others.
+func (p *Profile) identity() string {
+	if p.SocialURL != "" {
+		return p.SocialURL
+	}
+	return string(p.raw.Raw())
 }
 
 func readProfiles(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {

@@ -1,0 +1,163 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// A token of the sandbox lives for five minutes. A loop that takes longer over a page pays for the pages before again, and sees each
+// profile once.
+func TestRestartAfterATokenHasExpired(t *testing.T) {
+	search := prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}, Size: 5}
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Credits(1000))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+		require.NoError(t, err)
+		want, err := prospectkit.Collect(client.Search.Prospects(t.Context(), search, prospectkit.UnlimitedPages()), 1000)
+		require.NoError(t, err)
+		require.Greater(t, len(want), 10)
+		before := sb.Balance()
+
+		var p prospectkit.Progress
+		var got []prospectkit.Profile
+		opts := []prospectkit.IterOption{prospectkit.MaxPaidPages(50), prospectkit.RestartSkippingSeen(1), prospectkit.Track(&p)}
+		for profile, err := range client.Search.Prospects(t.Context(), search, opts...) {
+			require.NoError(t, err)
+			if got = append(got, *profile); len(got) == 7 {
+				time.Sleep(6 * time.Minute) // on page 2
+			}
+		}
+		require.Equal(t, want, got)
+		require.Equal(t, int64(len(want)+10), before-sb.Balance(), "two pages were paid for twice")
+		r := p.Report()
+		require.Equal(t, []int{1, 2, 10, len(want)}, []int{r.Restarts, r.PaidAgain, r.Repeats, r.Delivered})
+		require.Equal(t, (len(want)+4)/5+2, r.Requests)
+		require.True(t, r.Finished)
+
+		// Without the option, nothing is paid for that the caller does not know of.
+		seen := 0
+		for _, err = range client.Search.Prospects(t.Context(), search, prospectkit.MaxPaidPages(50)) {
+			if seen++; seen == 7 {
+				time.Sleep(6 * time.Minute)
+			}
+		}
+		stopped := asScrollError(t, err)
+		require.Equal(t, []int{2, 10, 0}, []int{stopped.Pages, stopped.Delivered, stopped.Restarts})
+		require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
+	})
+}
+
+// fourPages serves four pages of two profiles. It fails before request number n as the script says.
+func fourPages(sent *int, script map[int]roundTrip) roundTrip {
+	served := 0
+	serve := pages(&served, 4)
+	return func(r *http.Request) (*http.Response, error) {
+		*sent++
+		if fail := script[*sent]; fail != nil {
+			return fail(r)
+		}
+		return serve(r)
+	}
+}
+
+var (
+	expired = always(422, envelope("VALIDATION_FAILED"))
+	allFour = []string{"1a", "1b", "2a", "2b", "3a", "3b", "4a", "4b"}
+)
+
+func TestRestartSkipsWhatWasDelivered(t *testing.T) {
+	for name, c := range map[string]struct {
+		script         map[int]roundTrip
+		times, maximum int
+		want           int // of allFour
+		sent           int
+		pages          int // of the error; 0: none
+		restarts       int
+	}{
+		"nothing fails":                     {nil, 1, 4, 8, 4, 0, 0},
+		"a refusal":                         {map[int]roundTrip{3: expired}, 1, 9, 8, 7, 0, 1},
+		"a refusal as not found":            {map[int]roundTrip{3: always(404, envelope("INVALID_REQUEST"))}, 1, 9, 8, 7, 0, 1},
+		"a lost answer":                     {map[int]roundTrip{3: consumed}, 1, 9, 8, 7, 0, 1},
+		"an unreadable page":                {map[int]roundTrip{3: always(200, "{}")}, 1, 9, 8, 7, 0, 1},
+		"a token that is none":              {map[int]roundTrip{2: always(200, pageOf(2, "7"))}, 1, 9, 8, 6, 0, 1},
+		"two refusals, two restarts":        {map[int]roundTrip{3: expired, 7: expired}, 2, 9, 8, 11, 0, 2},
+		"two refusals, one restart":         {map[int]roundTrip{3: expired, 7: expired}, 1, 9, 6, 7, 5, 1},
+		"a restart that brings nothing new": {map[int]roundTrip{3: expired, 6: expired}, 9, 9, 4, 6, 4, 1},
+		"the cap counts every page":         {map[int]roundTrip{3: expired}, 1, 5, 6, 6, 5, 1},
+		"the cap counts a lost page":        {map[int]roundTrip{3: consumed}, 1, 5, 4, 5, 4, 1},
+		"no restart beyond the cap":         {map[int]roundTrip{3: consumed}, 1, 3, 4, 3, 2, 0},
+		"no restart without credits":        {map[int]roundTrip{3: always(422, envelope("INSUFFICIENT_CREDITS"))}, 1, 9, 4, 3, 2, 0},
+		"no restart for another key":        {map[int]roundTrip{3: always(401, envelope("UNAUTHORIZED"))}, 1, 9, 4, 3, 2, 0},
+		"a page of something in between":    {map[int]roundTrip{3: always(404, "<html>")}, 1, 9, 8, 7, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			var p prospectkit.Progress
+			got, err := names(newClient(t, fourPages(&sent, c.script)).Search.Prospects(t.Context(), everything,
+				prospectkit.MaxPaidPages(c.maximum), prospectkit.RestartSkippingSeen(c.times), prospectkit.Track(&p)))
+			require.Equal(t, allFour[:c.want], got)
+			require.Equal(t, c.sent, sent)
+			require.Equal(t, c.restarts, p.Report().Restarts)
+			if c.pages == 0 {
+				require.NoError(t, err)
+				require.True(t, p.Report().Finished)
+				return
+			}
+			stopped := asScrollError(t, err)
+			require.Equal(t, []int{c.pages, c.want, c.restarts}, []int{stopped.Pages, stopped.Delivered, stopped.Restarts})
+			if c.restarts > 0 {
+				require.ErrorContains(t, err, ", 1 restarts and ")
+			}
+		})
+	}
+}
+
+// Whoever gives up does not want to pay again.
+func TestNoRestartAfterACancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	sent := 0
+	client := newClient(t, fourPages(&sent, map[int]roundTrip{3: func(r *http.Request) (*http.Response, error) {
+		cancel()
+		return consumed(r)
+	}}))
+	got, err := names(client.Search.Prospects(ctx, everything, prospectkit.UnlimitedPages(), prospectkit.RestartSkippingSeen(3)))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, got, 4)
+	require.Equal(t, 3, sent)
+}
+
+// The address tells profiles apart even if the service tells more or less of them the second time. Within one pass, nothing is dropped.
+func TestRestartKnowsProfilesByTheirAddress(t *testing.T) {
+	sent := 0
+	bodies := []roundTrip{
+		always(200, `{"profiles": [{"socialUrl": "u/1", "firstName": "a"}, {"socialUrl": "u/1", "firstName": "b"}, {"firstName": "c"}], "scrollToken": "t"}`),
+		expired,
+		always(200, `{"profiles": [{"firstName": "c"}, {"socialUrl": "u/1", "firstName": "A"}, {"socialUrl": "u/2", "firstName": "d"}, {"firstName": "C"}]}`),
+	}
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent++
+		return bodies[sent-1](r)
+	}))
+	got, err := names(client.Search.RunSaved(t.Context(), savedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages(), prospectkit.RestartSkippingSeen(1)))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c", "d", "C"}, got)
+}
+
+func TestRestartIsRefused(t *testing.T) {
+	client := newClient(t, untouched(t))
+	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.RestartSkippingSeen(0)))
+	require.Equal(t, []string{"RestartSkippingSeen is 0, must be positive"}, refusals(t, err))
+	other := []string{"RestartSkippingSeen is for iterators that spend credits: this one begins anew for nothing"}
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath, prospectkit.RestartSkippingSeen(1)), 1)
+	require.Equal(t, other, refusals(t, err))
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.RestartSkippingSeen(1)), 1)
+	require.Equal(t, other, refusals(t, err))
+}
