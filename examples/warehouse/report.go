@@ -28,7 +28,7 @@ func (w *wire) observe(_ context.Context, e prospectkit.Event) {
 		}
 	case prospectkit.EventWait:
 		w.waited.Add(int64(e.Wait))
-	case prospectkit.EventDecision, prospectkit.EventCall:
+	default:
 	}
 }
 
