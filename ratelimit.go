@@ -64,6 +64,8 @@ type Budget struct {
 	pools   map[op.Surface]*pool
 	reserve int
 	headers bool // trust headers alone
+	store   BudgetStore
+	link    *budget.Link // to the store
 	bad     checks
 }
 
@@ -178,7 +180,7 @@ func (b *Budget) pool(s op.Surface) *pool {
 		if documented := op.Windows[s]; !b.headers {
 			config.PerMinute, config.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &pool{surface: s, limiter: budget.New(config), tokens: retryTokens}
+		p = &pool{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
 		b.pools[s] = p
 	}
 	return p
@@ -197,7 +199,7 @@ const (
 // pool is the state of one surface.
 type pool struct {
 	surface op.Surface
-	limiter *budget.Limiter
+	limiter limiter
 
 	mu        sync.Mutex
 	last      RateWindow

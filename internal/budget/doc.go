@@ -25,5 +25,6 @@
 // minute is left to them, shrinking to nothing as it ends. A refusal holds the whole surface.
 //
 // [State] is the decision alone: a small value without clock, lock or goroutine, which can be stored and run elsewhere. [Line]
-// adds the queue, and [Limiter] adds waiting.
+// adds the queue, and [Limiter] adds waiting. [SharedLimiter] waits for a state that several processes share: [Decide] is one
+// exchange with it, which redisbudget runs as a script that a test holds against this package. Change both.
 package budget

@@ -4,7 +4,17 @@ package budget
 // nothing, and windows give everything back at once. It serves to refuse what is hopeless, so it errs to the early side.
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
 	s.settle(now)
-	n := int64(ahead)
+	at, w := s.earliest(now, int64(ahead), p)
+	if c := &s.Config; c.Alone {
+		own, which := s.earliestByLedger(now, int64(ahead), [3]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)})
+		if own > at {
+			return own, which
+		}
+	}
+	return at, w
+}
+
+func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 	switch f := &s.Figures; {
 	case now < s.HeldUntil:
 		return s.rounds(s.HeldUntil, n-s.Limits[Minute].Max), s.HeldIn
@@ -19,16 +29,16 @@ func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
 		}
 		return s.rounds(max(now, reset), n-max(room, 0)), Minute
 	case s.silent():
-		return s.earliestByLedger(now, n, p)
+		return s.earliestByLedger(now, n+int64(s.reserve(p)), [3]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max})
 	}
 	return s.rounds(now, n-s.Limits[Minute].Max), Minute
 }
 
-func (s *State) earliestByLedger(now Instant, ahead int64, p Priority) (at Instant, w Window) {
+func (s *State) earliestByLedger(now Instant, ahead int64, limits [3]int64) (at Instant, w Window) {
 	at, w = now, Minute
 	for _, window := range [...]Window{Minute, Day} {
-		l, limit := &s.Ledgers[window], s.Limits[window].Max
-		over := l.Sum + s.underWay() + 1 + ahead + int64(s.reserve(p)) - limit
+		l, limit := &s.Ledgers[window], limits[window]
+		over := l.Sum + s.underWay() + 1 + ahead - limit
 		if limit == 0 || over <= 0 {
 			continue
 		}

@@ -24,6 +24,7 @@ type Limiter struct {
 	mu      sync.Mutex
 	line    Line
 	start   time.Time // the epoch of the state's clock
+	ahead   Instant   // of that epoch, if the state lives by the clock of a store
 	keeper  *Waiter   // who keeps the time for all who wait
 	due     Instant   // when it will look again
 	granted []*Waiter // scratch
@@ -37,14 +38,14 @@ func (l *Limiter) now() Instant {
 	if l.start.IsZero() {
 		l.start = time.Now()
 	}
-	return 1 + instant(time.Since(l.start))
+	return 1 + l.ahead + instant(time.Since(l.start))
 }
 
 func (l *Limiter) time(i Instant) time.Time {
 	if i <= 0 {
 		return time.Time{}
 	}
-	return l.start.Add((i - 1).Duration())
+	return l.start.Add((i - 1 - l.ahead).Duration())
 }
 
 // Acquire waits until a request may be sent. The permit has to be handed to [Limiter.Done] exactly once. The error is a [*RefusedError]

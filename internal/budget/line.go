@@ -130,3 +130,24 @@ func (l *Line) passed(w *Waiter) {
 		l.streak = 0
 	}
 }
+
+// order is whose turn it is if all are let go, without the first few, and at most n of them.
+func (l *Line) order(skip, n int) []Priority {
+	left, streak := [...]int{l.queues[Interactive].n, l.queues[Batch].n}, l.streak
+	n = min(n, left[Interactive]+left[Batch]-skip)
+	var order []Priority
+	for i := range skip + n {
+		p := Interactive
+		if left[Interactive] == 0 || left[Batch] > 0 && streak >= streakMax {
+			p = Batch
+		}
+		left[p]--
+		if streak++; p == Batch || left[Batch] == 0 {
+			streak = 0
+		}
+		if i >= skip {
+			order = append(order, p)
+		}
+	}
+	return order
+}

@@ -21,6 +21,9 @@ func (s *State) Report(now Instant, p Permit, o Observation) {
 		s.Return(p)
 		return
 	}
+	if !s.closes(p) {
+		s.Dispatched++
+	}
 	replays := int64(min(max(o.Replays, 0), 100))
 	s.Dispatched += replays
 	s.count(now, 1+replays, o.Lost)
@@ -148,7 +151,7 @@ func (s *State) observe(now Instant, p Permit, o Observation, replays int64) {
 	if o.Limit > 0 {
 		left = min(left, int64(o.Limit))
 	}
-	known := p.Then + 1 + replays
+	known := min(p.Then+1+replays, s.Completed) // a store may have lost its last minute
 	next := Figures{
 		Valid: true, Remaining: left, Known: known, Mark: s.Completed, Window: w, HasReset: o.HasReset, At: now, Sent: p.At,
 		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),

@@ -10,9 +10,10 @@ type State struct {
 	LateNew    int64
 	BlindAt    Instant // when the last one ended without figures
 	LateTurn   Instant // when the old late ones become complete, and the new ones old
-	LastTake   Instant
+	Open       [2]Span // of those not complete: let go lately, and before
 	PacedUntil Instant // others are about, and the minute slides
 
+	Born      int64 // the first epoch
 	Epoch     int64 // grows with each refusal; answers to older requests say nothing about the time after it
 	Strikes   int   // refusals in a row
 	HeldUntil Instant
@@ -46,6 +47,12 @@ const (
 	Learned // from the headers of an answer
 )
 
+// Span counts requests under way by when they were let go.
+type Span struct {
+	From Instant
+	N    int64
+}
+
 // Figures are what the answers said about the binding window, merged into one statement: when Known requests of ours were
 // counted, Remaining were left.
 type Figures struct {
@@ -74,7 +81,7 @@ const (
 const (
 	lateGrace = 10 * second // a request without an answer is counted within this, or never
 	lookLease = 2 * minute  // a look that nobody reports is forgotten
-	forgotten = 5 * minute  // requests under way that nobody reports are complete
+	forgotten = 2 * minute  // requests under way that nobody reports are complete after this, or twice this at most
 	staleness = 5 * second  // what others take between answers is looked up again
 	margin    = 2           // more has to be left for a look while others are about, as the estimate of them may be low
 	silence   = 3           // looks without figures that make the service one without figures
@@ -82,7 +89,7 @@ const (
 
 // NewState returns the state of a surface that was never used.
 func NewState(c Config) State {
-	s := State{Config: c, Epoch: 1, Allowed: 1}
+	s := State{Config: c, Born: 1, Epoch: 1, Allowed: 1}
 	for w, n := range map[Window]int{Minute: c.PerMinute, Day: c.PerDay} {
 		if n > 0 {
 			s.Limits[w] = Limit{int64(n), Documented}
@@ -94,9 +101,13 @@ func NewState(c Config) State {
 // Take asks for one request.
 func (s *State) Take(now Instant, p Priority) Decision {
 	s.settle(now)
-	switch {
-	case now < s.HeldUntil:
+	if now < s.HeldUntil {
 		return Decision{Until: s.HeldUntil, Reason: Held, Window: s.HeldIn}
+	}
+	if d, full := s.ownLimit(now); full {
+		return d
+	}
+	switch {
 	case s.Figures.Valid:
 		return s.takeCovered(now, p)
 	case s.silent():
@@ -107,8 +118,24 @@ func (s *State) Take(now Instant, p Priority) Decision {
 
 // Return takes back a permit whose request was not sent.
 func (s *State) Return(p Permit) {
-	s.Dispatched = max(s.Dispatched-1, s.Completed+s.late())
+	if s.closes(p) {
+		s.Dispatched = max(s.Dispatched-1, s.Completed+s.late())
+	}
 	s.landed(p)
+}
+
+// closes takes a request out of those under way. It is not there if it was forgotten, or let go by another state.
+func (s *State) closes(p Permit) bool {
+	if p.Epoch < s.Born || p.Epoch > s.Epoch {
+		return false
+	}
+	for i := range s.Open {
+		if o := &s.Open[i]; p.At >= o.From && o.N > 0 {
+			o.N--
+			return true
+		}
+	}
+	return false
 }
 
 func (s *State) landed(p Permit) {
@@ -129,8 +156,23 @@ func (s *State) settle(now Instant) {
 		s.Completed += s.LateOld
 		s.LateOld, s.LateNew, s.LateTurn = s.LateNew, 0, now+lateGrace
 	}
-	if now-s.LastTake > forgotten && s.underWay() > 0 {
-		s.Completed = s.Dispatched - s.late()
+	if now >= s.Open[0].From+forgotten {
+		s.forget(now)
+	}
+}
+
+// forget completes the requests that nobody reported, and begins a new span.
+func (s *State) forget(now Instant) {
+	gone := s.Open[1].N
+	s.Open[1] = s.Open[0]
+	if now >= s.Open[0].From+2*forgotten {
+		gone += s.Open[0].N
+		s.Open[1] = Span{From: now}
+	}
+	s.Open[0] = Span{From: now}
+	if gone > 0 {
+		s.Completed = min(s.Completed+gone, s.Dispatched-s.late())
+		s.Ledgers[Day].add(now, day, gone)
 	}
 }
 
@@ -138,7 +180,7 @@ func (s *State) grant(now Instant, look, bare bool) Decision {
 	p := Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Look: look, Bare: bare}
 	p.Own = s.Ledgers[Minute].Sum + s.underWay() - s.Dispatched
 	s.Dispatched++
-	s.LastTake = now
+	s.Open[0].N++
 	if look {
 		s.LookUntil = now + lookLease
 	}
@@ -242,22 +284,30 @@ func (s *State) takeLedger(now Instant, p Priority) Decision {
 	}
 	limited := false
 	for _, w := range [...]Window{Day, Minute} {
-		l, limit := &s.Ledgers[w], s.Limits[w].Max
+		limit := s.Limits[w].Max
 		if limit == 0 {
 			continue
 		}
 		limited = true
-		over := l.Sum + s.underWay() + 1 + int64(s.reserve(p)) - limit
-		if over <= 0 {
-			continue
+		if d, full := s.full(now, w, limit-int64(s.reserve(p))); full {
+			return d
 		}
-		if s.underWay() > 0 && l.Sum == 0 {
-			return Decision{Until: now + lookLease, Reason: News, Window: w}
-		}
-		return Decision{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}
 	}
 	if !limited && s.underWay() >= s.Allowed {
 		return Decision{Until: now + lookLease, Reason: News}
 	}
 	return s.grant(now, false, true)
+}
+
+// full reports whether the ledger has no room below a limit.
+func (s *State) full(now Instant, w Window, limit int64) (Decision, bool) {
+	l := &s.Ledgers[w]
+	over := l.Sum + s.underWay() + 1 - limit
+	switch {
+	case over <= 0:
+		return Decision{}, false
+	case s.underWay() > 0 && l.Sum == 0:
+		return Decision{Until: now + lookLease, Reason: News, Window: w}, true
+	}
+	return Decision{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}, true
 }

@@ -61,6 +61,7 @@ type Config struct {
 	PerDay    int     // the same for the day
 	Reserve   int     // requests of each window that only interactive calls may use
 	Share     float64 // of a fresh minute that is left to others at first; it shrinks to nothing as the minute ends
+	Alone     bool    // the limits above are this process's part of more, which holds whatever the service says
 }
 
 // DefaultShare is left to others at the beginning of a minute. Alone it costs nothing, because the rest of the minute is

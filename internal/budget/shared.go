@@ -1,0 +1,305 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// SharedLimiter lets calls go when a state allows it that several processes share. Each process has its own line; the one who stands first
+// asks for all, outside of the lock. While the store is away, the process lives by a part of its own.
+type SharedLimiter struct {
+	Limiter // its state is a copy of the store's, or the part of this process
+	link    *Link
+	store   func(context.Context, *Ask) (Reply, error)
+	config  Config
+
+	alone     bool     // the state is the part of this process
+	elsewhere int      // requests that were sent alone, and that the store has not heard of
+	asked     int      // of those who wait, the store is being asked for so many
+	unused    []Permit // of those who left meanwhile
+	sent      int      // asks
+	taken     int      // the latest of them whose answer was taken over
+}
+
+const (
+	atOnce   = 16               // permits that are asked for together, so that every process has its turn
+	pollNews = 50 * millisecond // between looks for answers that other processes got
+	pollEach = 5 * millisecond  // the same for each process, if that is more
+	pollRest = second           // between looks for anything else, at most
+)
+
+// NewShared returns the limiter of a surface whose state is in a store.
+func NewShared(c Config, link *Link, store func(context.Context, *Ask) (Reply, error)) *SharedLimiter {
+	return &SharedLimiter{Limiter: Limiter{line: Line{State: NewState(c)}}, link: link, store: store, config: c}
+}
+
+// Acquire waits like [Limiter.Acquire].
+func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) {
+	if err := ctx.Err(); err != nil {
+		return Permit{}, err
+	}
+	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay}
+	l.mu.Lock()
+	now := l.now()
+	l.limit(ctx, r, w, now)
+	ahead := l.line.Ahead(w.Priority)
+	if ahead > 0 {
+		if refusal := l.hopeless(now, ahead, w); refusal != nil {
+			l.mu.Unlock()
+			return Permit{}, refusal
+		}
+	}
+	l.line.Join(w)
+	l.mu.Unlock()
+	l.tend(ctx, w, true)
+	if refusal := l.settled(w, ahead, r.NoWait); refusal != nil {
+		return Permit{}, refusal
+	}
+	return l.stand(ctx, w)
+}
+
+// settled refuses a newcomer for whom waiting is hopeless by the latest news.
+func (l *SharedLimiter) settled(w *Waiter, ahead int, noWait bool) *RefusedError {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !w.queued {
+		return w.refusal
+	}
+	now := l.now()
+	refusal := l.hopeless(now, ahead, w)
+	if refusal == nil && noWait {
+		at, window := l.line.State.Earliest(now, ahead, w.Priority)
+		refusal = l.refuse(now, at, window, false)
+	}
+	if refusal != nil {
+		l.quit(w)
+	}
+	return refusal
+}
+
+// Done reports like [Limiter.Done].
+func (l *SharedLimiter) Done(p Permit, o Observation) {
+	if o.Refused && o.Jitter == 0 {
+		o.Jitter = rand.Float64()
+	}
+	l.mu.Lock()
+	a := l.ask([]Report{{p, o}}, l.line.order(l.asked, atOnce), nil)
+	l.mu.Unlock()
+	l.exchange(context.Background(), a, nil)
+}
+
+// stand waits in the line until the call is let go, refused or cancelled.
+func (l *SharedLimiter) stand(ctx context.Context, w *Waiter) (Permit, error) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		l.tend(ctx, w, false)
+		over, pause, err := l.look(w)
+		if over {
+			return w.Permit, err
+		}
+		timer.Reset(pause)
+		select {
+		case <-w.wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			return Permit{}, l.leave(ctx, w)
+		}
+	}
+}
+
+// tend asks for all who wait, if it is time and this is the one to do it.
+func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
+	l.mu.Lock()
+	first := l.line.Head() == w
+	var a *Ask
+	if w.queued && (first || arrived) && (l.now() >= l.due || first && arrived) {
+		if wanted := l.line.order(l.asked, atOnce); len(wanted) > 0 {
+			a = l.ask(nil, wanted, w)
+		}
+	}
+	l.mu.Unlock()
+	l.exchange(ctx, a, w)
+}
+
+// look tells a waiter how it stands, and when to look again.
+func (l *SharedLimiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	switch {
+	case w.refusal != nil:
+		return true, 0, w.refusal
+	case !w.queued:
+		return true, 0, nil
+	case now >= w.giveUp:
+		at, window := l.line.State.Earliest(now, 0, w.Priority)
+		l.quit(w)
+		return true, 0, l.refuse(now, at, window, w.deadline)
+	}
+	next := w.giveUp
+	if l.line.Head() == w && l.asked < l.line.Waiting() { // else there is an answer to come
+		next = min(next, l.due)
+	}
+	return false, max(time.Microsecond, (next - now).Duration()), nil
+}
+
+// leave takes a cancelled call out of the line. A permit that was granted in the same instant goes back.
+func (l *SharedLimiter) leave(ctx context.Context, w *Waiter) error {
+	cause := ctx.Err()
+	l.mu.Lock()
+	var a *Ask
+	if w.refusal == nil && !w.queued {
+		a = l.ask([]Report{{w.Permit, Observation{NotSent: true}}}, nil, nil)
+	}
+	l.quit(w)
+	now := l.now()
+	at, window := l.line.State.Earliest(now, 0, w.Priority)
+	l.mu.Unlock()
+	l.exchange(ctx, a, nil)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return l.refuse(now, at, window, true)
+	}
+	return cause
+}
+
+// quit takes a waiter out of the line. Whoever comes first then may have to keep the time.
+func (l *SharedLimiter) quit(w *Waiter) {
+	l.line.Leave(w)
+	l.call(w)
+}
+
+// call wakes the first in line, unless it is the caller.
+func (l *SharedLimiter) call(caller *Waiter) {
+	if head := l.line.Head(); head != nil && head != caller {
+		head.nudge()
+	}
+}
+
+// ask prepares an exchange. While the store is away it is nil, and the process has decided for itself.
+func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter) *Ask {
+	if !l.link.usable() {
+		l.decide(reports, caller)
+		return nil
+	}
+	l.sent++
+	a := &Ask{
+		Config: l.config, Returned: l.alone, Elsewhere: l.elsewhere, Reports: reports, Wanted: wanted, number: l.sent,
+	}
+	l.asked += len(wanted)
+	l.elsewhere = 0
+	return a
+}
+
+// exchange carries an ask to the store, and permits that nobody needs any more back to it. Nobody waits for the store longer than
+// the link allows, and nobody who is cancelled loses a permit by it.
+func (l *SharedLimiter) exchange(ctx context.Context, a *Ask, caller *Waiter) {
+	for a != nil {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.link.Timeout)
+		reply, err := l.store(bounded, a)
+		cancel()
+		if err != nil {
+			l.link.lost(err)
+		} else {
+			l.link.reached(reply.Processes)
+		}
+		a = l.answered(a, &reply, err, caller)
+	}
+}
+
+// answered takes what the store said over, and returns what there is to say next.
+func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter) *Ask {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked -= len(a.Wanted)
+	if err != nil {
+		l.elsewhere += a.Elsewhere
+		l.decide(a.Reports, caller)
+		return nil
+	}
+	if a.number > l.taken {
+		l.taken = a.number
+		l.adopt(reply, len(reply.Grants) < len(a.Wanted))
+	}
+	for _, g := range reply.Grants {
+		l.hand(g)
+	}
+	l.call(caller)
+	if len(l.unused) == 0 {
+		return nil
+	}
+	back := make([]Report, len(l.unused))
+	for i, p := range l.unused {
+		back[i] = Report{p, Observation{NotSent: true}}
+	}
+	l.unused = l.unused[:0]
+	return l.ask(back, nil, caller)
+}
+
+// adopt takes over what the store knows.
+func (l *SharedLimiter) adopt(r *Reply, denied bool) {
+	l.follow(r.Now)
+	news := l.alone || r.State.Epoch != l.line.State.Epoch || r.State.Figures.Remaining == 0 && l.line.State.Figures.Remaining > 0
+	l.line.State, l.alone = r.State, false
+	now := l.now()
+	l.due = 0
+	if denied {
+		poll := pollRest
+		if r.Denied.Reason == News {
+			poll = min(max(pollNews, Instant(r.Processes)*pollEach), pollRest)
+		}
+		l.due = min(max(r.Denied.Until, now+millisecond), now+poll)
+	}
+	if news {
+		l.review(now)
+	}
+}
+
+// follow sets the clock by that of the store.
+func (l *SharedLimiter) follow(now Instant) {
+	change := now - l.now()
+	l.ahead += change
+	l.due += change
+	for _, q := range l.line.queues {
+		for w := q.first; w != nil; w = w.next {
+			w.giveUp += change
+		}
+	}
+}
+
+// hand gives a permit to the first who may have it.
+func (l *SharedLimiter) hand(g Grant) {
+	w := l.line.queues[g.Priority].first
+	if w == nil && g.Priority == Batch { // it leaves the reserve alone, so anybody may
+		w = l.line.queues[Interactive].first
+	}
+	if w == nil {
+		l.unused = append(l.unused, g.Permit)
+		return
+	}
+	l.line.passed(w)
+	w.Permit = g.Permit
+	w.nudge()
+}
+
+// decide goes by the part of this process.
+func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
+	now, s := l.now(), &l.line.State
+	if !l.alone {
+		l.line.State, l.alone = s.alone(now, l.link.parts()), true
+		l.review(now)
+	}
+	for _, r := range reports {
+		if p := r.Permit; p.Epoch >= s.Born && p.Epoch <= s.Epoch && !r.Observation.NotSent {
+			l.elsewhere += 1 + r.Observation.Replays
+		}
+		s.Report(now, r.Permit, r.Observation)
+	}
+	l.pump(now, caller)
+	if l.line.Waiting() > 0 {
+		l.due = min(l.due, now+instant(probeEvery))
+	}
+	l.call(caller)
+}

@@ -1,0 +1,92 @@
+// Package redisbudget keeps the rate budget of a workspace in Redis, so that all processes that share it use the quota together
+// and earn no 429. See [New].
+package redisbudget
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // the name by which Redis knows a script
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"example.com/prospectkit"
+)
+
+//go:embed decide.lua
+var script string
+
+// Store is a [prospectkit.BudgetStore] in Redis. It is safe for concurrent use and starts no goroutine.
+type Store struct {
+	client  redis.UniversalClient
+	prefix  string
+	script  string
+	sha     string
+	process string
+}
+
+// New keeps the budget under keys that begin with the prefix in braces, so that a cluster keeps them together. Processes
+// with the same Redis and the same prefix share a budget: name the workspace, never its token. The client stays yours to close;
+// it needs ContextTimeoutEnabled, without which a Redis that hangs would hold calls up.
+//
+//	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 8}))
+func New(client redis.UniversalClient, prefix string) (*Store, error) {
+	if prefix == "" || strings.ContainsAny(prefix, "{}") {
+		return nil, errors.New("redisbudget: the prefix must not be empty or hold braces")
+	}
+	obeys := false
+	switch c := client.(type) {
+	case *redis.Client:
+		obeys = c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		obeys = c.Options().ContextTimeoutEnabled
+	case *redis.Ring:
+		obeys = c.Options().ContextTimeoutEnabled
+	}
+	if !obeys {
+		return nil, errors.New("redisbudget: the client needs ContextTimeoutEnabled")
+	}
+	return &Store{client: client, prefix: prefix, script: script, sha: digest(script), process: rand.Text()}, nil
+}
+
+func digest(script string) string {
+	sum := sha1.Sum([]byte(script)) //nolint:gosec // no secret, and Redis wants it
+	return hex.EncodeToString(sum[:])
+}
+
+// Exchange runs the decision in Redis, as one script and at its time.
+func (s *Store) Exchange(ctx context.Context, surface prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+	var reply prospectkit.BudgetReply
+	question, err := ask.MarshalBinary()
+	if err != nil {
+		return reply, err
+	}
+	answer, err := s.eval(ctx, "evalsha", s.sha, surface, question)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		answer, err = s.eval(ctx, "eval", s.script, surface, question)
+	}
+	if err != nil {
+		return reply, fmt.Errorf("redisbudget: %w", err)
+	}
+	return reply, reply.UnmarshalBinary([]byte(answer))
+}
+
+func (s *Store) eval(ctx context.Context, command, code string, surface prospectkit.Surface, question []byte) (string, error) {
+	cmd := redis.NewCmd(ctx, command, code, 2, s.key(string(surface)), s.key("processes"), question, s.process)
+	if err := s.client.Process(ctx, once{cmd}); err != nil {
+		return "", err
+	}
+	return cmd.Text()
+}
+
+func (s *Store) key(name string) string { return "{" + s.prefix + "}:" + name }
+
+// once is a command that the client does not repeat by itself: the first may have been carried out.
+type once struct{ *redis.Cmd }
+
+// NoRetry says so.
+func (once) NoRetry() bool { return true }

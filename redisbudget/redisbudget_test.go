@@ -1,0 +1,116 @@
+package redisbudget
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// client is one process of a workspace.
+func client(t *testing.T, sb *sandbox.Sandbox, store *Store) *prospectkit.Client {
+	t.Helper()
+	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Timeout: 10 * time.Second}))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
+	require.NoError(t, err)
+	return client
+}
+
+func remaining(t *testing.T, c *prospectkit.Client) int {
+	t.Helper()
+	_, err := c.Lists.Page(t.Context(), prospectkit.ListsParams{})
+	require.NoError(t, err)
+	for _, s := range c.Budget().Snapshot() {
+		if s.Surface == prospectkit.SurfaceLists {
+			return s.Minute.Remaining
+		}
+	}
+	return -1
+}
+
+// What one process learns, another knows; another workspace does not.
+func TestProcessesKnowTheSame(t *testing.T) {
+	server, sb := startRedis(t), sandbox.New(t)
+	require.Equal(t, 119, remaining(t, client(t, sb, server.store(t, "one"))))
+	require.NoError(t, server.client().ScriptFlush(t.Context()).Err())
+	require.Equal(t, 118, remaining(t, client(t, sb, server.store(t, "one"))))
+	r := server.client()
+	defer func() { _ = r.Close() }()
+	keys, err := r.Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"{one}:lists", "{one}:processes"}, keys)
+	for _, key := range keys {
+		require.InDelta(t, 48, r.TTL(t.Context(), key).Val().Hours(), 0.1)
+	}
+	require.EqualValues(t, 2, r.ZCard(t.Context(), "{one}:processes").Val())
+	_ = client(t, sb, server.store(t, "two"))
+	require.Zero(t, r.Exists(t.Context(), "{two}:lists").Val())
+}
+
+// A key that holds something else, or a script that fails, makes the store count as away; calls go on.
+func TestRedisThatRefuses(t *testing.T) {
+	server, sb := startRedis(t), sandbox.New(t)
+	store := server.store(t, "one")
+	require.NoError(t, store.client.SAdd(t.Context(), "{one}:lists", "x").Err())
+	require.Equal(t, 119, remaining(t, client(t, sb, store)))
+	_, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	require.ErrorContains(t, err, "WRONGTYPE")
+}
+
+// A state that is not ours is as good as none.
+func TestStateOfAnotherVersion(t *testing.T) {
+	server, sb := startRedis(t), sandbox.New(t)
+	store := server.store(t, "one")
+	for _, garbage := range []string{"", "x", "12345678", "123456781234567812345678"} {
+		require.NoError(t, store.client.Set(t.Context(), "{one}:lists", garbage, 0).Err())
+		_, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+		require.NoError(t, err, "%q", garbage)
+	}
+	require.Equal(t, 119, remaining(t, client(t, sb, store)))
+}
+
+// A Redis that accepts connections and says nothing.
+func TestRedisThatHangs(t *testing.T) {
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	r := connect(listener.Addr().String())
+	defer func() { _ = r.Close() }()
+	store, err := New(r, "one")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = store.Exchange(ctx, prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	require.Error(t, err)
+	require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
+}
+
+func TestNewChecks(t *testing.T) {
+	r := redis.NewClient(&redis.Options{ContextTimeoutEnabled: true})
+	defer func() { _ = r.Close() }()
+	hasty := redis.NewClient(&redis.Options{})
+	defer func() { _ = hasty.Close() }()
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, ContextTimeoutEnabled: true})
+	defer func() { _ = cluster.Close() }()
+	ring := redis.NewRing(&redis.RingOptions{ContextTimeoutEnabled: true})
+	defer func() { _ = ring.Close() }()
+	for _, good := range []redis.UniversalClient{r, cluster, ring} {
+		_, err := New(good, "one")
+		require.NoError(t, err)
+	}
+	_, err := New(hasty, "one")
+	require.ErrorContains(t, err, "ContextTimeoutEnabled")
+	_, err = New(nil, "one")
+	require.ErrorContains(t, err, "ContextTimeoutEnabled")
+	for _, prefix := range []string{"", "a{b"} {
+		_, err = New(r, prefix)
+		require.ErrorContains(t, err, "prefix")
+	}
+}

@@ -1,0 +1,231 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// memoryStore is the smallest store there is: a lock for a transaction.
+type memoryStore struct {
+	processes int
+	latency   time.Duration
+
+	mu     sync.Mutex
+	states map[prospectkit.Surface][]byte
+	down   error
+	asks   int
+}
+
+func newStore(processes int) *memoryStore {
+	return &memoryStore{processes: processes, latency: time.Millisecond, states: map[prospectkit.Surface][]byte{}}
+}
+
+func (m *memoryStore) Exchange(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (reply prospectkit.BudgetReply, err error) {
+	select {
+	case <-time.After(m.latency):
+	case <-ctx.Done():
+		return reply, ctx.Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.asks++; m.down != nil {
+		return reply, m.down
+	}
+	m.states[s], reply = ask.Decide(m.states[s], time.Now(), m.processes)
+	return reply, nil
+}
+
+func (m *memoryStore) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = err
+}
+
+func (m *memoryStore) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.states)
+}
+
+// fleet are clients of as many processes as the store reckons with.
+func fleet(t *testing.T, sb *sandbox.Sandbox, store *memoryStore, sharing prospectkit.Sharing) []*prospectkit.Client {
+	t.Helper()
+	clients := make([]*prospectkit.Client, store.processes)
+	for i := range clients {
+		clients[i] = sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.SharedBy(store, sharing))))
+	}
+	return clients
+}
+
+// pullAll lists as fast as the budget allows, with so many goroutines for each client, until the time is over.
+func pullAll(t *testing.T, clients []*prospectkit.Client, goroutines int, d time.Duration) *sync.WaitGroup {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	var group sync.WaitGroup
+	for _, client := range clients {
+		for range goroutines {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					_, err := client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
+					if err != nil {
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+						return
+					}
+				}
+			})
+		}
+	}
+	return &group
+}
+
+func TestProcessesShareTheQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(8)
+		clients := fleet(t, sb, store, prospectkit.Sharing{})
+		pullAll(t, clients, 8, 10*time.Minute).Wait()
+		require.Zero(t, tooMany(sb))
+		require.GreaterOrEqual(t, sb.Calls("lists.list"), 10*120*98/100)
+		require.InDelta(t, sb.Calls("lists.list"), snapshotOf(t, clients[0], prospectkit.SurfaceLists).Day.Used, 8*8)
+		require.Less(t, store.asks, 10*60*8*25, "processes that wait do not storm the store")
+	})
+}
+
+// While the store is away, each process has its part.
+func TestStoreGoesAwayAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(4)
+		var log strings.Builder
+		clients := fleet(t, sb, store, prospectkit.Sharing{Logger: slog.New(slog.NewTextHandler(&log, nil))})[:1]
+		clients = append(clients, fleet(t, sb, store, prospectkit.Sharing{})[1:]...)
+		group := pullAll(t, clients, 20, 10*time.Minute)
+		time.AfterFunc(150*time.Second, func() { store.fail(errors.New("connection refused")) })
+		time.AfterFunc(400*time.Second, func() { store.fail(nil) })
+		group.Wait()
+		require.LessOrEqual(t, tooMany(sb), 4*20, "one for each call under way")
+		require.GreaterOrEqual(t, sb.Calls("lists.list")-tooMany(sb), 10*120*80/100)
+		require.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
+		require.Contains(t, log.String(), "connection refused")
+	})
+}
+
+// An empty store is learned anew by one look.
+func TestStoreForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(4)
+		clients := fleet(t, sb, store, prospectkit.Sharing{})
+		group := pullAll(t, clients, 20, 5*time.Minute)
+		for i := range 10 {
+			time.AfterFunc(time.Duration(i)*29*time.Second, store.forget)
+		}
+		group.Wait()
+		require.LessOrEqual(t, tooMany(sb), 4*20, "one for each call under way")
+		require.GreaterOrEqual(t, sb.Calls("lists.list"), 5*120*95/100)
+	})
+}
+
+// A store that hangs holds a call up for as long as the sharing allows, and only one call a second.
+func TestStoreHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(2)
+		store.latency = time.Hour
+		client := fleet(t, sb, store, prospectkit.Sharing{Timeout: 100 * time.Millisecond})[0]
+		began := time.Now()
+		for range 60 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.NoError(t, err)
+		}
+		require.Equal(t, 100*time.Millisecond, time.Since(began))
+		require.Zero(t, store.asks)
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+		var full *prospectkit.WaitError
+		require.ErrorAs(t, err, &full, "half of the minute is the part of this process")
+		require.Positive(t, full.Wait)
+	})
+}
+
+// One process earns a 429, and all are held.
+func TestRefusalHoldsAllProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		clients := fleet(t, sb, newStore(2), prospectkit.Sharing{})
+		sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30))
+		_, err := clients[0].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
+		require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+		_, err = clients[1].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+		var full *prospectkit.WaitError
+		require.ErrorAs(t, err, &full)
+		require.InDelta(t, 31, full.Wait.Seconds(), 1)
+		require.Equal(t, time.Now().Add(full.Wait), full.FitsAt)
+		_, err = clients[1].Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, err)
+		require.Len(t, sb.Journal(), 2)
+	})
+}
+
+// Calls that give up while they wait, or in the very moment in which they are let go, leave nothing behind.
+func TestSharedPermitsComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(2)
+		clients := fleet(t, sb, store, prospectkit.Sharing{})
+		var group sync.WaitGroup
+		for i := range 300 {
+			group.Go(func() {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				time.AfterFunc(time.Duration(i)*100*time.Microsecond, cancel)
+				if _, err := clients[i%2].Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithPriority(
+					[]prospectkit.Priority{prospectkit.PriorityBatch, prospectkit.PriorityInteractive}[i/2%2])); err != nil {
+					require.ErrorIs(t, err, context.Canceled)
+				}
+			})
+		}
+		group.Wait()
+		_, err := clients[0].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
+		require.NoError(t, err)
+		surface := snapshotOf(t, clients[0], prospectkit.SurfaceLists)
+		require.Zero(t, surface.UnderWay+surface.Waiting)
+		require.GreaterOrEqual(t, surface.Day.Used, sb.Calls("lists.list"))
+		require.Less(t, surface.Day.Used, 200)
+	})
+}
+
+func TestSharedByOptions(t *testing.T) {
+	_, err := prospectkit.New("https://api.example.com/api/v1", token, prospectkit.WithBudget(prospectkit.NewBudget(
+		prospectkit.SharedBy(nil, prospectkit.Sharing{Timeout: -1}), prospectkit.SharedBy(newStore(1), prospectkit.Sharing{Processes: -1}),
+	)))
+	require.ErrorContains(t, err, "SharedBy needs a store")
+	require.ErrorContains(t, err, "SharedBy has -1 processes")
+}
+
+// Asks and replies survive the way to a store that decides elsewhere.
+func TestExchangeTravels(t *testing.T) {
+	var ask, same prospectkit.BudgetAsk
+	require.Error(t, ask.UnmarshalBinary([]byte("nonsense")))
+	question, err := ask.MarshalBinary()
+	require.NoError(t, err)
+	require.NoError(t, same.UnmarshalBinary(question))
+	_, reply := same.Decide([]byte("nonsense"), time.Now(), 3)
+	answer, err := reply.MarshalBinary()
+	require.NoError(t, err)
+	var back prospectkit.BudgetReply
+	require.NoError(t, back.UnmarshalBinary(answer))
+	require.Equal(t, reply, back)
+	require.Error(t, back.UnmarshalBinary(answer[:len(answer)-8]))
+}
