@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -39,7 +40,8 @@ func (c *contender) tag() string {
 	if c.floor || c.name == byHandName || c.name == byHandRaw {
 		return "hand"
 	}
-	return strings.ToLower(strings.TrimPrefix(c.name, "go-"))
+	name, _, _ := strings.Cut(c.name, ",")
+	return strings.ToLower(strings.TrimPrefix(name, "go-"))
 }
 
 const (
@@ -47,6 +49,11 @@ const (
 	byHandName = "by hand"
 	byHandRaw  = "by hand, raw kept"
 )
+
+// prefetches are the numbers of pages that prospectkit reads ahead in W7.
+var prefetches = []int{1, 2, 4, 8}
+
+func prefetching(n int) string { return fmt.Sprintf("%s, Prefetch(%d)", ours, n) }
 
 // linked holds the contenders that this binary was built with.
 var linked []contender
@@ -57,7 +64,7 @@ func register(p peer) {
 
 // order is that of the report; what is missing in it comes last.
 var order = []string{
-	ours, byHandName, "retryablehttp", "go-github", "GitLab", "godo", "hcloud", "openai", "azcore", "resty",
+	ours, prefetching(1), prefetching(2), prefetching(4), prefetching(8), byHandName, "retryablehttp", "go-github", "GitLab", "godo", "hcloud", "openai", "azcore", "resty",
 }
 
 func contenders() []contender {

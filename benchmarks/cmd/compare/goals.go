@@ -35,6 +35,10 @@ func goals() []goal {
 		{text: "W6 against the best peer but azcore", want: 2, figure: againstBest("W6", "azcore")},
 		{text: "W6 against azcore", want: 1.3, figure: against("W6", "azcore")},
 		{text: "W6T against by hand", want: 1.1, figure: against("W6T", byHandName)},
+		{text: "W7 with Prefetch(8), in speed of the best peer", want: 7, figure: func(t *table, _ metric) (float64, bool) {
+			w := find("W7")
+			return t.ratio(w, prefetching(8), t.best(w, wall), wall)
+		}},
 		{text: "W7 sequential, part of the server's time", want: 1.1, most: true, figure: func(t *table, _ metric) (float64, bool) {
 			v, ok := ofOurs("W7", wall)(t, nil)
 			return v / float64(find("W7").delay), ok

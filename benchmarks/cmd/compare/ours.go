@@ -14,6 +14,12 @@ import (
 )
 
 func init() {
+	for _, n := range prefetches {
+		linked = append(linked, contender{
+			name: prefetching(n), does: fmt.Sprintf("The same with %d pages read ahead of the one that the loop works on.", n),
+			open: func(base string, h *http.Client) (session, error) { return openOurs(base, h, prospectkit.Prefetch(n)) },
+		})
+	}
 	linked = append(linked, contender{
 		name: ours, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h) },
 		does: "Everything on: checks of arguments, budget, retries with connection traces, an observer, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles, and for W3X the raw rows.",

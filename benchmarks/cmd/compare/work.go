@@ -56,6 +56,7 @@ func works() []work {
 		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 20_000, threads: threads, tuned: true},
 		{
 			id: "W7", title: "48 pages of 1,000 rows, 20 ms of server time each", kind: readContacts, unit: "page", n: 48, delay: 20 * time.Millisecond,
+			extra: []string{prefetching(1), prefetching(2), prefetching(4), prefetching(8)},
 		},
 	}
 }
