@@ -50,8 +50,8 @@ type transport struct{ base http.RoundTripper }
 
 // RoundTrip sends one attempt and reads its whole answer into the call. The response it returns has no body left to read.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	c, ok := req.Context().Value(callKey{}).(*call)
-	if !ok {
+	c := callOf(req.Context())
+	if c == nil {
 		return nil, errors.New("prospectkit: request made outside of a call")
 	}
 	permit, err := c.admit()
@@ -79,6 +79,8 @@ type attempt struct {
 	call   *call
 	permit budget.Permit
 	began  time.Time
+
+	request http.Request
 
 	asked     atomic.Bool  // a connection was asked for, so the transport below shows its trace
 	conns     atomic.Int32 // connections handed out: more than one means that net/http replayed the request
@@ -119,7 +121,11 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
 	}
 
-	req = req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))
+	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))
+	req = &a.request
+	if a.call.client.conf.httpClient.Jar == nil {
+		req.Header = a.call.header
+	}
 	if req.Method == http.MethodGet && !a.call.op.Safe() {
 		req.Body = io.NopCloser(strings.NewReader("")) // net/http replays a GET over HTTP/1 unless it has a body, even an empty one
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -33,7 +34,6 @@ type request struct {
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
 // otherwise, and decodes the answer.
 func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read reader[T], opts []CallOption) (*T, error) {
-	var out T
 	c, err := client.prepare(ctx, o, r, opts)
 	c.start()
 	if err != nil {
@@ -41,17 +41,15 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read re
 		return nil, err
 	}
 	c.decode = func(body []byte) error {
-		var fresh T
-		if err := decodeAnswer(o, body, &fresh, read); err != nil {
-			return err
-		}
-		out = fresh
-		return nil
+		out := new(T)
+		c.decoded = out
+		return decodeAnswer(&c.cursor, o, body, out, read)
 	}
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	return &out, nil
+	out, _ := c.decoded.(*T)
+	return out, nil
 }
 
 // call is one call on its way: the state that the attempts share.
@@ -61,8 +59,17 @@ type call struct {
 	ctx    context.Context //nolint:containedctx // the call is the scope of this context
 	conf   callConfig
 	pool   *pool
+	bad    checks
 
-	url       *url.URL
+	// Memory for what a call needs once, so that it is not allocated piece by piece.
+	callContext callContext
+	request     http.Request
+	retry       retryablehttp.Request
+	loop        retryablehttp.Client
+	cursor      jsonscan.Cursor
+	first       [1]Attempt
+
+	url       url.URL
 	header    http.Header
 	body      []byte
 	stream    *stream
@@ -71,6 +78,7 @@ type call struct {
 	look      lookup
 	timeout   time.Duration
 	decode    func([]byte) error
+	decoded   any // what decode made last: a pointer
 
 	observers []Observer // of the client, and those that its hooks have for this call
 
@@ -91,7 +99,27 @@ type call struct {
 	done     bool          // a success was decoded
 }
 
+// callContext is the context of a call, which the transport finds the call in again.
+type callContext struct {
+	context.Context //nolint:containedctx // it is one
+	call            *call
+}
+
 type callKey struct{}
+
+// Value knows the call, and otherwise what the caller's context knows.
+func (c *callContext) Value(key any) any {
+	if key == (callKey{}) {
+		return c.call
+	}
+	return c.Context.Value(key)
+}
+
+// callOf returns the call that a context belongs to, or nil.
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
 
 // prepare turns arguments and options into a call, or refuses them with every violation at once. A refused call can only be
 // observed.
@@ -100,7 +128,8 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, stream: r.stream, secret: r.secret,
 		laterPage: r.laterPage, look: r.look, began: time.Now(),
 	}
-	var bad checks
+	call.attempts = call.first[:0]
+	bad := &call.bad
 	if ctx == nil {
 		bad.add("context", "must not be nil")
 		call.ctx = context.Background() // for observers
@@ -110,23 +139,23 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 			bad.add("option "+strconv.Itoa(i+1), "is nil")
 			continue
 		}
-		option.applyCall(&call.conf, &bad)
+		option.applyCall(&call.conf, bad)
 	}
 	if r.check != nil {
-		r.check(&bad)
+		r.check(bad)
 	}
 	for _, part := range []any{r.query, r.body} {
 		if self, ok := part.(interface{ check(*checks) }); ok {
-			self.check(&bad)
+			self.check(bad)
 		}
 	}
-	call.locate(r, &bad)
-	call.encode(r, &bad)
+	call.locate(r, bad)
+	call.encode(r, bad)
 	if call.conf.info != nil {
 		*call.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
 	}
-	if len(bad) > 0 {
-		return call, refusal(o, bad...)
+	if len(*bad) > 0 {
+		return call, refusal(o, *bad...)
 	}
 	if c.closed.Load() {
 		return call, forbidden(o, RuleClosed)
@@ -142,31 +171,38 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 	return call, nil
 }
 
+// bareRequest is what all requests have in common.
+var bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+
+// noHeader is what http.Client copies for redirects, which are never followed. The transport sends the header of the call.
+var noHeader = http.Header{}
+
 // run drives the retry loop. go-retryablehttp runs it; what it decides, how long it waits and what it returns is ours.
 func (c *call) run() error {
-	req := (&http.Request{
-		Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(context.WithValue(c.ctx, callKey{}, c))
-	retry := &retryablehttp.Request{Request: req}
+	c.callContext = callContext{c.ctx, c}
+	c.request = *bareRequest.WithContext(&c.callContext)
+	req := &c.request
+	req.Method, req.URL, req.Host, req.Header = c.op.Method, &c.url, c.url.Host, noHeader
+	c.retry.Request = req
 	if c.body != nil {
-		if err := retry.SetBody(c.body); err != nil {
+		if err := c.retry.SetBody(c.body); err != nil {
 			return err
 		}
 	}
 	req.GetBody = nil // with it, net/http would resend a write by itself
-	loop := retryablehttp.Client{
-		HTTPClient:   c.client.conf.httpClient,
-		RetryMax:     c.conf.retry.MaxAttempts - 1,
-		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return c.next.again(), nil },
-		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.pause },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	loop := &c.loop
+	loop.HTTPClient, loop.RetryMax, loop.ErrorHandler = c.client.conf.httpClient, c.conf.retry.MaxAttempts-1, retryablehttp.PassthroughErrorHandler
+	loop.CheckRetry = func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+		c := callOf(ctx)
+		c.loop.RetryWaitMin = c.pause
+		return c.next.again(), nil
 	}
+	loop.Backoff = func(pause, _ time.Duration, _ int, _ *http.Response) time.Duration { return pause }
 	if c.client.conf.httpClient.Jar != nil { // net/http adds the cookies to the header of each attempt
 		req.Header = c.header.Clone()
 		loop.PrepareRetry = func(req *http.Request) error { req.Header = c.header.Clone(); return nil }
 	}
-	resp, err := loop.Do(retry)
+	resp, err := loop.Do(&c.retry)
 	if resp != nil {
 		_ = resp.Body.Close()
 	}
@@ -274,11 +310,11 @@ func (c *call) result(loopErr error) error {
 	case c.done:
 		return nil
 	case c.inDoubt != nil && c.next != lost:
-		c.inDoubt.Attempts = c.attempts
+		c.inDoubt.Attempts = slices.Clone(c.attempts)
 		return c.inDoubt
 	case c.next == lost:
 		return &AnswerLostError{
-			Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Status: c.status, Attempts: c.attempts, cause: c.cause,
+			Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Status: c.status, Attempts: slices.Clone(c.attempts), cause: c.cause,
 		}
 	case c.refusal != nil && len(c.attempts) == 0:
 		return c.refusal
@@ -320,7 +356,7 @@ func (c *call) failed() *Error {
 	if c.status == 0 && c.ctx.Err() != nil {
 		e = c.earlier
 	}
-	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, c.attempts, NotApplied
+	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, slices.Clone(c.attempts), NotApplied
 	if c.status == 0 || success(c.status) {
 		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
 	}

@@ -48,8 +48,8 @@ type Client struct {
 type config struct {
 	settings
 	base         *url.URL
-	auth         func() string // the Authorization header; a closure, so that no dump of a client shows it
-	userAgent    string
+	auth         func() []string // the Authorization header; a closure, so that no dump of a client shows it
+	userAgent    []string
 	httpClient   *http.Client  // the caller's, until build copies it
 	wholeAttempt time.Duration // the caller's http.Client.Timeout; 0: none
 
@@ -69,7 +69,7 @@ type config struct {
 func New(baseURL, token string, opts ...Option) (*Client, error) {
 	c := &config{
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
-		userAgent: userAgent,
+		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
 	}
 	var bad checks
@@ -182,8 +182,8 @@ func (c *config) authenticate(token string, bad *checks) {
 	case strings.Contains(token, ":"):
 		bad.add("token", "has a colon, which HTTP Basic cannot carry")
 	}
-	header := "Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))
-	c.auth = func() string { return header }
+	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
+	c.auth = func() []string { return header }
 }
 
 // locate checks the base URL. Its text is not repeated in messages: swapped arguments would print the token.

@@ -14,7 +14,7 @@ import (
 type reader[T any] func(*jsonscan.Cursor, *T) error
 
 // decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
-func decodeAnswer[T any](o *op.Op, body []byte, out *T, read reader[T]) error {
+func decodeAnswer[T any](c *jsonscan.Cursor, o *op.Op, body []byte, out *T, read reader[T]) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if o.Shape == op.Typed || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
 			return errors.New("the answer is empty")
@@ -25,8 +25,8 @@ func decodeAnswer[T any](o *op.Op, body []byte, out *T, read reader[T]) error {
 	if err != nil {
 		return err
 	}
-	c := jsonscan.New(value)
-	if err := read(&c, out); err != nil {
+	*c = jsonscan.New(value)
+	if err := read(c, out); err != nil {
 		return err
 	}
 	return c.End()

@@ -25,19 +25,22 @@ func (c *call) locate(r request, bad *checks) {
 		bad.add("path", "is not shown by the service's document: set it with WithPath")
 		return
 	}
-	for i, name := range parameters(cmp.Or(c.op.Path, template)) {
-		if i < len(r.ids) {
-			bad.id(name, r.ids[i])
+	rest := cmp.Or(c.op.Path, template)
+	for _, id := range r.ids {
+		var name string
+		if name, rest = parameter(rest); name != "" {
+			bad.id(name, id)
 		}
 	}
 	escaped, ok := op.Expand(template, r.ids...)
 	if !ok {
-		if n := len(parameters(template)); n != len(r.ids) || len(*bad) == 0 {
+		if n := strings.Count(template, "{"); n != len(r.ids) || len(*bad) == 0 {
 			bad.add("path", "has %d parameters, the call has %d ids", n, len(r.ids))
 		}
 		return
 	}
-	u := *c.client.conf.base
+	c.url = *c.client.conf.base
+	u := &c.url
 	if strings.Contains(escaped, "%") || u.RawPath != "" {
 		u.RawPath = u.EscapedPath() + escaped
 	}
@@ -48,23 +51,19 @@ func (c *call) locate(r request, bad *checks) {
 	}
 	u.Path += plain
 	u.RawQuery = c.queryString(r.query, bad)
-	c.url = &u
 }
 
-// parameters lists the names in the braces of a path template.
-func parameters(template string) []string {
-	var names []string
-	for {
-		_, rest, found := strings.Cut(template, "{")
-		if !found {
-			return names
-		}
-		name, tail, _ := strings.Cut(rest, "}")
-		names, template = append(names, name), tail
-	}
+// parameter returns the first name in the braces of a path template, and the rest of the template.
+func parameter(template string) (name, rest string) {
+	_, rest, _ = strings.Cut(template, "{")
+	name, rest, _ = strings.Cut(rest, "}")
+	return name, rest
 }
 
 func (c *call) queryString(in any, bad *checks) string {
+	if in != nil && reflect.ValueOf(in).IsZero() {
+		in = nil // what is required is not zero, and everything else is left out then
+	}
 	if in == nil && len(c.conf.query) == 0 {
 		return ""
 	}
@@ -82,12 +81,14 @@ func (c *call) queryString(in any, bad *checks) string {
 	return values.Encode()
 }
 
+var acceptJSON = []string{"application/json"}
+
 // encode builds header and body.
 func (c *call) encode(r request, bad *checks) {
 	c.header = http.Header{
-		"Authorization": {c.client.conf.auth()},
-		"Accept":        {"application/json"},
-		"User-Agent":    {c.client.conf.userAgent},
+		"Authorization": c.client.conf.auth(),
+		"Accept":        acceptJSON,
+		"User-Agent":    c.client.conf.userAgent,
 	}
 	for _, kv := range c.conf.header {
 		c.header.Set(kv[0], kv[1])

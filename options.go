@@ -155,7 +155,7 @@ func WithUserAgent(app string) Option {
 			bad.add("WithUserAgent", "must not be empty or hold control characters")
 			return
 		}
-		c.userAgent = app + " " + userAgent
+		c.userAgent = []string{app + " " + userAgent}
 	})
 }
 

@@ -24,7 +24,7 @@ func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.url, nil
+	return &c.url, nil
 }
 
 // stays demands that a request line keeps to the base path, also after somebody in between has resolved dots and escapes.
