@@ -114,3 +114,22 @@ func TestNewChecks(t *testing.T) {
 		require.ErrorContains(t, err, "prefix")
 	}
 }
+
+// BenchmarkCall is what a call costs where there is room: one exchange before it, and one after.
+func BenchmarkCall(b *testing.B) {
+	server, err := newRedis()
+	require.NoError(b, err)
+	defer server.remove()
+	r := server.client()
+	defer func() { _ = r.Close() }()
+	store, err := New(r, "one")
+	require.NoError(b, err)
+	sb := sandbox.New(b, sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 1 << 20, PerDay: 1 << 21}}))
+	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Timeout: 10 * time.Second}))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
+	require.NoError(b, err)
+	for b.Loop() {
+		_, err := client.Lists.Page(b.Context(), prospectkit.ListsParams{})
+		require.NoError(b, err)
+	}
+}
