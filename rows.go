@@ -19,6 +19,8 @@ import (
 // Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
 // filter, so a row keeps the whole object: read known names with Text, Int and the like, and everything with Decode. That the
 // id stands under "id" is assumed.
+//
+// The pointers that iterators yield keep their whole page in memory. Keep a copy of the value, where you keep few of many.
 type Row struct {
 	Object
 	id string // if it was read with the page
@@ -120,7 +122,7 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 
 // RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
 // does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
-// an error that names the row.
+// an error that names the row. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
