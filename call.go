@@ -246,6 +246,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration, Status: try.Status, Code: try.Code,
 		Evidence: try.Evidence, Rate: c.rate, Err: try.Err,
 	})
+	c.inspect(a, resp)
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}

@@ -59,6 +59,7 @@ type config struct {
 	plainHTTP bool
 	budget    *Budget
 	observers []Observer
+	novelties *novelties // shared by With
 	hooks     []CallHook
 }
 
@@ -71,6 +72,7 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
+		novelties: new(novelties),
 	}
 	var bad checks
 	c.authenticate(token, &bad)

@@ -18,6 +18,10 @@ const (
 	EventDecision EventKind = "decision" // the try was no success: what comes next, and why
 	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a repetition
 	EventCall     EventKind = "call"     // the call is over, or was refused before anything was sent
+
+	// EventUndocumented follows an attempt whose answer held something that this version of the package does not know. Each such thing is
+	// told once by a client and those derived from it.
+	EventUndocumented EventKind = "undocumented"
 )
 
 // Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies.
@@ -40,6 +44,8 @@ type Event struct {
 	Rate     RateWindow    // what the last answer said; At is zero when it said nothing
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
+
+	Undocumented Undocumented // what was met
 }
 
 // Observer receives events, in the goroutine of the call. It has to be safe for concurrent use and should be quick.
@@ -74,7 +80,7 @@ func WithCallHook(f CallHook) Option {
 	})
 }
 
-// WithLogger logs calls at Debug, waits and repetitions at Info, failures at Warn. Only fields on a fixed list are logged:
+// WithLogger logs calls at Debug, waits, repetitions and what is new in the service's answers at Info, failures at Warn. Only fields on a fixed list are logged:
 // never a token, an id, a query, a body or the service's message. Without this option nothing is ever logged.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
@@ -88,7 +94,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	switch {
 	case e.Kind == EventCall && e.Err != nil:
 		level = slog.LevelWarn
-	case e.Kind == EventWait, e.Kind == EventDecision, e.Err != nil:
+	case e.Kind == EventWait, e.Kind == EventDecision, e.Kind == EventUndocumented, e.Err != nil:
 		level = slog.LevelInfo
 	}
 	if !l.Enabled(ctx, level) {
@@ -104,6 +110,9 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	case EventAttempt:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
 			slog.String("evidence", string(e.Evidence)), slog.Duration("duration", e.Duration))
+	case EventUndocumented:
+		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)), slog.String("name", e.Undocumented.Name),
+			slog.String("value", e.Undocumented.Value))
 	case EventCall:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
 			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration))

@@ -187,6 +187,8 @@ var logged = map[string][]string{
 	"prospectkit decision": {"time", "level", "msg", "op", "attempt", "reason", "next"},
 	"prospectkit wait":     {"time", "level", "msg", "op", "attempt", "wait", "reason"},
 	"prospectkit call":     {"time", "level", "msg", "op", "attempt", "status", "code", "outcome", "duration"},
+
+	"prospectkit undocumented": {"time", "level", "msg", "op", "attempt", "kind", "name", "value"},
 }
 
 // logLines runs f with a logger and parses what it wrote.
@@ -215,6 +217,9 @@ func TestLogHoldsListedFieldsOnly(t *testing.T) {
 			require.Error(t, err)
 			_, err = refused.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
 			require.Error(t, err)
+			changed := always(200, `{"user": {"id": "x", "secret field 1": "secret", "color": "secret-color"}}`, "Sunset", "secret-date")
+			_, err = newClient(t, changed, logger).Account.Me(t.Context())
+			require.NoError(t, err)
 		})
 		seen := make(map[string]bool)
 		for _, fields := range lines {

@@ -1,0 +1,275 @@
+package prospectkit
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+)
+
+// UndocumentedKind says what was met that the service's document does not show.
+type UndocumentedKind string
+
+// The kinds of what the document does not show.
+const (
+	UndocumentedField  UndocumentedKind = "field"  // of an object that the document shows completely
+	UndocumentedValue  UndocumentedKind = "value"  // of an enumeration
+	UndocumentedCode   UndocumentedKind = "code"   // of an error
+	UndocumentedHeader UndocumentedKind = "header" // about rate limits, or one that announces an end: Deprecation, Sunset
+)
+
+// Undocumented names something in an answer that this version of the package does not know: the service has changed, and a
+// program may want to know before it matters. It never holds what a user has written: rows, profiles and whatever the document
+// shows in part are not looked into for fields.
+type Undocumented struct {
+	Kind  UndocumentedKind
+	Name  string // of the header, the code, or the field with those around it, such as "list.entityType"; what is no plain name is left out
+	Value string // of an enumeration, if it is a plain name
+}
+
+// shape is what the document shows of a value. For an array, it is that of the elements.
+type shape struct {
+	members map[string]member
+	open    bool            // the document does not show all members
+	values  map[string]bool // of an enumeration
+}
+
+// member is a member of an object; its shape is nil where it is not looked into.
+type member struct {
+	name string
+	*shape
+}
+
+// object is the shape of an object with these members and no others.
+func object(names string) *shape {
+	s := &shape{members: make(map[string]member)}
+	for name := range strings.FieldsSeq(names) {
+		s.members[name] = member{name: name}
+	}
+	return s
+}
+
+// with is a copy in which a member has a shape.
+func (s shape) with(name string, of *shape) *shape {
+	s.members = maps.Clone(s.members)
+	s.members[name] = member{name, of}
+	return &s
+}
+
+// andMore is a copy that may have other members.
+func (s shape) andMore() *shape {
+	s.open = true
+	return &s
+}
+
+// either is a copy for which the object may as well be wrapped, by any of these names.
+func (s shape) either(wrappers ...string) *shape {
+	outer := &s
+	for _, name := range wrappers {
+		outer = outer.with(name, &s)
+	}
+	return outer
+}
+
+func values[T ~string](known ...T) *shape {
+	s := &shape{values: make(map[string]bool)}
+	for _, v := range known {
+		s.values[string(v)] = true
+	}
+	return s
+}
+
+// shapes holds the answers by operation, as far as the document shows them. An operation that is not here answers with what the
+// document does not show, or with what users have named.
+var shapes = sync.OnceValue(func() map[string]*shape {
+	kind := values(ContactList, CompanyList)
+	pagination := object("pageNum totalPages totalRecords")
+	list := object("id name contactsCount companiesCount createdAt folderId").with("entityType", kind)
+	agent := object("id name started").
+		with("type", values(AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor)).
+		with("status", values(AgentStatusInitializing, AgentStatusProcessing, AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed))
+	folder := object("id name").with("type", values(ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder))
+	profiles, created := object("profiles scrollToken"), object("").with("agent", agent)
+	return map[string]*shape{
+		op.ListsList.Name:    object("").with("data", list).with("pagination", pagination),
+		op.ListsCreate.Name:  object("").with("list", list),
+		op.ListsGet.Name:     list.with("columns", object("id name type")).andMore().either("list"),
+		op.ListsRows.Name:    object("data").with("entityType", kind).with("pagination", pagination),
+		op.ListsCRMPush.Name: object("crm listIds"),
+		op.FoldersList.Name:  object("").with("folders", folder),
+
+		op.AgentsCreateDiscovery.Name: created, op.AgentsCreateWatcher.Name: created, op.AgentsCreateMonitor.Name: created,
+		op.AgentsGet.Name:      agent.andMore().either("agent"),
+		op.AgentsActivate.Name: agent.andMore().either("agent"),
+		op.AgentsList.Name:     agent.andMore().either("agents", "data"),
+
+		op.CampaignsApprove.Name:     object("campaignId").with("status", values(CampaignActive, CampaignStopped)),
+		op.CampaignsPreviewStep.Name: object("stepId preview"),
+		op.FactsEdit.Name:            object("").with("fact", object("id claim").with("category", values(factCategories...))),
+		op.SearchProspects.Name:      profiles, op.SearchRunSaved.Name: profiles,
+		op.ContactsTimeline.Name: object("contactId activities nextCursor"),
+		op.AccountMe.Name:        object("").with("user", object("id email name")),
+	}
+})
+
+var errorShape = object("").with("error", object("code message param doc_url request_id"))
+
+// inspection is one pass over an answer.
+type inspection struct {
+	path  []string
+	found []Undocumented
+	seen  map[seenMember]bool
+}
+
+type seenMember struct {
+	in   *shape
+	name string
+}
+
+func (n *inspection) value(c *jsonscan.Cursor, s *shape) {
+	switch {
+	case s == nil:
+		c.Skip()
+	case c.Is('['):
+		c.Array()
+		for c.Element() {
+			n.value(c, s)
+		}
+	case c.Is('{') && s.members != nil:
+		n.object(c, s)
+	case c.Is('"') && s.values != nil:
+		if v := c.Text(); !s.values[string(v)] {
+			n.note(UndocumentedValue, s, v)
+		}
+	default:
+		c.Skip()
+	}
+}
+
+func (n *inspection) object(c *jsonscan.Cursor, s *shape) {
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		known, ok := s.members[string(key)]
+		if !ok && !s.open {
+			n.note(UndocumentedField, s, key)
+		}
+		n.path = append(n.path, known.name)
+		n.value(c, known.shape)
+		n.path = n.path[:len(n.path)-1]
+	}
+}
+
+// note keeps what is not known, once for each shape.
+func (n *inspection) note(kind UndocumentedKind, s *shape, text []byte) {
+	if n.seen[seenMember{s, string(text)}] || len(n.seen) == mostUndocumented {
+		return
+	}
+	if n.seen == nil {
+		n.seen = make(map[seenMember]bool)
+	}
+	n.seen[seenMember{s, string(text)}] = true
+	found := Undocumented{Kind: kind, Name: strings.Join(n.path, "."), Value: plainName(string(text))}
+	if kind == UndocumentedField {
+		found.Name, found.Value = strings.Trim(found.Name+"."+found.Value, "."), ""
+	}
+	n.found = append(n.found, found)
+}
+
+// plainName is a text as the service would name things: without space, punctuation or digits, so that it cannot be an id, an
+// address or a sentence. Any other is not shown.
+func plainName(s string) string {
+	const most = 40
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r != '-'
+	}
+	if len(s) > most || strings.ContainsFunc(s, odd) {
+		return ""
+	}
+	return s
+}
+
+// mostUndocumented bounds what is remembered of a changed service.
+const mostUndocumented = 256
+
+// novelties remembers what a client and those derived from it have reported.
+type novelties struct {
+	mu       sync.Mutex
+	reported map[novelty]struct{}
+}
+
+type novelty struct {
+	op string // of fields and values
+	Undocumented
+}
+
+// add reports whether something is new.
+func (n *novelties) add(o *op.Op, u Undocumented) bool {
+	key := novelty{Undocumented: u}
+	if u.Kind == UndocumentedField || u.Kind == UndocumentedValue {
+		key.op = o.Name
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, ok := n.reported[key]; ok || len(n.reported) == mostUndocumented {
+		return false
+	}
+	if n.reported == nil {
+		n.reported = make(map[novelty]struct{})
+	}
+	n.reported[key] = struct{}{}
+	return true
+}
+
+// inspect tells the observers what an answer holds that is not known. It is a pass of its own, and none without observers.
+func (c *call) inspect(a *attempt, resp *http.Response) {
+	if len(c.observers) == 0 || resp == nil || a.bodyErr != nil {
+		return
+	}
+	var n inspection
+	switch shape := shapes()[c.op.Name]; {
+	case c.done && shape != nil:
+		n.text(*a.body, shape)
+	case c.answer.Code != "":
+		n.text(*a.body, errorShape)
+		if !c.answer.Code.Known() {
+			n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.answer.Code))})
+		}
+	}
+	for name := range resp.Header {
+		if noteworthy(name) {
+			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
+		}
+	}
+	for _, u := range n.found {
+		if c.secret != "" && strings.Contains(u.Name+u.Value, c.secret) || !c.client.conf.novelties.add(c.op, u) {
+			continue
+		}
+		c.emit(Event{Kind: EventUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status, Undocumented: u})
+	}
+}
+
+// text inspects a whole answer. One that cannot be read tells nothing.
+func (n *inspection) text(body []byte, s *shape) {
+	c := jsonscan.New(body)
+	if n.value(&c, s); c.End() != nil {
+		n.found = nil
+	}
+}
+
+// noteworthy reports whether a header says something about the API that is not known. Other headers come from whatever is between the
+// service and the client.
+func noteworthy(name string) bool {
+	plain := strings.TrimPrefix(name, "X-")
+	switch {
+	case name == "Deprecation", name == "Sunset":
+		return true
+	case strings.HasPrefix(plain, "Ratelimit"), strings.HasPrefix(plain, "Rate-Limit"):
+		return !slices.Contains([]string{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset"}, name)
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+// canary gathers what is reported as not documented, as "kind name value".
+type canary struct {
+	mu   sync.Mutex
+	sung []string
+}
+
+func (c *canary) observe(_ context.Context, e prospectkit.Event) {
+	if e.Kind == prospectkit.EventUndocumented {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.sung = append(c.sung, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))
+	}
+}
+
+func (c *canary) option() prospectkit.Option { return prospectkit.WithObserver(c.observe) }
+
+// The sandbox answers as the document says, so a canary stays silent on every operation.
+func TestNothingUndocumentedInTheSandbox(t *testing.T) {
+	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
+	eachOperation(t, func(t *testing.T, _ *op.Op, call anyCall) {
+		sb := everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+		var c canary
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), c.option())
+		require.NoError(t, err)
+		_, err = call(t.Context(), client)
+		require.NoError(t, err)
+		sb.Fail("*", sandbox.First(1), sandbox.Status(403, "INSUFFICIENT_SCOPE"))
+		_, err = call(t.Context(), client)
+		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
+		require.Empty(t, c.sung)
+	})
+}
+
+func TestUndocumented(t *testing.T) {
+	page := func(list, more string) roundTrip {
+		return always(200, `{"data": [{"id": "`+listID+`"`+list+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1`+more+`}}`)
+	}
+	for name, c := range map[string]struct {
+		answer roundTrip
+		call   string
+		want   []string
+	}{
+		"nothing":              {page("", ""), "lists.list", nil},
+		"a field":              {page(`, "color": "red"`, `, "next": {"deep": 1}`), "lists.list", []string{"field data.color", "field pagination.next"}},
+		"a kind":               {page(`, "entityType": "dealList"`, ""), "lists.list", []string{"value data.entityType dealList"}},
+		"a kind of no name":    {page(`, "entityType": "Ada Lovelace"`, ""), "lists.list", []string{"value data.entityType"}},
+		"a kind like an id":    {page(`, "entityType": "65f0c0ffee"`, ""), "lists.list", []string{"value data.entityType"}},
+		"a field of no name":   {page(`, "ada@example.com": 1`, ""), "lists.list", []string{"field data"}},
+		"of another type":      {page(`, "entityType": 7, "name": {"x": 1}`, ""), "lists.list", nil},
+		"beside the page":      {always(200, `{"data": [], "pagination": {}, "meta": 1}`), "lists.list", []string{"field meta"}},
+		"a list to itself":     {always(200, `{"list": {"id": "x", "completionStatus": "done", "entityType": "dealList", "columns": [{"id": "c", "width": 3}]}}`), "lists.get", []string{"value list.entityType dealList", "field list.columns.width"}},
+		"a list without key":   {always(200, `{"id": "x", "completionStatus": "done", "entityType": "dealList"}`), "lists.get", []string{"value entityType dealList"}},
+		"columns of a row":     {always(200, `{"entityType": "contactList", "data": [{"id": "x", "mine": {"status": "new"}}], "pagination": {}, "cursor": 1}`), "lists.rows", []string{"field cursor"}},
+		"a status":             {always(200, `{"agents": [{"id": "x", "status": "hibernating", "type": null, "more": 1}]}`), "agents.list", []string{"value agents.status hibernating"}},
+		"a category":           {always(200, `{"fact": {"id": "x", "category": "gossip"}}`), "facts.edit", []string{"value fact.category gossip"}},
+		"a raw answer":         {always(200, `{"anything": {"status": "new"}}`), "account.credits", nil},
+		"a profile":            {always(200, `{"profiles": [{"age": 36}], "total": 1}`), "search.prospects", []string{"field total"}},
+		"a code":               {always(404, envelope("LIST_ASLEEP")), "lists.get", []string{"code LIST_ASLEEP"}},
+		"a code of no name":    {always(404, envelope("list 65f0 is asleep")), "lists.get", []string{"code"}},
+		"beside the error":     {always(404, `{"error": {"code": "LIST_NOT_FOUND", "hint": "x"}, "trace": 1}`), "lists.get", []string{"field error.hint", "field trace"}},
+		"an error of no shape": {always(404, `<html>`), "lists.get", nil},
+		"a header": {
+			always(200, oneUser, "RateLimit-Limit", "1", "RateLimit-Policy", "1;w=60", "X-Cache", "hit", "Retry-After", "3"), "account.me",
+			[]string{"header Ratelimit-Policy"},
+		},
+		"an end": {always(200, oneUser, "Deprecation", "@1", "Sunset", "soon", "X-Ratelimit-Used", "1"), "account.me", []string{"header Deprecation", "header Sunset", "header X-Ratelimit-Used"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var heard canary
+			client := newClient(t, c.answer, heard.option())
+			for range 2 {
+				_, _ = everyCall[c.call](t.Context(), client)
+			}
+			slices.Sort(heard.sung)
+			slices.Sort(c.want)
+			require.Equal(t, c.want, heard.sung, "and once each")
+		})
+	}
+}
+
+// Every value that the package has a name for is documented.
+func TestKnownValuesAreDocumented(t *testing.T) {
+	for call, values := range map[string][]string{
+		`agents.list {"agents": [{"id": "x", "status": %q}]}`: {"initializing", "processing", "active", "paused", "expired", "failed"},
+		`agents.list {"agents": [{"id": "x", "type": %q}]}`:   {"person-discovery-via-filters", "people-watcher", "web-monitor"},
+		`folders.list {"folders": [{"id": "x", "type": %q}]}`: {"contactList", "companyList", "campaign", "agent"},
+		`facts.edit {"fact": {"id": "x", "category": %q}}`: {
+			"overview", "products", "pricing", "icp-use-cases", "differentiators", "competitors", "faq", "source-digest", "custom", "objection",
+			"faq-insight",
+		},
+	} {
+		name, body, _ := strings.Cut(call, " ")
+		for _, value := range values {
+			var c canary
+			_, err := everyCall[name](t.Context(), newClient(t, always(200, fmt.Sprintf(body, value)), c.option()))
+			require.NoError(t, err)
+			require.Empty(t, c.sung)
+		}
+	}
+}
+
+// Clients of one family report together, from any number of goroutines; others for themselves.
+func TestUndocumentedIsToldOnce(t *testing.T) {
+	var c canary
+	newUser := always(200, strings.Replace(oneUser, `"name"`, `"color":1,"name"`, 1))
+	client := newClient(t, newUser, c.option())
+	child, err := client.With(prospectkit.ReadOnly())
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for _, member := range []*prospectkit.Client{client, child, client, child} {
+		all.Go(func() {
+			for range 20 {
+				_, _ = member.Account.Me(t.Context())
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, []string{"field user.color"}, c.sung)
+	_, err = newClient(t, newUser, c.option()).Account.Me(t.Context())
+	require.NoError(t, err)
+	require.Len(t, c.sung, 2)
+}
+
+// A service that makes up names for ever fills no memory, and a token that it repeats is not shown.
+func TestUndocumentedIsBounded(t *testing.T) {
+	var c canary
+	var sent atomic.Int32
+	letters := func(n int) string {
+		return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%06d", n))
+	}
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		var body bytes.Buffer
+		for i := range 100 {
+			fmt.Fprintf(&body, `"%s": 1, `, letters(int(sent.Add(1))*100+i))
+		}
+		return answer(200, `{"user": {`+body.String()+`"id": "x"}}`), nil
+	}), c.option())
+	for range 10 {
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
+	}
+	require.Len(t, c.sung, 256)
+
+	var quiet canary
+	token := "secretTokenOfLetters"
+	bodies := []string{`{"profiles": [], "scrollToken": "` + token + `"}`, `{"profiles": [], "` + token + `": 1}`}
+	page, err := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		body := bodies[0]
+		bodies = bodies[1:]
+		return answer(200, body), nil
+	}), quiet.option()).Search.ProspectsPage(t.Context(), everything)
+	require.NoError(t, err)
+	_, err = page.Next(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, quiet.sung)
+}
