@@ -30,7 +30,7 @@ func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errors.New("prospectkit: nothing to decode")
 	}
-	return json.Unmarshal(o.raw, v)
+	return jsonscan.Unmarshal(o.raw, v)
 }
 
 // Get returns the value at a path, such as "address.city", and whether it is there. A key with a dot in it cannot be reached
@@ -59,12 +59,8 @@ func (o Object) Int(path string) int {
 
 // Float returns the number at a path; see [Object.Get].
 func (o Object) Float(path string) float64 {
-	v, _ := o.Get(path)
-	var f float64
-	if json.Unmarshal(v.raw, &f) != nil {
-		return 0
-	}
-	return f
+	c := o.cursor(path)
+	return c.Float()
 }
 
 // Bool returns the boolean at a path; see [Object.Get].

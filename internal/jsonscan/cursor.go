@@ -214,6 +214,15 @@ func (c *Cursor) IntOK() (int, bool) {
 	return int(f), true
 }
 
+// Float reads a number; null, other types and numbers outside float64 read as 0.
+func (c *Cursor) Float() float64 {
+	f, err := strconv.ParseFloat(string(c.Span()), 64)
+	if err != nil {
+		return 0
+	}
+	return f
+}
+
 // Bool reads a boolean; null and other types read as false.
 func (c *Cursor) Bool() bool {
 	v := c.Span()

@@ -88,8 +88,14 @@ func same[T any](t *testing.T, data []byte) {
 	if c := New(data); !c.Is('{') || bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
 		return
 	}
-	var want T
-	wantErr := json.Unmarshal(data, &want)
+	var want, whole T
+	wantErr, wholeErr := json.Unmarshal(data, &want), Unmarshal(data, &whole)
+	require.Equal(t, wantErr, wholeErr, string(data))
+	require.Equal(t, want, whole, string(data))
+	require.Equal(t, json.Unmarshal([]byte(`{"name":"y","next":{"count":1}}`), &want), Unmarshal([]byte(`{"name":"y","next":{"count":1}}`), &whole))
+	require.Equal(t, want, whole, "what was there before stays")
+	want = *new(T)
+	_ = json.Unmarshal(data, &want)
 	if !json.Valid(data) {
 		var got T
 		c := New(data)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -21,7 +22,7 @@ func init() {
 	}
 	linked = append(linked, contender{
 		name: ours, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h) },
-		does: "Everything on: checks of arguments, budget, retries with connection traces, an observer, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles; for W3X and W3R it keeps the raw rows, whose fields are read by name.",
+		does: "Everything on: checks of arguments, budget, retries with connection traces, an observer, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles; for W3X and W3R it keeps the raw rows: Decode fills the struct, and the other fields are read by name.",
 	})
 }
 
@@ -89,17 +90,16 @@ func (p *prospector) do(ctx context.Context, k kind, n int, s *sum) error {
 }
 
 func (p *prospector) open(ctx context.Context, s *sum) error {
-	return each(p.client.Lists.Rows(ctx, listID, prospectkit.RowsParams{}, p.rows...), func(row *prospectkit.Row) {
-		s.contact(&contact{
-			ID: row.ID(), FirstName: row.Text("firstName"), LastName: row.Text("lastName"), JobTitle: row.Text("jobTitle"),
-			Department: row.Text("department"), Level: row.Text("level"), Email: row.Text("email"), EnrichedEmail: row.Text("enrichedEmail"),
-			EmailValidity: row.Text("emailValidity"), Phone: row.Text("phone"), EnrichedPhone: row.Text("enrichedPhone"),
-			SocialURL: row.Text("socialUrl"), CompanyName: row.Text("companyName"), IndustryName: row.Text("industryName"),
-			Headcount: row.Int("headcount"), Revenue: row.Float("revenue"), CampaignEngagement: row.Text("campaignEngagement"),
-			ICPMatch: row.Bool("icpMatch"), CreatedAt: row.Text("createdAt"), UpdatedAt: row.Text("updatedAt"),
-		})
+	var failed error
+	err := each(p.client.Lists.Rows(ctx, listID, prospectkit.RowsParams{}, p.rows...), func(row *prospectkit.Row) {
+		var c contact
+		if err := row.Decode(&c); err != nil && failed == nil {
+			failed = err
+		}
+		s.contact(&c)
 		s.text(row.Text("timezone"), row.Text("language"))
 	})
+	return cmp.Or(err, failed)
 }
 
 // each hands the elements of an iterator to a function.
