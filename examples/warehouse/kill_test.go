@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -114,10 +115,13 @@ func TestKilledWhileListsMove(t *testing.T) {
 	s, err := open(t.Context(), file, "")
 	require.NoError(t, err)
 	defer s.Close()
-	touched, moving := map[string]bool{}, true
+	var mu sync.Mutex // requests of a killed process may be under way still
+	touched, moving, random := map[string]bool{}, true, rand.New(rand.NewPCG(k.random.Uint64(), 1))
 	k.Between("lists.rows", func(tx *sandbox.Tx) {
+		mu.Lock()
+		defer mu.Unlock()
 		if moving {
-			k.mutate(t, tx, touched)
+			touched[k.mutate(t, tx, random)] = true
 		}
 	})
 	for range 8 {
@@ -126,6 +130,9 @@ func TestKilledWhileListsMove(t *testing.T) {
 	out, err := k.start(t, 0)
 	require.NoError(t, err, out)
 
+	mu.Lock()
+	moving = false
+	mu.Unlock()
 	stored := map[string]bool{}
 	require.NoError(t, s.records(t.Context(), func(r *record) error { stored[r.ListID+" "+r.ID] = true; return nil }))
 	for _, l := range k.Lists() {
@@ -134,21 +141,20 @@ func TestKilledWhileListsMove(t *testing.T) {
 			require.True(t, l.System || touched[id] || stored[id], "a row that lived all the time is missing: %s", id)
 		}
 	}
-	moving = false
 	out, err = k.start(t, 0)
 	require.NoError(t, err, out)
 	requireCopy(t, k.Sandbox, s)
 }
 
-// mutate adds a row anywhere, takes one out, or changes one.
-func (k *killing) mutate(t *testing.T, tx *sandbox.Tx, touched map[string]bool) {
+// mutate adds a row anywhere, takes one out, changes one, or leaves it alone. It tells which.
+func (k *killing) mutate(t *testing.T, tx *sandbox.Tx, random *rand.Rand) (touched string) {
 	t.Helper()
 	lists := k.Lists()
-	l := lists[k.random.IntN(len(lists))]
+	l := lists[random.IntN(len(lists))]
 	rows := k.Rows(l.ID)
-	at := k.random.IntN(len(rows))
+	at := random.IntN(len(rows))
 	id := rowID(t, rows[at])
-	switch k.random.IntN(6) {
+	switch random.IntN(6) {
 	case 0:
 		id = tx.InsertRows(l.ID, at, sandbox.Row{"firstName": "New " + strconv.Itoa(tx.Gap()), "createdAt": now(), "updatedAt": now()})[0]
 	case 1:
@@ -157,5 +163,5 @@ func (k *killing) mutate(t *testing.T, tx *sandbox.Tx, touched map[string]bool) 
 		edit(t, k.Sandbox, l.ID, at, time.Now())
 	default:
 	}
-	touched[l.ID+" "+id] = true
+	return l.ID + " " + id
 }
