@@ -116,9 +116,8 @@ func (s *agentSpec) readSources(body fields, v *checks) {
 		v.fail("listId", "and listIds exclude each other")
 	case !sentOne && !hasMany:
 		v.fail("listId", "or listIds is required")
-	case hasOne && !isID(one):
-		v.fail("listId", "has to be 24 hexadecimal digits")
 	case hasOne:
+		v.id("listId", one)
 		many = []string{one}
 	}
 	s.sources = many

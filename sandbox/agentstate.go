@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -158,7 +157,7 @@ func (sb *Sandbox) beginAgents(ws *workspace, now time.Time) {
 
 func (ws *workspace) agent(id string) *agent {
 	for _, a := range ws.agents {
-		if strings.EqualFold(a.ID, id) {
+		if sameID(a.ID, id) {
 			return a
 		}
 	}
@@ -186,9 +185,7 @@ func (ws *workspace) copyAgents() []Agent {
 func (tx *Tx) CreateAgent(seed Agent) (id string) {
 	listless := seed
 	listless.ListID = "" // looked at below
-	if err := (State{Workspaces: []Workspace{{Agents: []Agent{listless}}}}).Validate(); err != nil {
-		tx.sb.help()
-		tx.sb.misuse("Tx.CreateAgent: %v", err)
+	if !tx.valid("CreateAgent", Workspace{Agents: []Agent{listless}}) {
 		return ""
 	}
 	tx.change("CreateAgent", func(now time.Time) bool {

@@ -31,7 +31,7 @@ var (
 func (c *call) approveCampaign() (answer, error) {
 	id := c.req.PathValue("campaignId")
 	if !isID(id) {
-		return answer{}, invalid("campaignId", "has to be 24 hexadecimal digits")
+		return answer{}, invalid("campaignId", wantID)
 	}
 	cp := c.ws.campaign(id)
 	switch {
@@ -132,7 +132,7 @@ func (sb *Sandbox) enrol(ws *workspace, c *campaign, at time.Time) {
 				there[key] = true
 				c.Sends = append(c.Sends, Send{
 					ID: ws.newID(), StepID: step.ID, ContactID: l.ids[i], State: sendScheduled,
-					DueAt: stamp(at.Add(firstSend + time.Duration(n)*stepGap)), Subject: render(step.Subject, row), Body: render(text(step), row),
+					DueAt: stamp(at.Add(firstSend + time.Duration(n)*stepGap)), Subject: render(step.Subject, row), Body: render(step.text(), row),
 				})
 			}
 		}

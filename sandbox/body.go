@@ -73,6 +73,16 @@ func (f fields) required(v *checks, name string) string {
 	return s
 }
 
+// requiredID reads an id that has to be there.
+func (f fields) requiredID(v *checks, name string) string {
+	before := len(v.messages)
+	id := f.required(v, name)
+	if len(v.messages) == before {
+		v.id(name, id)
+	}
+	return id
+}
+
 // ids reads an array of 1 to 500 ids. It reports whether there is one.
 func (f fields) ids(v *checks, name string) ([]string, bool) { return f.idList(v, name, maxIDs) }
 

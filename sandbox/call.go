@@ -1,13 +1,10 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -43,13 +40,6 @@ type answer struct {
 	body   []byte
 }
 
-type object = map[string]any
-
-func reply(status int, v any) (answer, error) {
-	body, err := json.Marshal(v)
-	return answer{status: status, body: body}, err
-}
-
 // uses records that the answer depends on a rule.
 func (c *call) uses(rules ...*Rule) {
 	for _, r := range rules {
@@ -72,30 +62,12 @@ func (c *call) effect(change func(), format string, args ...any) {
 	c.effects = append(c.effects, fmt.Sprintf(format, args...))
 }
 
-// list finds the list that the path names.
-func (c *call) list() (*list, error) {
-	id, err := c.listID()
-	if err != nil {
-		return nil, err
-	}
-	return c.listByID(id)
-}
-
-func (c *call) listByID(id string) (*list, error) {
-	if l := c.ws.list(id); l != nil {
-		return l, nil
-	}
-	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
-}
-
-func (c *call) listID() (string, error) { return c.pathID("listId") }
-
 // pathID reads an id in the path, which is checked before anything else.
 func (c *call) pathID(name string) (string, error) {
 	id := c.req.PathValue(name)
 	if !isID(id) {
 		c.uses(rulePathID)
-		return "", invalid(name, "has to be 24 hexadecimal digits")
+		return "", invalid(name, wantID)
 	}
 	return id, nil
 }
@@ -125,90 +97,4 @@ func (r *refusal) answer(c *call) answer {
 		status = known.Statuses[0]
 	}
 	return answer{status: status, code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
-}
-
-type wireError struct {
-	Code      string  `json:"code"`
-	Message   string  `json:"message"`
-	Param     *string `json:"param"`
-	DocURL    *string `json:"doc_url"`
-	RequestID *string `json:"request_id"`
-}
-
-func envelope(code, message, param, requestID string) []byte {
-	e := wireError{Code: code, Message: message}
-	if param != "" {
-		e.Param = &param
-	}
-	if requestID != "" {
-		e.RequestID = &requestID
-		link := docsURL + strings.ToLower(code)
-		e.DocURL = &link
-	}
-	body, err := json.Marshal(map[string]wireError{"error": e})
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return body
-}
-
-// checks collects everything that is wrong with a request.
-type checks struct {
-	param    string // the first offender
-	messages []string
-}
-
-func (v *checks) fail(param, format string, args ...any) {
-	if len(v.messages) == 0 {
-		v.param = param
-	}
-	v.messages = append(v.messages, param+" "+fmt.Sprintf(format, args...))
-}
-
-func (v *checks) err() error {
-	if len(v.messages) == 0 {
-		return nil
-	}
-	return &refusal{code: "VALIDATION_FAILED", message: strings.Join(v.messages, "; ") + ".", param: v.param}
-}
-
-// number reads an integer of at least 1 from the query. A largest of zero is no bound.
-func (v *checks) number(q url.Values, name string, largest, fallback int) int {
-	if !q.Has(name) {
-		return fallback
-	}
-	n, err := strconv.Atoi(q.Get(name))
-	switch {
-	case err != nil:
-		v.fail(name, "has to be an integer")
-	case n < 1:
-		v.fail(name, "has to be at least 1")
-	case largest > 0 && n > largest:
-		v.fail(name, "has to be at most %d", largest)
-	}
-	return n
-}
-
-// text reads a string with bounds, in characters, from the query. Without one it is empty.
-func (v *checks) text(q url.Values, name string, longest int) string {
-	s := q.Get(name)
-	if q.Has(name) {
-		v.length(name, s, longest)
-	}
-	return s
-}
-
-func (v *checks) length(name, s string, longest int) {
-	if n := runes(s); n < 1 || n > longest {
-		v.fail(name, "has to be 1 to %d characters long", longest)
-	}
-}
-
-// choice reads one of several values from the query. Without one it is empty.
-func (v *checks) choice(q url.Values, name string, choices ...string) string {
-	s := q.Get(name)
-	if q.Has(name) && !slices.Contains(choices, s) {
-		v.fail(name, "has to be one of %s", strings.Join(choices, ", "))
-	}
-	return s
 }

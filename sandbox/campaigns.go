@@ -78,8 +78,6 @@ func (ws *workspace) campaign(id string) *campaign {
 	return nil
 }
 
-func sameID(a, b string) bool { return strings.EqualFold(a, b) }
-
 func (c *call) listCampaigns() (answer, error) {
 	c.uses(ruleCampaigns)
 	all := []wireCampaign{}
@@ -147,10 +145,6 @@ func (f fields) listIDs(v *checks) (ids []string, sent bool) {
 	return ids, true
 }
 
-func all24(ids []string) bool {
-	return !slices.ContainsFunc(ids, func(id string) bool { return !isID(id) })
-}
-
 // sources finds the source lists of a campaign, and refuses what they cannot be.
 func (c *call) sources(ids, over []string) ([]string, error) {
 	if len(ids) > maxLists {
@@ -211,8 +205,8 @@ func (c *call) createCampaign() (answer, error) {
 		v.fail("name", "is required")
 	}
 	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
-		if id, sent := body.text(&v, name); sent && !isID(id) {
-			v.fail(name, "has to be 24 hexadecimal digits")
+		if id, sent := body.text(&v, name); sent {
+			v.id(name, id)
 		}
 	}
 	body.only(&v, "name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")

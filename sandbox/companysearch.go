@@ -35,8 +35,8 @@ func (c *call) searchCompanies() (answer, error) {
 	switch {
 	case isSaved && filtered:
 		v.fail("savedSearchId", "and filters exclude each other")
-	case isSaved && !isID(saved):
-		v.fail("savedSearchId", "has to be 24 hexadecimal digits")
+	case isSaved:
+		v.id("savedSearchId", saved)
 	}
 	if err := v.err(); err != nil {
 		return answer{}, err

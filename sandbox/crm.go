@@ -24,6 +24,36 @@ var (
 
 const crmKinds = 5
 
+// CRM says which CRM kinds a workspace may name and which are connected.
+//
+// The document masks the five names, so that Supported falls back to invented ones beside the connected ones.
+type CRM struct {
+	Supported []string `json:"supported,omitempty"`
+	Connected []string `json:"connected,omitempty"`
+}
+
+// IsZero reports whether nothing is said about CRMs.
+func (c CRM) IsZero() bool { return len(c.Supported) == 0 && len(c.Connected) == 0 }
+
+func (c CRM) clone() CRM {
+	return CRM{Supported: slices.Clone(c.Supported), Connected: slices.Clone(c.Connected)}
+}
+
+// complete names five kinds, as many as the service supports: the connected ones, then invented names.
+func (c CRM) complete() CRM {
+	c = c.clone()
+	if len(c.Supported) > 0 {
+		return c
+	}
+	c.Supported = slices.Clone(c.Connected)
+	for n := 1; len(c.Supported) < crmKinds; n++ {
+		if name := fmt.Sprintf("crm-%d", n); !slices.Contains(c.Supported, name) {
+			c.Supported = append(c.Supported, name)
+		}
+	}
+	return c
+}
+
 // CRMPush is a push into a CRM: recorded here, and going nowhere.
 type CRMPush struct {
 	Time       time.Time
@@ -45,28 +75,27 @@ func (w *Tenant) CRMPushes() []CRMPush {
 	return pushes
 }
 
-// Outgoing is something that would have left the service. Nothing ever does.
-type Outgoing struct {
-	Time      time.Time
-	RequestID string
-	Kind      string // "crm" or "message"
-	To        string // a CRM, or the id of a contact
-	Count     int    // of contacts
-
-	CampaignID string // of a message, whose request is the one that approved it: none, if the seed did
-	SendID     string
+// ConnectCRM connects a CRM kind, one of those that the workspace supports.
+func (tx *Tx) ConnectCRM(kind string) {
+	tx.change("ConnectCRM", func(time.Time) bool {
+		crm := &tx.ws.crm
+		supported := slices.Contains(crm.Supported, kind)
+		if supported && !slices.Contains(crm.Connected, kind) {
+			crm.Connected = append(crm.Connected, kind)
+		}
+		return supported
+	})
 }
 
-// Outbox lists everything that would have left the service, oldest first.
-func (w *Tenant) Outbox() []Outgoing {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	out := slices.Clone(w.ws.messages)
-	for _, p := range w.ws.pushes {
-		out = append(out, Outgoing{Time: p.Time, RequestID: p.RequestID, Kind: "crm", To: p.CRM, Count: len(p.ContactIDs)})
-	}
-	slices.SortStableFunc(out, func(a, b Outgoing) int { return a.Time.Compare(b.Time) })
-	return out
+// DisconnectCRM ends the connection of a CRM kind.
+func (tx *Tx) DisconnectCRM(kind string) {
+	tx.change("DisconnectCRM", func(time.Time) bool {
+		at := slices.Index(tx.ws.crm.Connected, kind)
+		if at >= 0 {
+			tx.ws.crm.Connected = slices.Delete(tx.ws.crm.Connected, at, at+1)
+		}
+		return at >= 0
+	})
 }
 
 func (c *call) pushToCRM() (answer, error) {

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ContentType declares the answer as something else.
@@ -104,67 +101,4 @@ func assign(v any, path []string, value any) any {
 		}
 	}
 	return v
-}
-
-// Chaos makes a share of all requests, from 0 to 1, go wrong in changing ways. The same seed does the same to the same
-// requests in the same order; the journal names it. Meant for long runs: a test of one behaviour is better off with Fail.
-func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
-	f := &Fault{op: "*", truncate: -1, chaos: true}
-	if !(rate >= 0 && rate <= 1) {
-		sb.help()
-		sb.misuse("Chaos: the rate %v is not between 0 and 1", rate)
-		return f
-	}
-	f.say("chaos of seed %d, rate %v", seed, rate)
-	random := rand.New(rand.NewPCG(seed, seed))
-	mishaps := mishaps()
-	f.draw = func() *Fault {
-		if random.Float64() >= rate {
-			return nil
-		}
-		drawn := mishaps[random.IntN(len(mishaps))]
-		return drawn.as(f.number, seed)
-	}
-	sb.addFault(f)
-	return f
-}
-
-// as gives a drawn fault the number of the chaos it comes from.
-func (f *Fault) as(number int, seed uint64) *Fault {
-	drawn := *f
-	drawn.number, drawn.op = number, fmt.Sprintf("chaos of seed %d", seed)
-	return &drawn
-}
-
-// mishaps are what chaos chooses from.
-func mishaps() []*Fault {
-	kinds := [][]FaultOption{
-		{Status(500, "UNEXPECTED_ERROR")},
-		{Status(500, "")},
-		{Status(429, "RATE_LIMITED"), RetryAfter(1)},
-		{HTML(502)},
-		{Status(503, "")},
-		{DropBefore()},
-		{DropAfter()},
-		{Reset()},
-		{Refuse()},
-		{Truncate(20)},
-		{EmptyBody()},
-		{ExtraFields()},
-		{Latency(2 * time.Second)},
-	}
-	faults := make([]*Fault, len(kinds))
-	for i, opts := range kinds {
-		f := &Fault{truncate: -1}
-		for _, opt := range opts {
-			if err := opt(f); err != nil {
-				panic(err) // the table is wrong
-			}
-		}
-		if err := f.check(); err != nil {
-			panic(err)
-		}
-		faults[i] = f
-	}
-	return faults
 }

@@ -17,6 +17,7 @@ import (
 // Fault is a rule that makes requests go wrong. Set one with [Sandbox.Fail].
 type Fault struct {
 	number int
+	setAt  string // in a test
 	op     string // "*" is every operation
 	words  []string
 	chaos  bool
@@ -67,7 +68,6 @@ func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 	}
 	errs = append(errs, f.check())
 	if err := errors.Join(errs...); err != nil {
-		sb.help()
 		sb.misuse("Fail(%q): %v", opName, err)
 		f.hits = 1 // reported already
 		return f
@@ -79,7 +79,7 @@ func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 func (sb *Sandbox) addFault(f *Fault) {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
-	f.number = len(sb.faults) + 1
+	f.number, f.setAt = len(sb.faults)+1, callSite()
 	sb.faults = append(sb.faults, f)
 }
 

@@ -371,7 +371,7 @@ func TestUnfiredFaultsFailTheTest(t *testing.T) {
 	c.get(rowsOf(id(1))).fails(404, "LIST_NOT_FOUND")
 	rec.end()
 	require.Len(t, rec.errors, 1)
-	require.Contains(t, rec.errors[0], "fault 1, lists.rows: request 2, 429 RATE_LIMITED, Retry-After: 3")
+	require.Contains(t, rec.errors[0], "fault 1, lists.rows: request 2, 429 RATE_LIMITED, Retry-After: 3 (faults_test.go:", "with the line that set it")
 	require.Contains(t, rec.errors[0], "GET /api/v1/business/lists/"+id(1)+"/rows 404 LIST_NOT_FOUND", "with the end of the journal")
 	c.get(lists).ok(200) // a late request does not speak to a test that is over
 

@@ -156,10 +156,7 @@ func (c *call) saveToList() (answer, error) {
 		return answer{}, err
 	}
 	var v checks
-	source := body.required(&v, "sourceListId")
-	if _, sent := body["sourceListId"]; sent && !isID(source) {
-		v.fail("sourceListId", "has to be 24 hexadecimal digits")
-	}
+	source := body.requiredID(&v, "sourceListId")
 	dest := body.destination(&v)
 	wanted, chosen := body.ids(&v, "contactIds")
 	if err := v.err(); err != nil {

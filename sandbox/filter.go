@@ -161,6 +161,7 @@ func badFilters(message string) error {
 // A filterParser reads the value of a key. A nil test restricts nothing.
 type filterParser func(key string, raw json.RawMessage) (func(*match) bool, error)
 
+// filterKeys are the filters of the document. What is said of none else is a choice of values.
 var filterKeys = func() map[string]filterParser {
 	keys := map[string]filterParser{
 		"otherLists":        parseOtherLists,
@@ -174,11 +175,10 @@ var filterKeys = func() map[string]filterParser {
 		"icpMatch":          parseICPMatch,
 		"customColumns":     parseColumns,
 	}
-	for _, key := range []string{
-		"name", "title", "dept", "level", "industryName", "country", "state", "personalLocation", "companyName", "companyIndustry",
-		"companyHeadQuartersCountry", "companyLocation", "website", "campaignEngagement",
-	} {
-		keys[key] = parseChoices
+	for key := range contactFields {
+		if keys[key] == nil {
+			keys[key] = parseChoices
+		}
 	}
 	return keys
 }()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"slices"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -62,8 +63,8 @@ func (ws *workspace) hub(id string) *Hub {
 func (c *call) listHubs() (answer, error) {
 	c.uses(ruleHubs)
 	hubs := []wireHub{}
-	for i := range c.ws.hubs {
-		hubs = append(hubs, c.wireHub(c.ws.hubs[len(c.ws.hubs)-1-i]))
+	for _, h := range slices.Backward(c.ws.hubs) {
+		hubs = append(hubs, c.wireHub(h))
 	}
 	return reply(http.StatusOK, object{"knowledgeHubs": hubs})
 }
@@ -114,10 +115,7 @@ func (c *call) setDefaultHub() (answer, error) {
 		return answer{}, err
 	}
 	var v checks
-	id := body.required(&v, "knowledgeHubId")
-	if len(v.messages) == 0 && !isID(id) {
-		v.fail("knowledgeHubId", "has to be 24 hexadecimal digits")
-	}
+	id := body.requiredID(&v, "knowledgeHubId")
 	body.only(&v, "knowledgeHubId")
 	if err := v.err(); err != nil {
 		return answer{}, err

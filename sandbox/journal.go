@@ -106,7 +106,6 @@ func (sb *Sandbox) Journal() []Entry {
 // Calls counts the requests for an operation, "lists.rows" for example, whatever was answered.
 func (sb *Sandbox) Calls(opName string) int {
 	if _, ok := op.ByName(opName); !ok {
-		sb.help()
 		sb.misuse("Calls: no operation %q", opName)
 		return 0
 	}

@@ -24,6 +24,31 @@ type LedgerEntry struct {
 	Balance   int64 // afterwards
 }
 
+// Balance returns the credits that are left.
+func (w *Tenant) Balance() int64 {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	return w.ws.balance
+}
+
+// Ledger copies every movement of credits.
+func (w *Tenant) Ledger() []LedgerEntry {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	return slices.Clone(w.ws.ledger)
+}
+
+// AddCredits books credits in, or out if n is negative.
+func (tx *Tx) AddCredits(n int64, reason string) {
+	tx.change("AddCredits", func(now time.Time) bool {
+		if tx.ws.balance+n < 0 {
+			return false
+		}
+		tx.ws.book(LedgerEntry{Time: now, Amount: n, Reason: reason})
+		return true
+	})
+}
+
 // price is what n rows cost. It refuses what the balance does not cover, so that it belongs before any effect.
 func (c *call) price(n int) (int64, error) {
 	each := c.sb.prices[c.op.Name]

@@ -40,6 +40,46 @@ type WindowState struct {
 	ResetAt   time.Time // zero while the window has not started
 }
 
+// Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left.
+func (w *Tenant) Consume(surface string, n int) {
+	if !w.sb.checkSurface("Consume", surface) {
+		return
+	}
+	now := w.sb.enter()
+	defer w.sb.mu.Unlock()
+	w.quota(surface).drain(now, n)
+}
+
+// Teammate lets somebody else draw on a surface, evenly, from the next request on. Zero stops it.
+func (w *Tenant) Teammate(surface string, perSecond float64) {
+	if !w.sb.checkSurface("Teammate", surface) {
+		return
+	}
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	w.quota(surface).teammate = teammate{perSecond: perSecond}
+}
+
+// Windows tells how the windows of a surface stand: minute, then day, as far as it has limits.
+func (w *Tenant) Windows(surface string) []WindowState {
+	if !w.sb.checkSurface("Windows", surface) {
+		return nil
+	}
+	now := w.sb.enter()
+	defer w.sb.mu.Unlock()
+	return w.quota(surface).states(now)
+}
+
+func (w *Tenant) quota(surface string) *quota { return w.sb.quota(w.ws, op.Surface(surface)) }
+
+func (sb *Sandbox) checkSurface(what, surface string) bool {
+	if _, ok := op.Windows[op.Surface(surface)]; ok {
+		return true
+	}
+	sb.misuse("%s: no surface %q", what, surface)
+	return false
+}
+
 // quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who draws on them.
 type quota struct {
 	windows  []*window

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -41,9 +40,6 @@ var systemTitles = []string{"All Contacts", "All Companies"}
 
 const longestName = 255
 
-// timeFormat is ISO 8601 with milliseconds.
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
 type wireList struct {
 	ID               string       `json:"id"`
 	Name             string       `json:"name"`
@@ -62,12 +58,6 @@ type wireColumn struct {
 	Type string `json:"type"`
 }
 
-type wirePages struct {
-	PageNum      int `json:"pageNum"`
-	TotalPages   int `json:"totalPages"`
-	TotalRecords int `json:"totalRecords"`
-}
-
 func (l *list) wire() wireList {
 	w := wireList{
 		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat),
@@ -84,24 +74,14 @@ func (l *list) wire() wireList {
 	return w
 }
 
-// page is the part of n things that a page shows.
-func page(n, limit, pageNum int) (from, to int, pages wirePages) {
-	pages = wirePages{PageNum: pageNum, TotalPages: (n + limit - 1) / limit, TotalRecords: n}
-	if pageNum > pages.TotalPages {
-		return n, n, pages
-	}
-	from = (pageNum - 1) * limit
-	return from, min(n, from+limit), pages
-}
-
 func (c *call) listLists() (answer, error) {
 	var v checks
 	limit := v.number(c.query, "limit", 1000, 50)
 	pageNum := v.number(c.query, "pageNum", 0, 1)
 	kind := v.choice(c.query, "entityType", ContactList, CompanyList)
 	folder := c.query.Get("folderId")
-	if c.query.Has("folderId") && !isID(folder) {
-		v.fail("folderId", "has to be 24 hexadecimal digits")
+	if c.query.Has("folderId") {
+		v.id("folderId", folder)
 	}
 	search := strings.ToLower(v.text(c.query, "search", 200))
 	if err := v.err(); err != nil {
@@ -152,22 +132,6 @@ func (c *call) createList() (answer, error) {
 
 // makeList adds an empty list at the root.
 func (c *call) makeList(name, kind string) *list { return c.sb.makeList(c.ws, name, kind, c.now) }
-
-func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *list {
-	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(now)}
-	if sb.hideFor > 0 {
-		seed.VisibleAt = now.Add(sb.hideFor)
-	}
-	return sb.addList(ws, seed)
-}
-
-// list finds a list, whatever the case of its id.
-func (ws *workspace) list(id string) *list {
-	if l := ws.byID[id]; l != nil {
-		return l
-	}
-	return ws.byID[strings.ToLower(id)]
-}
 
 // nameFree refuses a name that a list or an agent has, or that is kept for the system.
 func (c *call) nameFree(name string) error {
@@ -246,12 +210,12 @@ func (c *call) moveList() (answer, error) {
 		return answer{}, err
 	}
 	if !root {
-		f := c.ws.folder(folder)
-		if f == nil || f.Type != l.EntityType {
+		found, ok := c.ws.folder(folder, l.EntityType)
+		if !ok {
 			c.uses(ruleMoveMiss)
 			return answer{}, refuse("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
 		}
-		folder = f.ID
+		folder = found
 	}
 	c.effect(func() { l.FolderID = folder }, "list moved: %s to %s", l.ID, cmp.Or(folder, "the root"))
 	return reply(http.StatusOK, object{"list": l.wire()})
@@ -280,3 +244,21 @@ func (c *call) listFolders() (answer, error) {
 	}
 	return reply(http.StatusOK, object{"folders": folders})
 }
+
+// list finds the list that the path names.
+func (c *call) list() (*list, error) {
+	id, err := c.listID()
+	if err != nil {
+		return nil, err
+	}
+	return c.listByID(id)
+}
+
+func (c *call) listByID(id string) (*list, error) {
+	if l := c.ws.list(id); l != nil {
+		return l, nil
+	}
+	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
+}
+
+func (c *call) listID() (string, error) { return c.pathID("listId") }

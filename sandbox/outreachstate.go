@@ -3,24 +3,12 @@ package sandbox
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
 // validateOutreach checks campaigns, facts and hubs.
 func validateOutreach(ws Workspace, fail func(string, ...any)) {
-	ids := map[string]bool{}
-	claim := func(kind, id string) {
-		id = strings.ToLower(id)
-		switch {
-		case id == "":
-		case !isID(id):
-			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
-		case ids[id]:
-			fail("%s %s: the id appears twice", kind, id)
-		}
-		ids[id] = true
-	}
+	claim := claims(fail)
 	among := func(kind, name, what, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
 			fail("%s %q: unknown %s %q", kind, name, what, value)

@@ -81,11 +81,9 @@ func (tx *Tx) DisconnectAccount(channel string) {
 	})
 }
 
-// add checks a seed of one thing before it is added.
+// add adds one thing, if its seed is valid and its ids are new.
 func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
-	if err := (State{Workspaces: []Workspace{seed}}).Validate(); err != nil {
-		tx.sb.help()
-		tx.sb.misuse("Tx.%s: %v", what, err)
+	if !tx.valid(what, seed) {
 		return
 	}
 	tx.change(what, func(now time.Time) bool {

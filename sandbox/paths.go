@@ -67,12 +67,7 @@ func (sb *Sandbox) tryPatterns() (err error) {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	mux := http.NewServeMux()
-	for _, o := range op.All() {
-		if pattern := sb.pattern(o); pattern != "" {
-			mux.HandleFunc(pattern, nothing)
-		}
-	}
+	sb.routes()
 	return nil
 }
 

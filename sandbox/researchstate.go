@@ -77,17 +77,8 @@ func (seed Workspace) researchIDs(seen func(string)) {
 }
 
 func validateResearch(ws Workspace, fail func(string, ...any)) {
-	seed, ids := ws, map[string]bool{}
-	seed.researchIDs(func(id string) {
-		switch {
-		case id == "":
-		case !isID(id):
-			fail("saved search or import %q: the id is not 24 hexadecimal digits", id)
-		case ids[id]:
-			fail("saved search or import %s: the id appears twice", id)
-		}
-		ids[id] = true
-	})
+	claim := claims(fail)
+	ws.researchIDs(func(id string) { claim("saved search or import", id) })
 	for what, objects := range map[string][]json.RawMessage{"prospect": ws.Prospects, "company": ws.Companies} {
 		for i, raw := range objects {
 			if !json.Valid(raw) || !isObject(raw) {

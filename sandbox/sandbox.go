@@ -3,6 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"path"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -114,7 +116,6 @@ func (sb *Sandbox) AdvanceTo(t time.Time) []Event {
 func (sb *Sandbox) advance(move func(*ManualClock)) []Event {
 	clock, ok := sb.clock.(*ManualClock)
 	if !ok {
-		sb.help()
 		sb.misuse("only a manual clock can be advanced: use WithClock(NewManualClock(start))")
 		return nil
 	}
@@ -155,27 +156,32 @@ func (sb *Sandbox) Problems() []string {
 	return append([]string(nil), sb.problems...)
 }
 
-func (sb *Sandbox) help() {
-	if t := sb.test(); t != nil {
-		t.Helper()
-	}
-}
-
-func (sb *Sandbox) test() TB {
-	sb.mu.Lock()
-	defer sb.mu.Unlock()
-	return sb.t
-}
-
-// misuse reports a mistake of the test's author. It must not be called under the lock.
+// misuse reports a mistake of the test's author, and where it is. It must not be called under the lock.
 func (sb *Sandbox) misuse(format string, args ...any) {
-	sb.help()
 	message := "sandbox: " + strings.TrimPrefix(fmt.Sprintf(format, args...), "sandbox: ")
-	t := sb.test()
+	sb.mu.Lock()
+	t := sb.t
+	sb.mu.Unlock()
 	if t == nil {
 		panic(message)
 	}
-	t.Errorf("%s", message)
+	t.Helper()
+	t.Errorf("%s%s", message, callSite())
+}
+
+// callSite tells where a test called this package, which the test's own report does not: nothing, if no test file did.
+func callSite() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	frame, more := frames.Next()
+	ours := strings.TrimSuffix(frame.Function, "callSite")
+	for more && strings.HasPrefix(frame.Function, ours) {
+		frame, more = frames.Next()
+	}
+	if !strings.HasSuffix(frame.File, "_test.go") {
+		return ""
+	}
+	return fmt.Sprintf(" (%s:%d)", path.Base(frame.File), frame.Line)
 }
 
 // problem reports that the sandbox itself is wrong. It must not be called under the lock.
@@ -198,7 +204,7 @@ func (sb *Sandbox) finish() {
 	var unfired []string
 	for _, f := range sb.faults {
 		if f.hits == 0 && !f.chaos && !f.off {
-			unfired = append(unfired, f.String())
+			unfired = append(unfired, f.String()+f.setAt)
 		}
 	}
 	tail := sb.journal.tail(20)

@@ -138,19 +138,6 @@ func asString(raw []byte) (string, bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
-// isID reports whether s has the form of every id: 24 hexadecimal digits.
-func isID(s string) bool {
-	if len(s) != 24 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-			return false
-		}
-	}
-	return true
-}
-
 // fieldString reads a string field of an object.
 func fieldString(raw []byte, name string) (string, bool) {
 	value, ok := field(raw, name)

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -43,9 +41,6 @@ type wireSend struct {
 func (s *Send) wire() wireSend {
 	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
 }
-
-// text is what a step says: generated from its topic, if it has no words of its own.
-func text(s Step) string { return cmp.Or(s.Body, s.Topic) }
 
 func (c *call) listSends() (answer, error) {
 	c.uses(ruleSendsShape)
@@ -178,19 +173,4 @@ func (ws *workspace) sendDue(c *campaign, at time.Time) (sent bool) {
 		})
 	}
 	return sent
-}
-
-// auditMessages looks for messages that nobody approved, and for those that went out twice.
-func (ws *workspace) auditMessages() (problems []string) {
-	for _, m := range ws.messages[ws.audited:] {
-		if !slices.Contains(ws.approvals, approval{m.CampaignID, m.RequestID}) {
-			problems = append(problems, fmt.Sprintf("a message went out without an approval: %+v", m))
-		}
-		if ws.heard[m.SendID] {
-			problems = append(problems, fmt.Sprintf("a message went out twice: %+v", m))
-		}
-		ws.heard[m.SendID] = true
-	}
-	ws.audited = len(ws.messages)
-	return problems
 }

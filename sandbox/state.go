@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"time"
-
-	"example.com/prospectkit/internal/op"
 )
 
 // Format is the version of the state format that this package reads and writes.
@@ -64,72 +60,6 @@ type User struct {
 	ID    string `json:"id,omitempty"`
 	Email string `json:"email,omitempty"`
 	Name  string `json:"name,omitempty"`
-}
-
-// Key seeds an API key. Without scopes it has full access.
-type Key struct {
-	Name      string               `json:"name,omitempty"` // shown in the journal, where the token never is
-	Token     string               `json:"token,omitempty"`
-	Scopes    []string             `json:"scopes,omitempty"`
-	ExpiresAt time.Time            `json:"expiresAt,omitzero"`
-	Revoked   bool                 `json:"revoked,omitempty"`
-	Widens    map[string]time.Time `json:"widens,omitempty"` // scopes that the key gains, and when
-}
-
-// Folder seeds a folder of one kind: [ContactList], [CompanyList], [CampaignFolder] or [AgentFolder].
-type Folder struct {
-	ID   string `json:"id,omitempty"`
-	Name string `json:"name"`
-	Type string `json:"type"`
-}
-
-// CRM says which CRM kinds a workspace may name and which are connected.
-//
-// The document masks the five names, so that Supported falls back to invented ones beside the connected ones.
-type CRM struct {
-	Supported []string `json:"supported,omitempty"`
-	Connected []string `json:"connected,omitempty"`
-}
-
-// IsZero reports whether nothing is said about CRMs.
-func (c CRM) IsZero() bool { return len(c.Supported) == 0 && len(c.Connected) == 0 }
-
-// List seeds a list and its rows.
-type List struct {
-	ID               string            `json:"id,omitempty"`
-	Name             string            `json:"name"`
-	EntityType       string            `json:"entityType,omitempty"` // empty is [ContactList]
-	FolderID         string            `json:"folderId,omitempty"`   // empty is the root
-	CreatedAt        time.Time         `json:"createdAt,omitzero"`
-	System           bool              `json:"system,omitempty"`           // hidden from listings; its name is reserved
-	VisibleAt        time.Time         `json:"visibleAt,omitzero"`         // until then listings leave it out
-	ReachableAt      time.Time         `json:"reachableAt,omitzero"`       // until then no campaign reaches its contacts
-	CompletionStatus string            `json:"completionStatus,omitempty"` // "processing" refuses to be a source
-	Columns          []Column          `json:"columns,omitempty"`
-	Rows             []json.RawMessage `json:"rows,omitempty"` // JSON objects; see [Rows]
-}
-
-// Column seeds a custom column. A row holds its value under customColumns, by column id.
-type Column struct {
-	ID   string `json:"id,omitempty"`
-	Name string `json:"name"`
-	Type string `json:"type"` // string, number or boolean
-}
-
-// Row is a contact or a company: any fields, and an id, which is filled in where it is left out.
-type Row map[string]any
-
-// Rows encodes rows for [List]. It panics if a value has no JSON form.
-func Rows(rows ...Row) []json.RawMessage {
-	encoded := make([]json.RawMessage, len(rows))
-	for i, row := range rows {
-		raw, err := json.Marshal(row)
-		if err != nil {
-			panic(fmt.Sprintf("sandbox: row %d: %v", i, err))
-		}
-		encoded[i] = raw
-	}
-	return encoded
 }
 
 // ReadState reads a state, whole and valid: an unknown field or another format is an error.
@@ -259,81 +189,3 @@ func (s State) Validate() error {
 	}
 	return nil
 }
-
-func validateKey(key Key, fail func(string, ...any)) {
-	scopes := slices.Clone(key.Scopes)
-	for scope := range key.Widens {
-		scopes = append(scopes, scope)
-	}
-	for _, scope := range scopes {
-		if !knownScope(scope) {
-			fail("key %q: unknown scope %q", key.Name, scope)
-		}
-	}
-}
-
-func validateLists(ws Workspace, fail func(string, ...any)) {
-	ids := map[string]string{}
-	claim := func(kind, id string) {
-		switch {
-		case id == "":
-		case !isID(id):
-			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
-		case ids[id] != "":
-			fail("%s %s: a %s has the same id", kind, id, ids[id])
-		default:
-			ids[id] = kind
-		}
-	}
-	folders, named := map[string]string{}, map[Folder]bool{}
-	for _, folder := range ws.Folders {
-		claim("folder", folder.ID)
-		folders[folder.ID] = folder.Type
-		name := Folder{Name: folder.Name, Type: folder.Type}
-		if named[name] {
-			fail("folder %q: another %s folder has the name", folder.Name, folder.Type)
-		}
-		named[name] = true
-		if !slices.Contains(folderTypes, folder.Type) {
-			fail("folder %q: unknown type %q", folder.Name, folder.Type)
-		}
-	}
-	for _, agent := range ws.Agents {
-		claim("agent", agent.ID)
-	}
-	for _, list := range ws.Lists {
-		claim("list", list.ID)
-		if list.Name == "" {
-			fail("list %q has no name", list.ID)
-		}
-		if list.EntityType != "" && list.EntityType != ContactList && list.EntityType != CompanyList {
-			fail("list %q: unknown entity type %q", list.Name, list.EntityType)
-		}
-		if list.FolderID != "" && folders[list.FolderID] == "" {
-			fail("list %q: no folder has the id %s", list.Name, list.FolderID)
-		}
-		validateRows(list, fail)
-	}
-}
-
-func validateRows(list List, fail func(string, ...any)) {
-	seen := make(map[string]bool, len(list.Rows))
-	for i, row := range list.Rows {
-		id, err := rowID(row)
-		switch {
-		case err != nil:
-			fail("list %q, row %d: %v", list.Name, i, err)
-		case id != "" && seen[id]:
-			fail("list %q, row %d: another row has the id %s", list.Name, i, id)
-		}
-		seen[id] = true
-	}
-}
-
-var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
-
-var scopes = []op.Scope{
-	op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies,
-}
-
-func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }

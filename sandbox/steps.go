@@ -43,6 +43,9 @@ func (s *Step) channel() string {
 	return channelSocial
 }
 
+// text is what a step says: generated from its topic, if it has no words of its own.
+func (s *Step) text() string { return cmp.Or(s.Body, s.Topic) }
+
 // missing says what a step lacks before it can be sent: nothing, if it is empty.
 func (s *Step) missing() string {
 	switch {
@@ -179,7 +182,7 @@ func (c *call) previewStep() (answer, error) {
 	}
 	contact, _ := fieldString(sample, "id")
 	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{
-		"contactId": contact, "subject": render(s.Subject, sample), "body": render(cmp.Or(s.Body, s.Topic), sample),
+		"contactId": contact, "subject": render(s.Subject, sample), "body": render(s.text(), sample),
 	}})
 }
 
@@ -195,7 +198,7 @@ func (c *call) sample(cp *campaign, s *Step) (json.RawMessage, error) {
 	if len(lists) == 0 {
 		return nil, refuse(code, "The campaign has no source list.")
 	}
-	if cmp.Or(s.Body, s.Topic) == "" {
+	if s.text() == "" {
 		return nil, refuse(code, "The step has nothing to render.")
 	}
 	for _, l := range lists {

@@ -94,7 +94,7 @@ func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error
 		return err
 	}
 	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
-	trace.refused(err)
+	trace.connecting(err)
 	return err
 }
 
@@ -172,8 +172,6 @@ func (t tracer) connecting(err error) {
 		t.ConnectDone("tcp", hostPort, err)
 	}
 }
-
-func (t tracer) refused(err error) { t.connecting(err) }
 
 func (t tracer) connected() {
 	t.connecting(nil)

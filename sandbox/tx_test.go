@@ -98,7 +98,9 @@ func TestSenselessActsAreReported(t *testing.T) {
 		"create: bad rows":       func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x", Rows: []json.RawMessage{[]byte("1")}}) },
 		"delete":                 func(tx *sandbox.Tx) { tx.DeleteList(id(77)) },
 		"rename":                 func(tx *sandbox.Tx) { tx.RenameList(id(11), "") },
+		"create: other folder":   func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x", FolderID: id(2)}) },
 		"move":                   func(tx *sandbox.Tx) { tx.MoveList(id(11), id(77)) },
+		"move: other folder":     func(tx *sandbox.Tx) { tx.MoveList(id(11), id(2)) },
 		"add: there already":     func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "r1"}) },
 		"add: twice":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "q"}, sandbox.Row{"id": "q"}) },
 		"add: no list":           func(tx *sandbox.Tx) { tx.AddRows(id(77), sandbox.Row{}) },
@@ -114,10 +116,14 @@ func TestSenselessActsAreReported(t *testing.T) {
 			before := sb.Snapshot()
 			sb.Do(act)
 			require.Len(t, rec.errors, 1)
+			require.Regexp(t, here, rec.errors[0])
 			require.Equal(t, before, sb.Snapshot(), "nothing was done")
 		})
 	}
 }
+
+// here ends a report of what this file did wrong.
+const here = `\(tx_test\.go:\d+\)$`
 
 func TestMisuseIsReported(t *testing.T) {
 	for name, misuse := range map[string]func(*sandbox.Sandbox){
@@ -139,6 +145,7 @@ func TestMisuseIsReported(t *testing.T) {
 			rec := &recorder{}
 			misuse(sandbox.New(rec))
 			require.Len(t, rec.errors, 1)
+			require.Regexp(t, here, rec.errors[0])
 			require.Panics(t, func() { misuse(sandbox.New(nil)) })
 		})
 	}
@@ -156,6 +163,7 @@ func TestMisuseIsReported(t *testing.T) {
 			rec := &recorder{}
 			inPlace(t, sandbox.New(rec, opt)).get("/business/me").ok(200)
 			require.Len(t, rec.errors, 1)
+			require.Regexp(t, here, rec.errors[0])
 			require.Panics(t, func() { sandbox.New(nil, opt) })
 		})
 	}

@@ -1,0 +1,67 @@
+package sandbox
+
+import (
+	"net/http"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// between runs while a client is between two requests of an operation.
+type between struct {
+	op     string
+	act    func(*Tx)
+	served map[*workspace]int
+	ran    map[*workspace]int
+}
+
+// Between acts as a teammate before each further request of an operation, once one has been answered: between two pages,
+// for example. It acts in the workspace of that request; [Tx.Gap] tells which gap it is.
+func (sb *Sandbox) Between(opName string, act func(*Tx)) {
+	if err := sb.checkTarget(opName); err != nil || opName == "*" || act == nil {
+		sb.misuse("Between(%q): needs one operation that the sandbox serves, and something to do", opName)
+		return
+	}
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	sb.hooks = append(sb.hooks, &between{opName, act, map[*workspace]int{}, map[*workspace]int{}})
+}
+
+// Gap counts the gaps of [Sandbox.Between], from one: it is 1 between the first and the second answer.
+func (tx *Tx) Gap() int { return tx.gap }
+
+// runHooks acts for the teammates whose gap this is. They are code of the test, which must not run under the lock.
+func (sb *Sandbox) runHooks(t *target, r *http.Request) {
+	now := sb.enter()
+	if t.op == nil || len(sb.hooks) == 0 {
+		sb.mu.Unlock()
+		return
+	}
+	var ws *workspace
+	if k := sb.findKey(r, now); k != nil {
+		ws = k.ws
+	}
+	type turn struct {
+		act func(*Tx)
+		gap int
+	}
+	var turns []turn
+	for _, h := range sb.hooks {
+		if h.op == t.op.Name && ws != nil && h.ran[ws] < h.served[ws] {
+			h.ran[ws] = h.served[ws]
+			turns = append(turns, turn{h.act, h.ran[ws]})
+		}
+	}
+	sb.mu.Unlock()
+	for _, turn := range turns {
+		turn.act(&Tx{sb, ws, turn.gap})
+	}
+}
+
+// servedHooks opens the next gap.
+func (sb *Sandbox) servedHooks(o *op.Op, ws *workspace, status int) {
+	for _, h := range sb.hooks {
+		if o != nil && h.op == o.Name && ws != nil && status < 300 {
+			h.served[ws]++
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// checks collects everything that is wrong with a request.
+type checks struct {
+	param    string // the first offender
+	messages []string
+}
+
+func (v *checks) fail(param, format string, args ...any) {
+	if len(v.messages) == 0 {
+		v.param = param
+	}
+	v.messages = append(v.messages, param+" "+fmt.Sprintf(format, args...))
+}
+
+func (v *checks) err() error {
+	if len(v.messages) == 0 {
+		return nil
+	}
+	return &refusal{code: "VALIDATION_FAILED", message: strings.Join(v.messages, "; ") + ".", param: v.param}
+}
+
+// number reads an integer of at least 1 from the query. A largest of zero is no bound.
+func (v *checks) number(q url.Values, name string, largest, fallback int) int {
+	if !q.Has(name) {
+		return fallback
+	}
+	n, err := strconv.Atoi(q.Get(name))
+	switch {
+	case err != nil:
+		v.fail(name, "has to be an integer")
+	case n < 1:
+		v.fail(name, "has to be at least 1")
+	case largest > 0 && n > largest:
+		v.fail(name, "has to be at most %d", largest)
+	}
+	return n
+}
+
+// text reads a string with bounds, in characters, from the query. Without one it is empty.
+func (v *checks) text(q url.Values, name string, longest int) string {
+	s := q.Get(name)
+	if q.Has(name) {
+		v.length(name, s, longest)
+	}
+	return s
+}
+
+func (v *checks) length(name, s string, longest int) {
+	if n := runes(s); n < 1 || n > longest {
+		v.fail(name, "has to be 1 to %d characters long", longest)
+	}
+}
+
+// id checks a string that has to be an id.
+func (v *checks) id(name, s string) {
+	if !isID(s) {
+		v.fail(name, wantID)
+	}
+}
+
+const wantID = "has to be 24 hexadecimal digits"
+
+// choice reads one of several values from the query. Without one it is empty.
+func (v *checks) choice(q url.Values, name string, choices ...string) string {
+	s := q.Get(name)
+	if q.Has(name) && !slices.Contains(choices, s) {
+		v.fail(name, "has to be one of %s", strings.Join(choices, ", "))
+	}
+	return s
+}

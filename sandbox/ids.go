@@ -1,0 +1,65 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// isID reports whether s has the form of every id: 24 hexadecimal digits.
+func isID(s string) bool {
+	if len(s) != 24 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
+
+func all24(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool { return !isID(id) })
+}
+
+// newID makes an id that no earlier one equals, the same in every run.
+func (ws *workspace) newID() string {
+	ws.ids++
+	return fmt.Sprintf("%s%06x%016x", idPrefix, ws.number, ws.ids)
+}
+
+// seen keeps newID away from an id of a seed, which may stem from an earlier run.
+func (ws *workspace) seen(id string) {
+	if len(id) != 24 || !strings.HasPrefix(id, idPrefix) {
+		return
+	}
+	if n, err := strconv.ParseUint(id[8:], 16, 64); err == nil && n < 1<<62 {
+		ws.ids = max(ws.ids, n)
+	}
+}
+
+func (ws *workspace) fill(id *string) {
+	if *id == "" {
+		*id = ws.newID()
+	}
+}
+
+// claims checks the ids of a seed, each of which may be claimed once.
+func claims(fail func(string, ...any)) (claim func(kind, id string)) {
+	claimed := map[string]string{}
+	return func(kind, id string) {
+		switch first := claimed[strings.ToLower(id)]; {
+		case id == "":
+		case !isID(id):
+			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
+		case first != "":
+			fail("%s %s: the id appears twice, first as %s", kind, id, first)
+		default:
+			claimed[strings.ToLower(id)] = kind
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Key seeds an API key. Without scopes it has full access.
+type Key struct {
+	Name      string               `json:"name,omitempty"` // shown in the journal, where the token never is
+	Token     string               `json:"token,omitempty"`
+	Scopes    []string             `json:"scopes,omitempty"`
+	ExpiresAt time.Time            `json:"expiresAt,omitzero"`
+	Revoked   bool                 `json:"revoked,omitempty"`
+	Widens    map[string]time.Time `json:"widens,omitempty"` // scopes that the key gains, and when
+}
+
+type key struct {
+	Key
+	ws *workspace
+}
+
+var scopes = []op.Scope{
+	op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies,
+}
+
+func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }
+
+func validateKey(key Key, fail func(string, ...any)) {
+	scopes := slices.Clone(key.Scopes)
+	for scope := range key.Widens {
+		scopes = append(scopes, scope)
+	}
+	for _, scope := range scopes {
+		if !knownScope(scope) {
+			fail("key %q: unknown scope %q", key.Name, scope)
+		}
+	}
+}
+
+func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
+	k := &key{Key: seed, ws: ws}
+	k.Scopes, k.Widens = slices.Clone(seed.Scopes), maps.Clone(seed.Widens)
+	n := len(ws.keys) + 1
+	k.Name = cmp.Or(k.Name, fmt.Sprintf("key-%d", n))
+	for k.Token == "" || sb.keys[k.Token] != nil {
+		k.Token = fmt.Sprintf("sandbox_%02d_%03d", ws.number, n)
+		n++
+	}
+	ws.keys = append(ws.keys, k)
+	sb.keys[k.Token] = k
+	sb.scheduleExpiry(k)
+	for _, scope := range slices.Sorted(maps.Keys(k.Widens)) {
+		sb.scheduleWidening(k, scope)
+	}
+	return k
+}
+
+// ownerKey finds a key with full access.
+func (ws *workspace) ownerKey() *key {
+	for _, k := range ws.keys {
+		if len(k.Scopes) == 0 && !k.Revoked {
+			return k
+		}
+	}
+	return nil
+}
+
+// findKey finds the key of a request: none if it may not be used, for whatever reason.
+func (sb *Sandbox) findKey(r *http.Request, now time.Time) *key {
+	token, password, ok := r.BasicAuth()
+	if !ok || password != "" {
+		return nil
+	}
+	k := sb.keys[token]
+	if k == nil || k.Revoked || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
+		return nil
+	}
+	return k
+}
+
+// allows reports whether a key reaches a scope.
+func (k *key) allows(scope string) bool {
+	return len(k.Scopes) == 0 || scope == string(op.ScopeAny) || slices.Contains(k.Scopes, scope)
+}
+
+// Token returns a key with full access.
+func (w *Tenant) Token() string {
+	w.sb.mu.Lock()
+	defer w.sb.mu.Unlock()
+	if k := w.ws.ownerKey(); k != nil {
+		return k.Token
+	}
+	return w.sb.addKey(w.ws, Key{}).Token
+}
+
+// Key makes a key with these scopes, or with full access if there are none, and returns its token.
+func (w *Tenant) Key(scopes ...string) string {
+	for _, scope := range scopes {
+		if !knownScope(scope) {
+			w.sb.misuse("Key: no scope %q", scope)
+			return ""
+		}
+	}
+	w.sb.mu.Lock()
+	defer w.sb.mu.Unlock()
+	return w.sb.addKey(w.ws, Key{Scopes: scopes}).Token
+}
+
+// Revoke ends a key now.
+func (sb *Sandbox) Revoke(token string) {
+	sb.withKey("Revoke", token, func(k *key, _ time.Time) { k.Revoked = true })
+}
+
+// ExpireAt ends a key at an instant.
+func (sb *Sandbox) ExpireAt(token string, at time.Time) {
+	sb.withKey("ExpireAt", token, func(k *key, _ time.Time) {
+		k.ExpiresAt = at
+		sb.scheduleExpiry(k)
+	})
+}
+
+// WidenAfter adds a scope to a key after a while: until a new scope has been rolled out, the key is refused.
+func (sb *Sandbox) WidenAfter(token, scope string, d time.Duration) {
+	if !knownScope(scope) {
+		sb.misuse("WidenAfter: no scope %q", scope)
+		return
+	}
+	sb.withKey("WidenAfter", token, func(k *key, now time.Time) {
+		if k.Widens == nil {
+			k.Widens = map[string]time.Time{}
+		}
+		k.Widens[scope] = now.Add(d)
+		sb.scheduleWidening(k, scope)
+	})
+}
+
+func (sb *Sandbox) withKey(what, token string, f func(*key, time.Time)) {
+	now := sb.enter()
+	k := sb.keys[token]
+	if k != nil {
+		f(k, now)
+	}
+	sb.mu.Unlock()
+	if k == nil {
+		sb.misuse("%s: no key has this token", what)
+	}
+}
+
+func (sb *Sandbox) scheduleExpiry(k *key) {
+	if at := k.ExpiresAt; !at.IsZero() {
+		sb.agenda.add(at, "key expired", k.Name, func() bool { return k.ExpiresAt.Equal(at) && !k.Revoked })
+	}
+}
+
+func (sb *Sandbox) scheduleWidening(k *key, scope string) {
+	sb.agenda.add(k.Widens[scope], "key widened", k.Name+" "+scope, func() bool {
+		delete(k.Widens, scope)
+		if k.allows(scope) {
+			return false
+		}
+		k.Scopes = append(k.Scopes, scope)
+		return true
+	})
+}

@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// CreateList adds a list and returns its id.
+func (tx *Tx) CreateList(l List) (id string) {
+	rootless := l
+	rootless.FolderID = "" // looked at below
+	if !tx.valid("CreateList", Workspace{Lists: []List{rootless}}) {
+		return ""
+	}
+	tx.change("CreateList", func(now time.Time) bool {
+		folder, shelved := tx.ws.folder(l.FolderID, cmp.Or(l.EntityType, ContactList))
+		if tx.ws.list(l.ID) != nil || !shelved {
+			return false
+		}
+		l.FolderID = folder
+		if l.CreatedAt.IsZero() {
+			l.CreatedAt = stamp(now)
+		}
+		tx.ws.seen(l.ID)
+		id = tx.sb.addList(tx.ws, l).ID
+		return true
+	})
+	return id
+}
+
+// DeleteList removes a list and its rows.
+func (tx *Tx) DeleteList(listID string) {
+	tx.withList("DeleteList", listID, func(l *list) bool {
+		delete(tx.ws.byID, listID)
+		tx.ws.lists = slices.DeleteFunc(tx.ws.lists, func(other *list) bool { return other == l })
+		return true
+	})
+}
+
+// RenameList changes the name of a list.
+func (tx *Tx) RenameList(listID, name string) {
+	tx.withList("RenameList", listID, func(l *list) bool {
+		if name == "" {
+			return false
+		}
+		l.Name = name
+		return true
+	})
+}
+
+// MoveList moves a list into a folder: the root, if the id is empty.
+func (tx *Tx) MoveList(listID, folderID string) {
+	tx.withList("MoveList", listID, func(l *list) bool {
+		folder, ok := tx.ws.folder(folderID, l.EntityType)
+		if ok {
+			l.FolderID = folder
+		}
+		return ok
+	})
+}
+
+// AddRows adds rows at the end of a list and returns their ids.
+func (tx *Tx) AddRows(listID string, rows ...Row) []string {
+	return tx.insert("AddRows", listID, -1, rows)
+}
+
+// InsertRows adds rows before the row at a position, counted from zero, and returns their ids.
+func (tx *Tx) InsertRows(listID string, at int, rows ...Row) []string {
+	return tx.insert("InsertRows", listID, max(at, 0), rows)
+}
+
+func (tx *Tx) insert(what, listID string, at int, rows []Row) (ids []string) {
+	encoded := Rows(rows...)
+	tx.withList(what, listID, func(l *list) bool {
+		if at < 0 {
+			at = len(l.rows)
+		}
+		if at > len(l.rows) || !l.fit(encoded) {
+			return false
+		}
+		ids = tx.ws.insert(l, at, encoded)
+		return true
+	})
+	return ids
+}
+
+// fit reports whether the rows are valid, and new to the list.
+func (l *list) fit(rows []json.RawMessage) bool {
+	seen := map[string]bool{}
+	for _, row := range rows {
+		id, err := rowID(row)
+		_, there := l.row(id)
+		if err != nil || there || id != "" && seen[id] {
+			return false
+		}
+		seen[id] = true
+	}
+	return true
+}
+
+// RemoveRows takes rows out of a list.
+func (tx *Tx) RemoveRows(listID string, ids ...string) {
+	tx.withList("RemoveRows", listID, func(l *list) bool {
+		for _, id := range ids {
+			if _, there := l.row(id); !there {
+				return false
+			}
+		}
+		tx.ws.remove(l, ids)
+		return true
+	})
+}
+
+// withList applies one act to a list.
+func (tx *Tx) withList(what, listID string, apply func(*list) bool) {
+	tx.change(what, func(time.Time) bool {
+		l := tx.ws.byID[listID]
+		return l != nil && apply(l)
+	})
+}
