@@ -17,8 +17,13 @@ import (
 	"example.com/prospectkit"
 )
 
-//go:embed decide.lua
-var script string
+var (
+	//go:embed decide.lua
+	decision string
+	//go:embed exchange.lua
+	exchange string
+	script   = decision + exchange
+)
 
 // Store is a [prospectkit.BudgetStore] in Redis. It is safe for concurrent use and starts no goroutine.
 type Store struct {

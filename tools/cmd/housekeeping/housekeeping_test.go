@@ -25,11 +25,13 @@ func TestSizes(t *testing.T) {
 	function := func(lines int) string { return "func f() {\n" + strings.Repeat("\tg()\n", lines-2) + "}\n" }
 	file := func(lines int) string { return "package p\n" + strings.Repeat("\n", lines-2) + "// end\n" }
 	require.Equal(t, []string{
+		"x/script.lua: 701 lines, more than 700",
 		"a_test.go:2: f has 61 lines, more than 60",
 		"c.go: 701 lines, more than 700",
 		"deep/d.go:2: a function literal has 61 lines, more than 60",
 	}, findings(t, sizes, map[string]string{
 		"a_test.go":       "package p\n" + function(61),
+		"x/script.lua":    strings.Repeat("-- x\n", 701),
 		"b.go":            "package p\n" + function(60),
 		"c.go":            file(701),
 		"c2.go":           file(700),

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 )
 
 const (
@@ -16,7 +21,10 @@ func sizes(root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var findings []string
+	findings, err := longFiles(root, ".lua", ".html", ".mjs", ".sh")
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range list {
 		if ast.IsGenerated(s.File) {
 			continue
@@ -38,6 +46,25 @@ func sizes(root string) ([]string, error) {
 			}
 			return false
 		})
+	}
+	return findings, nil
+}
+
+// longFiles finds files in other languages that are too long to read.
+func longFiles(root string, extensions ...string) ([]string, error) {
+	paths, err := walk(root, func(p string) bool { return slices.Contains(extensions, path.Ext(p)) })
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	for _, p := range paths {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
+		if err != nil {
+			return nil, err
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxFile {
+			findings = append(findings, fmt.Sprintf("%s: %d lines, more than %d", p, n, maxFile))
+		}
 	}
 	return findings, nil
 }
