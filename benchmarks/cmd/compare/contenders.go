@@ -46,6 +46,7 @@ func (c *contender) tag() string {
 
 const (
 	ours       = "prospectkit"
+	observed   = "prospectkit, observed"
 	byHandName = "by hand"
 	byHandRaw  = "by hand, raw kept"
 )
@@ -64,7 +65,7 @@ func register(p peer) {
 
 // order is that of the report; what is missing in it comes last.
 var order = []string{
-	ours, prefetching(1), prefetching(2), prefetching(4), prefetching(8), byHandName, "retryablehttp", "go-github", "GitLab", "godo", "hcloud", "openai", "azcore", "resty",
+	ours, observed, prefetching(1), prefetching(2), prefetching(4), prefetching(8), byHandName, "retryablehttp", "go-github", "GitLab", "godo", "hcloud", "openai", "azcore", "resty",
 }
 
 func contenders() []contender {

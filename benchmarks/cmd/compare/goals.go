@@ -55,13 +55,21 @@ func find(id string) *work {
 	panic("no work " + id)
 }
 
+// oursIn is prospectkit as the goal means it: small calls are to be fast with everything switched on.
+func oursIn(id string) string {
+	if id == "W1" || id == "W5" {
+		return observed
+	}
+	return ours
+}
+
 func against(id, other string) func(*table, metric) (float64, bool) {
-	return func(t *table, time metric) (float64, bool) { return t.ratio(find(id), ours, other, time) }
+	return func(t *table, time metric) (float64, bool) { return t.ratio(find(id), oursIn(id), other, time) }
 }
 
 func againstBest(id string, but ...string) func(*table, metric) (float64, bool) {
 	return func(t *table, time metric) (float64, bool) {
-		return t.ratio(find(id), ours, t.best(find(id), time, but...), time)
+		return t.ratio(find(id), oursIn(id), t.best(find(id), time, but...), time)
 	}
 }
 
@@ -69,7 +77,7 @@ func againstBest(id string, but ...string) func(*table, metric) (float64, bool) 
 func ofOurs(id string, figure metric) func(*table, metric) (float64, bool) {
 	return func(t *table, _ metric) (float64, bool) {
 		w := find(id)
-		v, ok := t.median(w, ours, figure)
+		v, ok := t.median(w, oursIn(id), figure)
 		if figure(result{PeakRSS: 1}) == 1 {
 			return v / (1 << 20), ok
 		}

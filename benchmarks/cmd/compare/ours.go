@@ -17,12 +17,17 @@ func init() {
 	for _, n := range prefetches {
 		linked = append(linked, contender{
 			name: prefetching(n), does: fmt.Sprintf("The same with %d pages read ahead of the one that the loop works on.", n),
-			open: func(base string, h *http.Client) (session, error) { return openOurs(base, h, prospectkit.Prefetch(n)) },
+			open: func(base string, h *http.Client) (session, error) {
+				return openOurs(base, h, nil, prospectkit.Prefetch(n))
+			},
 		})
 	}
 	linked = append(linked, contender{
-		name: ours, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h) },
-		does: "Everything on: checks of arguments, budget, retries with connection traces, an observer, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles; for W3X and W3R it keeps the raw rows: Decode fills the struct, and the other fields are read by name.",
+		name: observed, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h, new(counter)) },
+		does: "The same with an observer that counts, for which the client also looks through each answer for what the service's document does not show.",
+	}, contender{
+		name: ours, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h, nil) },
+		does: "As it comes: checks of arguments, budget, retries with connection traces, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles; for W3X and W3R it keeps the raw rows: Decode fills the struct, and the other fields are read by name.",
 	})
 }
 
@@ -30,14 +35,15 @@ func init() {
 type prospector struct {
 	client *prospectkit.Client
 	rows   []prospectkit.IterOption
-	events *counter
 }
 
-func openOurs(base string, h *http.Client, rows ...prospectkit.IterOption) (*prospector, error) {
-	p := &prospector{rows: rows, events: new(counter)}
+func openOurs(base string, h *http.Client, events *counter, rows ...prospectkit.IterOption) (*prospector, error) {
+	p := &prospector{rows: rows}
 	options := []prospectkit.Option{
 		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders())), // the documented 120 requests a minute would decide everything
-		prospectkit.WithObserver(p.events.count),
+	}
+	if events != nil {
+		options = append(options, prospectkit.WithObserver(events.count))
 	}
 	if h != nil {
 		options = append(options, prospectkit.WithHTTPClient(h))

@@ -29,14 +29,14 @@ type work struct {
 const threads = 64
 
 func works() []work {
-	floors := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan"}
+	all := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan", observed}
 	return []work{
-		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 10_000, extra: floors[:2]},
-		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, extra: floors},
-		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, extra: floors},
+		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 10_000, extra: []string{"raw TCP", "body to nowhere", observed}},
+		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, extra: all},
+		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, extra: all},
 		{
 			id: "W3L", title: "The same with 1,000,000 rows", kind: readContacts, unit: "row", n: 1000, perUnit: rowsPerPage, once: true,
-			extra: floors[1:2],
+			extra: []string{"body to nowhere"},
 		},
 		{
 			id: "W3N", title: "100,000 rows into a struct with objects inside", kind: readDeep, unit: "row", n: 100,
@@ -51,7 +51,7 @@ func works() []work {
 			perUnit: rowsPerPage, extra: []string{byHandRaw},
 		},
 		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage},
-		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 5000},
+		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 5000, extra: []string{observed}},
 		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 20_000, threads: threads},
 		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 20_000, threads: threads, tuned: true},
 		{
