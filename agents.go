@@ -13,7 +13,8 @@ import (
 )
 
 // AgentsService keeps agents: they search on a schedule and deliver people or companies into a list of their own. What an agent is
-// made of is in agentspecs.go, starting one safely in agentstart.go.
+// made of is an [AgentSpec]. Save a draft with Create, which is free, or start one safely with CreateAndStart; wait with WaitSettled, and
+// read what it has delivered with Rows.
 type AgentsService struct{ client *Client }
 
 // AgentType is the kind of an agent.
@@ -87,7 +88,8 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 //
 // Codes worth branching on: [CodeListNameTaken], also when a list holds the name; [CodeInsufficientCredits], with nothing
 // created or spent; [CodeAgentLimitReached]; [CodeListNotFound] and [CodeAgentSourceListEmpty] for a [PeopleWatcher];
-// [CodeAgentSignalRejected] for a [WebMonitor]; [CodeValidationFailed].
+// [CodeAgentSignalRejected] for a [WebMonitor]; [CodeValidationFailed]; [CodeInvalidRequest], when
+// the service behind agents refuses.
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
 func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
@@ -157,8 +159,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 // are shown by the service's document: you supply the fields. The same call again leaves the same state, but it is sent once all
 // the same, because a teammate may edit the draft in between.
 //
-// Codes worth branching on: [CodeAgentNotADraft], [CodeAgentNotFound]. After [CodeAgentProcessing] there is nothing to wait for: an
-// agent that runs never becomes a draft again.
+// Codes worth branching on: [CodeAgentNotADraft], [CodeAgentNotFound]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for
+// agents of old. After [CodeAgentProcessing] there is nothing to wait for: an agent that runs never becomes a draft again.
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -179,7 +181,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
 // Codes worth branching on: [CodeInsufficientCredits], with nothing billed; [CodeAgentNotADraft], also after it was activated before;
-// [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for agents of old.
+// [CodeAgentNotFound]; [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for agents of old.
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
@@ -230,6 +232,8 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia,
 // list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: the error is a
 // [NotStartedError].
 //
+// Codes worth branching on: [CodeAgentNotFound], [CodeInsufficientScope], and those of [ListsService.Rows].
+//
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
@@ -273,6 +277,8 @@ func listless(a *Agent) error {
 // is neither success nor failure: observers are told, and the wait goes on. A poll that fails is repeated later, unless it says that no
 // repetition helps. When the context ends, or five polls in a row have failed, the error is an [UnsettledError], and the agent as it
 // was seen last is returned beside it.
+//
+// Codes worth branching on: [CodeAgentNotFound].
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {

@@ -10,7 +10,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// CampaignsService reads, prepares and approves outreach campaigns, and their scheduled sends.
+// CampaignsService reads, prepares and approves outreach campaigns, and their scheduled sends. Of all its calls only Approve lets
+// messages go out.
 type CampaignsService struct{ client *Client }
 
 // CampaignStatus is where a campaign stands.
@@ -101,7 +102,8 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 // answer is shown by the document: you supply the fields. It is sent once.
 //
 // Codes worth branching on: [CodeCampaignInitializing], see [CampaignsService.WaitInitialized];
-// [CodeListIncompatibleWithChannels], which may pass right after a list was filled; [CodeCampaignListCapReached]; [CodeListEmpty].
+// [CodeListIncompatibleWithChannels], which may pass right after a list was filled; [CodeCampaignListCapReached]; [CodeListEmpty];
+// [CodeCampaignNotFound].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {

@@ -9,12 +9,14 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// ContactsService finds contacts and reads what happened with them.
+// ContactsService finds the ids of contacts and reads what happened with them.
 type ContactsService struct{ client *Client }
 
 // Resolve finds the id of a contact, which the answer holds as contactId. Nothing else of body and answer is shown by the
 // document: you supply the fields. Whether it costs credits is not shown either, so it counts as spending, and is not sent again
 // after a lost answer.
+//
+// Codes that fit here: [CodeContactNotFound].
 //
 // POST /business/contacts/resolve, scope contacts.
 func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {

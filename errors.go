@@ -81,9 +81,9 @@ const (
 	ErrUnauthorized        = class("the key was not accepted")
 	ErrForbidden           = class("the key or its owner may not do this")
 	ErrInsufficientCredits = class("not enough credits")
-	ErrRateLimited         = class("rate limited")               // also a wait that this client refused: [WaitError]
-	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: [OutcomeUnknownError]
-	ErrRefusedLocally      = class("refused before the network") // nothing was sent: [RefusedError]
+	ErrRateLimited         = class("rate limited")               // also a wait that this client refused, a WaitError
+	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
+	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
 )
 
 // classOf sorts a code; status decides only for codes that the document does not list.

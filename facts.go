@@ -9,7 +9,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// FactsService keeps what the service has learned, and the knowledge hubs it feeds. The hubs are in hubs.go.
+// FactsService keeps what the service has learned, and the knowledge hubs that it feeds.
 type FactsService struct{ client *Client }
 
 // FactCategory says what a learned fact is about.

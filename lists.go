@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// ListsService keeps prospect lists: contact lists hold people, company lists hold companies. Their rows are in rows.go.
+// ListsService keeps prospect lists: contact lists hold people, company lists hold companies.
 type ListsService struct{ client *Client }
 
 // ListKind is what a list holds.
@@ -167,6 +167,8 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 // teammate may move the list in between; after a lost answer, Resolve reads the folder of the list. The answer's shape is not
 // shown by the document.
 //
+// Codes that fit here: [CodeListNotFound], [CodeFolderNotFound].
+//
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
 	r := request{
@@ -226,7 +228,10 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 }
 
 // AddMembers adds existing contacts to a list. Body and answer are not shown by the document: you supply the fields. Whether it
-// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice.
+// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice, so after an unknown
+// outcome look at the rows.
+//
+// Codes that fit here: [CodeListNotFound], [CodeContactNotFound].
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -234,7 +239,10 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 }
 
 // AddContacts adds new raw rows to a list. Body and answer are not shown by the document: you supply the fields. Whether it
-// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice.
+// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice, so after an unknown
+// outcome look at the rows.
+//
+// Codes that fit here: [CodeListNotFound].
 //
 // POST /business/lists/{listId}/contacts, scope lists.
 func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -242,7 +250,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 }
 
 // SaveToList saves contacts of one list into another. Body and answer are not shown by the document: you supply the fields.
-// It may enrich contacts, so it counts as spending credits. It is sent once.
+// It may enrich contacts, so it counts as spending credits. It is sent once; after an unknown outcome look at the list.
 //
 // Codes that fit here: [CodeListNameAmbiguous], [CodeListNameReserved], [CodeListProcessing],
 // [CodeAllContactsAlreadyEnriched].

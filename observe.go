@@ -13,7 +13,7 @@ type EventKind string
 
 // The kinds of events, in the order in which a call emits them.
 const (
-	EventStart    EventKind = "start"    // the call is about to begin; only a [CallHook] sees it
+	EventStart    EventKind = "start"    // the call is about to begin; only a CallHook sees it
 	EventAttempt  EventKind = "attempt"  // one try is over
 	EventDecision EventKind = "decision" // the try was no success: what comes next, and why
 	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a repetition
@@ -24,7 +24,8 @@ const (
 	EventUndocumented EventKind = "undocumented"
 )
 
-// Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies.
+// Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies; only Err can hold what the service
+// has answered, in the Message and Body of an [*Error].
 type Event struct {
 	Kind     EventKind
 	Op       string // name in the operation catalogue

@@ -97,7 +97,7 @@ const (
 // Resolution is an honest answer about a write in doubt.
 type Resolution struct {
 	Verdict Verdict
-	Object  any       // what was found, such as a *[List]; see [Resolved]
+	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
 	Settled bool      // of VerdictNotSeen: the time has passed after which the change would surely show, as far as one can know
 	Note    string    // what stays open: delays, teammates, why nothing can be known

@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// SearchService finds prospects and companies.
+// SearchService finds prospects and companies. Searches spend credits, or may: an iterator over one demands a cap.
 type SearchService struct{ client *Client }
 
 // FilterStatus says what a value of a search filter does.
@@ -147,7 +147,9 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 }
 
 // SaveToList runs a search on the service's side and saves the matches into a list. Body and answer are not shown by the
-// document: you supply the fields. It counts as spending credits. It is sent once.
+// document: you supply the fields. It counts as spending credits. It is sent once; after an unknown outcome look at the list.
+//
+// Codes that fit here: [CodeSearchFiltersInvalid], [CodeInsufficientCredits], and those of [ListsService.SaveToList].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -162,7 +164,8 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 }
 
 // RunSaved iterates over the prospects that a saved search finds, page by page as [SearchService.Prospects] does. That a run
-// takes size as a search does is assumed. Whether it spends credits is not shown by the document, so it counts as spending.
+// takes size as a search does is assumed. Whether it spends credits is not shown by the document, so it counts as spending, and
+// [MaxPaidPages] or [UnlimitedPages] has to be given.
 //
 // Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
 //

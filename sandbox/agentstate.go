@@ -26,7 +26,7 @@ var agentStates = []string{agentDraft, agentProcessing, agentActive, agentPaused
 // draft is one of old, which cannot be started.
 type Agent struct {
 	ID        string          `json:"id,omitempty"`
-	Type      string          `json:"type,omitempty"` // [PersonDiscovery], [PeopleWatcher] or [WebMonitor]; empty is a legacy kind, which reads null
+	Type      string          `json:"type,omitempty"` // PersonDiscovery, PeopleWatcher or WebMonitor; empty is a legacy kind, which reads null
 	Name      string          `json:"name"`
 	Status    string          `json:"status,omitempty"`    // empty is a draft
 	ListID    string          `json:"listId,omitempty"`    // its results; without one, a running agent gets a list of its name
