@@ -18,20 +18,20 @@ func surfaceSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandb
 	sb := sandbox.New(nil, append([]sandbox.Option{
 		sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
 			Name: "main", Credits: 5000, Accounts: []string{"email"},
-			Lists: []sandbox.List{{ID: exampleList, Name: "Berlin", Rows: sandbox.Rows(
-				sandbox.Row{"id": exampleContact, "firstName": "Grace", "email": "grace@navy.example"},
+			Lists: []sandbox.List{{ID: berlinID, Name: "Berlin", Rows: sandbox.Rows(
+				sandbox.Row{"id": graceID, "firstName": "Grace", "email": "grace@navy.example"},
 				sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
 			)}},
 			Campaigns: []sandbox.Campaign{{
-				ID: campaignID, Name: "Spring", Channels: []string{"email"}, ListIDs: []string{exampleList},
+				ID: springID, Name: "Spring", Channels: []string{"email"}, ListIDs: []string{berlinID},
 				Steps: []sandbox.Step{{Type: "email", Subject: "Hello {{firstName}}", Body: "Do you have a minute?"}},
 			}},
-			Facts:         []sandbox.Fact{{ID: factID, Claim: "Customers stay for the price", Category: "pricing"}},
-			Hubs:          []sandbox.Hub{{ID: hubID, Name: "Company", Pages: []sandbox.HubPage{{Title: "Pricing"}}}},
-			SavedSearches: []sandbox.SavedSearch{{ID: savedID, Name: "Decision makers", Filters: []byte(`{"job_title_levels":[{"status":"include","value":"vp"}]}`)}},
+			Facts:         []sandbox.Fact{{ID: priceFactID, Claim: "Customers stay for the price", Category: "pricing"}},
+			Hubs:          []sandbox.Hub{{ID: companyHubID, Name: "Company", Pages: []sandbox.HubPage{{Title: "Pricing"}}}},
+			SavedSearches: []sandbox.SavedSearch{{ID: decidersID, Name: "Decision makers", Filters: []byte(`{"job_title_levels":[{"status":"include","value":"vp"}]}`)}},
 			Activities: []sandbox.Activity{
-				{ContactID: exampleContact, Type: "email_opened", At: start.Add(-time.Hour)},
-				{ContactID: exampleContact, Type: "email_sent", At: start.Add(-2 * time.Hour)},
+				{ContactID: graceID, Type: "email_opened", At: start.Add(-time.Hour)},
+				{ContactID: graceID, Type: "email_sent", At: start.Add(-2 * time.Hour)},
 			},
 		}}}),
 	}, opts...)...)
@@ -42,7 +42,15 @@ func surfaceSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandb
 	return client, sb
 }
 
-const exampleContact = "c00000000000000000000001"
+// Ids in that sandbox.
+const (
+	berlinID     = "a00000000000000000000001"
+	graceID      = "c00000000000000000000001"
+	springID     = "ca0000000000000000000001"
+	priceFactID  = "fa0000000000000000000001"
+	companyHubID = "b00000000000000000000001"
+	decidersID   = "5a0000000000000000000001"
+)
 
 var headsOfSales = prospectkit.PersonDiscovery{
 	ListName:       "Heads of sales",
@@ -149,7 +157,7 @@ func ExampleCampaignsService_Approve() {
 	client, sb := surfaceSandbox()
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
 
-	_, err := client.Campaigns.Approve(ctx, campaignID)
+	_, err := client.Campaigns.Approve(ctx, springID)
 	if doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
 		resolution, err := doubt.Resolve(ctx) // reads only
 		if err != nil {
@@ -157,7 +165,7 @@ func ExampleCampaignsService_Approve() {
 		}
 		fmt.Println(resolution.Verdict)
 	}
-	_, err = client.Campaigns.Approve(ctx, campaignID)
+	_, err = client.Campaigns.Approve(ctx, springID)
 	fmt.Println(errors.Is(err, prospectkit.CodeCampaignBusy), prospectkit.OutcomeOf(err))
 
 	sb.Advance(time.Hour)
@@ -172,7 +180,7 @@ func ExampleCampaignsService_Approve() {
 func ExampleCampaignsService_WaitInitialized() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
-	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Autumn", "listIds": []string{exampleList}})
+	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Autumn", "listIds": []string{berlinID}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -190,11 +198,11 @@ func ExampleCampaignsService_WaitInitialized() {
 func ExampleCampaignsService_EditSend() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
-	if _, err := client.Campaigns.Approve(ctx, campaignID); err != nil {
+	if _, err := client.Campaigns.Approve(ctx, springID); err != nil {
 		log.Fatal(err)
 	}
 	sb.Advance(10 * time.Second) // the activation is over
-	answer, err := client.Campaigns.ScheduledSends(ctx, campaignID)
+	answer, err := client.Campaigns.ScheduledSends(ctx, springID)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -235,13 +243,13 @@ func ExampleCheckClaim() {
 func ExampleFactsService_Edit() {
 	ctx := context.Background()
 	client, _ := surfaceSandbox()
-	fact, err := client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Category: prospectkit.FactObjection})
+	fact, err := client.Facts.Edit(ctx, priceFactID, prospectkit.FactEdit{Category: prospectkit.FactObjection})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(fact.Category, "-", fact.Claim)
 
-	_, err = client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "They agreed to a discount of 500 EUR"})
+	_, err = client.Facts.Edit(ctx, priceFactID, prospectkit.FactEdit{Claim: "They agreed to a discount of 500 EUR"})
 	fmt.Println(errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized))
 	// Output:
 	// objection - Customers stay for the price
@@ -251,7 +259,7 @@ func ExampleFactsService_Edit() {
 // What a hub and its pages look like is not in the document: they come as they are.
 func ExampleFactsService_HubPages() {
 	client, _ := surfaceSandbox()
-	pages, err := client.Facts.HubPages(context.Background(), hubID)
+	pages, err := client.Facts.HubPages(context.Background(), companyHubID)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -336,7 +344,7 @@ func ExampleRestartSkippingSeen() {
 func ExampleSearchService_RunSaved() {
 	client, _ := surfaceSandbox()
 	found, err := prospectkit.Collect(
-		client.Search.RunSaved(context.Background(), savedID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 3)
+		client.Search.RunSaved(context.Background(), decidersID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 3)
 	for _, profile := range found {
 		fmt.Println(profile.JobTitle)
 	}
@@ -378,7 +386,7 @@ func ExampleContactsService_Resolve() {
 func ExampleContactsService_Activities() {
 	const path = "/business/contacts/{contactId}/timeline"
 	client, _ := surfaceSandbox(sandbox.WithRoute("contacts.timeline", "GET "+path))
-	activities := client.Contacts.Activities(context.Background(), exampleContact, prospectkit.ActivityParams{}, prospectkit.WithPath(path))
+	activities := client.Contacts.Activities(context.Background(), graceID, prospectkit.ActivityParams{}, prospectkit.WithPath(path))
 	for activity, err := range activities {
 		if err != nil {
 			log.Fatal(err)

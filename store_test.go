@@ -178,6 +178,21 @@ func TestRefusalHoldsAllProcesses(t *testing.T) {
 	})
 }
 
+// Time that the store takes for its answer is no wait for a rate limit: not even for the first call of a process.
+func TestFirstCallNeedNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var observed []prospectkit.EventKind
+		observer := func(_ context.Context, e prospectkit.Event) { observed = append(observed, e.Kind) }
+		for _, client := range fleet(t, sandbox.New(t), newStore(2), prospectkit.Sharing{}) {
+			client, err := client.With(prospectkit.WithObserver(observer))
+			require.NoError(t, err)
+			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+			require.NoError(t, err)
+		}
+		require.NotContains(t, observed, prospectkit.EventWait)
+	})
+}
+
 // Calls that give up while they wait, or in the very moment in which they are let go, leave nothing behind.
 func TestSharedPermitsComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

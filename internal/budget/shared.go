@@ -219,12 +219,12 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 		l.decide(a.Reports, caller)
 		return nil
 	}
+	for _, g := range reply.Grants { // first, so that the news refuses nobody who may go
+		l.hand(g)
+	}
 	if a.number > l.taken {
 		l.taken = a.number
 		l.adopt(reply, len(reply.Grants) < len(a.Wanted))
-	}
-	for _, g := range reply.Grants {
-		l.hand(g)
 	}
 	l.call(caller)
 	if len(l.unused) == 0 {
