@@ -21,7 +21,7 @@ type Folder struct {
 type List struct {
 	ID               string            `json:"id,omitempty"`
 	Name             string            `json:"name"`
-	EntityType       string            `json:"entityType,omitempty"` // empty is [ContactList]
+	EntityType       string            `json:"entityType,omitempty"` // empty is ContactList
 	FolderID         string            `json:"folderId,omitempty"`   // empty is the root
 	CreatedAt        time.Time         `json:"createdAt,omitzero"`
 	System           bool              `json:"system,omitempty"`           // hidden from listings; its name is reserved
@@ -29,7 +29,7 @@ type List struct {
 	ReachableAt      time.Time         `json:"reachableAt,omitzero"`       // until then no campaign reaches its contacts
 	CompletionStatus string            `json:"completionStatus,omitempty"` // "processing" refuses to be a source
 	Columns          []Column          `json:"columns,omitempty"`
-	Rows             []json.RawMessage `json:"rows,omitempty"` // JSON objects; see [Rows]
+	Rows             []json.RawMessage `json:"rows,omitempty"` // JSON objects; see Rows
 }
 
 // Column seeds a custom column. A row holds its value under customColumns, by column id.
