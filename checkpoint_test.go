@@ -20,10 +20,7 @@ import (
 // take reads at most n records, and returns their ids and the checkpoint after the last.
 func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from string) (ids []string, p *prospectkit.Progress) {
 	p = new(prospectkit.Progress)
-	opts := []prospectkit.IterOption{prospectkit.Track(p)}
-	if from != "" {
-		opts = append(opts, prospectkit.ResumeFrom(from))
-	}
+	opts := []prospectkit.IterOption{prospectkit.Track(p), prospectkit.ResumeFrom(from)}
 	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
 		require.NoError(tb, err)
 		if ids = append(ids, list.ID); len(ids) == n {
@@ -239,20 +236,27 @@ func TestCheckpointGarbage(t *testing.T) {
 	t.Parallel()
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
 	for checkpoint, want := range map[string]string{
-		"":                               "got an empty checkpoint",
-		"%%%":                            "is no checkpoint",
-		encoded("not json"):              "is no checkpoint",
-		encoded(`{"v":0,"p":1}`):         "is no checkpoint",
-		encoded(`{"v":1,"p":0}`):         "is no checkpoint",
-		encoded(`{"v":1,"p":-3}`):        "is no checkpoint",
-		encoded(`{"v":1,"p":1e99}`):      "is no checkpoint",
-		encoded(`[]`):                    "is no checkpoint",
-		encoded(`{"v":2,"p":1,"q":"x"}`): "newer version",
-		encoded(`{"v":1,"p":1,"q":"0"}`): "another collection",
-		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "is no checkpoint",
+		"%%%":                                            "Checkpoint did not return",
+		encoded("not json"):                              "Checkpoint did not return",
+		encoded(`{"v":0,"p":1}`):                         "Checkpoint did not return",
+		encoded(`{"v":1,"p":0}`):                         "Checkpoint did not return",
+		encoded(`{"v":1,"p":-3}`):                        "Checkpoint did not return",
+		encoded(`{"v":1,"p":1e99}`):                      "Checkpoint did not return",
+		encoded(`[]`):                                    "Checkpoint did not return",
+		encoded(`{"v":2,"p":1,"q":"x"}`):                 "newer version",
+		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another collection",
+		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "Checkpoint did not return",
 	} {
 		require.Contains(t, refusedResume(t, baseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)
 	}
+}
+
+// A program's first run has no checkpoint yet: it needs no other code than the next one.
+func TestFirstRunHasNoCheckpoint(t *testing.T) {
+	t.Parallel()
+	ids, p := take(t, newClient(t, shelfOf("abc")), 2, 3, new(prospectkit.Progress).Checkpoint())
+	require.Len(t, ids, 3)
+	require.False(t, p.Report().Rewound)
 }
 
 // A checkpoint names ids and numbers, but nothing that was asked.

@@ -216,7 +216,7 @@ func (e *Error) Error() string {
 	}
 	text := strings.Join(parts, ": ")
 	if e.hint != "" {
-		text += "; " + e.hint
+		text = strings.TrimSuffix(text, ".") + "; " + e.hint
 	}
 	if notes := e.notes(); len(notes) > 0 {
 		text += " (" + strings.Join(notes, ", ") + ")"

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,9 +120,9 @@ func TestOutcomeOfOtherErrors(t *testing.T) {
 }
 
 func TestMissingScopeIsNamed(t *testing.T) {
-	client := newClient(t, always(403, envelope("INSUFFICIENT_SCOPE")))
+	client := newClient(t, always(403, strings.Replace(envelope("INSUFFICIENT_SCOPE"), "prose", "Prose.", 1)))
 	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
-	require.ErrorContains(t, err, `needs the scope "lists"`)
+	require.ErrorContains(t, err, `: Prose; this operation needs the scope "lists"`)
 	require.ErrorIs(t, err, prospectkit.ErrForbidden)
 	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
 	require.ErrorContains(t, err, `needs the scope "campaigns"`)

@@ -42,6 +42,7 @@ func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 type iterConfig struct {
 	calls      []CallOption // for the call of each page
 	progress   *Progress
+	resumes    bool
 	checkpoint string
 	paidPages  int // at most so many, of an iterator that spends credits
 	unlimited  bool

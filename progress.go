@@ -50,15 +50,10 @@ func Track(p *Progress) IterOption {
 }
 
 // ResumeFrom starts an iterator behind the record that was delivered last when the checkpoint was taken. It has to be the same
-// collection, with the same filter, sort order and page size.
+// collection, with the same filter, sort order and page size. An empty checkpoint, as there is before a first run, starts at the
+// beginning.
 func ResumeFrom(checkpoint string) IterOption {
-	return iterOption(func(c *iterConfig, bad *checks) {
-		if checkpoint == "" {
-			bad.add("ResumeFrom", "got an empty checkpoint")
-			return
-		}
-		c.checkpoint = checkpoint
-	})
+	return iterOption(func(c *iterConfig, _ *checks) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
 // Report returns the state of the walk.
@@ -107,12 +102,12 @@ func (cp *checkpoint) names(id string) bool { return id != "" && slices.Contains
 func parseCheckpoint(s, query string) (*checkpoint, error) {
 	text, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
-		return nil, errors.New("is no checkpoint")
+		return nil, errors.New("got something that Checkpoint did not return")
 	}
 	cp := new(checkpoint)
 	switch err := json.Unmarshal(text, cp); {
 	case err != nil || cp.Version < 1 || cp.Page < 1 || len(cp.Last) > anchors:
-		return nil, errors.New("is no checkpoint")
+		return nil, errors.New("got something that Checkpoint did not return")
 	case cp.Version > checkpointVersion:
 		return nil, errors.New("was taken by a newer version of this package")
 	case cp.Query != query:

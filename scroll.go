@@ -235,7 +235,7 @@ func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
 	var bad checks
 	c.apply(opts, &bad)
 	c.checkPaid(o, &bad)
-	if c.checkpoint != "" {
+	if c.resumes {
 		bad.add("ResumeFrom", "is not possible here: the service forbids keeping the token of a scroll, so begin a new range")
 	}
 	if c.prefetch != 0 {

@@ -149,7 +149,7 @@ func TestPaidPagesNeedADecision(t *testing.T) {
 	require.Equal(t, []string{"MaxPaidPages contradicts UnlimitedPages"}, refusals(t, err))
 	_, err = names(client.Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(-1)))
 	require.Equal(t, []string{"MaxPaidPages is -1, must be positive"}, refusals(t, err))
-	_, err = names(client.Search.Prospects(t.Context(), everything, nil, prospectkit.UnlimitedPages(), prospectkit.ResumeFrom("x")))
+	_, err = names(client.Search.Prospects(t.Context(), everything, nil, prospectkit.UnlimitedPages(), prospectkit.ResumeFrom("")))
 	require.Equal(t, []string{
 		"option 1 is nil", "ResumeFrom is not possible here: the service forbids keeping the token of a scroll, so begin a new range",
 	}, refusals(t, err))

@@ -90,7 +90,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 	o, ok := op.ByName(opName)
 	switch {
 	case !ok:
-		return fmt.Errorf("no operation has the name %q", opName)
+		return fmt.Errorf("no operation has the name %q: docs/operations.md lists them", opName)
 	case sb.pattern(o) == "":
 		return errors.New("the document shows no path for this operation: WithRoute sets one")
 	}
