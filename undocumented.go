@@ -196,10 +196,33 @@ func plainName(s string) string {
 // mostUndocumented bounds what is remembered of a changed service.
 const mostUndocumented = 256
 
-// novelties remembers what a client and those derived from it have reported.
+// Large answers would cost a second reading of everything, so after the first of an operation only some are looked into.
+const (
+	largeAnswer = 8 << 10
+	largeFirst  = 8
+	largeEvery  = 32
+)
+
+// novelties remembers what a client and those derived from it have looked into and reported.
 type novelties struct {
 	mu       sync.Mutex
 	reported map[novelty]struct{}
+	large    map[string]int // answers by operation
+}
+
+// due reports whether an answer of that size is to be looked into.
+func (n *novelties) due(o *op.Op, size int) bool {
+	if size < largeAnswer {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.large == nil {
+		n.large = make(map[string]int)
+	}
+	n.large[o.Name]++
+	met := n.large[o.Name]
+	return met <= largeFirst || met%largeEvery == 0
 }
 
 type novelty struct {
@@ -225,14 +248,14 @@ func (n *novelties) add(o *op.Op, u Undocumented) bool {
 	return true
 }
 
-// inspect tells the observers what an answer holds that is not known. It is a pass of its own, and none without observers.
+// inspect tells the observers what an answer holds that is not known, in a pass of its own. There is none without observers.
 func (c *call) inspect(a *attempt, resp *http.Response) {
 	if len(c.observers) == 0 || resp == nil || a.bodyErr != nil {
 		return
 	}
 	var n inspection
 	switch shape := shapes()[c.op.Name]; {
-	case c.done && shape != nil:
+	case c.done && shape != nil && c.client.conf.novelties.due(c.op, len(*a.body)):
 		n.text(*a.body, shape)
 	case c.answer.Code != "":
 		n.text(*a.body, errorShape)

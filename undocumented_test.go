@@ -142,6 +142,26 @@ func TestUndocumentedIsToldOnce(t *testing.T) {
 	require.Len(t, c.sung, 2)
 }
 
+// What is new on a late large page is noticed in the end, though not every page is looked into.
+func TestUndocumentedOnLargePages(t *testing.T) {
+	var c canary
+	answers, large := 0, strings.Repeat(`{"id": "`+listID+`", "name": "`+strings.Repeat("n", 90)+`"}, `, 100)
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		answers++
+		news := ""
+		if answers > 9 {
+			news = `, "color": "red"`
+		}
+		return answer(200, `{"data": [`+large+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`), nil
+	}), c.option())
+	for len(c.sung) == 0 && answers < 100 {
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"field data.color"}, c.sung)
+	require.Equal(t, 32, answers)
+}
+
 // A service that makes up names for ever fills no memory, and a token that it repeats is not shown.
 func TestUndocumentedIsBounded(t *testing.T) {
 	var c canary
