@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -115,7 +116,8 @@ func (h *host) announce(stdout io.Writer, root string) error {
 	for _, l := range a.Lists {
 		fmt.Fprintf(&text, "list %s  %-11s %7d rows  %s\n", l.ID, l.EntityType, l.Rows, l.Name)
 	}
-	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s: '%s/business/lists'\n  curl %sjournal\n\nDashboard: %[3]s\n", a.Token, a.BaseURL, a.ControlURL)
+	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s: '%s'\n  curl %sjournal\n\nDashboard: %[3]s\n",
+		a.Token, a.BaseURL+op.ListsList.Path, a.ControlURL)
 	_, err := io.WriteString(stdout, text.String())
 	return err
 }

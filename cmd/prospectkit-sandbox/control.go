@@ -49,48 +49,38 @@ func onlyFromHere(next http.Handler) http.Handler {
 // control serves the control plane. It needs no token.
 func (h *host) control() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /_sandbox/state", h.getState)
-	mux.HandleFunc("POST /_sandbox/reset", h.postReset)
-	mux.HandleFunc("GET /_sandbox/faults", h.getFaults)
-	mux.HandleFunc("POST /_sandbox/faults", h.postFault)
-	mux.HandleFunc("DELETE /_sandbox/faults", h.deleteFaults)
-	mux.HandleFunc("POST /_sandbox/faults/{number}", h.postSwitch)
-	mux.HandleFunc("GET /_sandbox/clock", h.getClock)
-	mux.HandleFunc("POST /_sandbox/clock", h.postClock)
-	mux.HandleFunc("GET /_sandbox/journal", h.getJournal)
-	mux.HandleFunc("GET /_sandbox/ledger", h.getLedger)
-	mux.HandleFunc("GET /_sandbox/outbox", h.getOutbox)
-	mux.HandleFunc("GET /_sandbox/windows", h.getWindows)
-	mux.HandleFunc("GET /_sandbox/operations", h.getOperations)
-	mux.HandleFunc("GET /_sandbox/overview", h.getOverview)
-	mux.HandleFunc("GET /_sandbox/{$}", getRoot)
-	return mux
-}
-
-// getRoot shows browsers the dashboard, and everybody else what there is.
-func getRoot(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Vary", "Accept")
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
-		serveDashboard(w)
-		return
+	help := map[string]string{"GET /_sandbox/": "in a browser: the dashboard"}
+	for _, route := range []struct {
+		pattern, help string
+		handle        http.HandlerFunc
+	}{
+		{"GET /_sandbox/state", "the state, in the format of -seed and -state", h.getState},
+		{"POST /_sandbox/reset", "start again from the seed and the flags; the clock goes on", h.postReset},
+		{"GET /_sandbox/faults", "the faults and how often each fired", h.getFaults},
+		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, h.postFault},
+		{"POST /_sandbox/faults/{number}", `switch one: {"on": false}`, h.postSwitch},
+		{"DELETE /_sandbox/faults", "take all faults back", h.deleteFaults},
+		{"GET /_sandbox/clock", "the time", h.getClock},
+		{"POST /_sandbox/clock", `move a manual clock: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`, h.postClock},
+		{"GET /_sandbox/journal", "the requests so far; ?last=N for the newest", h.getJournal},
+		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.getLedger},
+		{"GET /_sandbox/overview", "agents and campaigns; ?workspace=NAME for another workspace", h.getOverview},
+		{"GET /_sandbox/outbox", "what would have left the service; ?workspace=NAME for another workspace", h.getOutbox},
+		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.getWindows},
+		{"GET /_sandbox/operations", "what can be called, and which rules are documented or assumed", h.getOperations},
+	} {
+		mux.HandleFunc(route.pattern, route.handle)
+		help[route.pattern] = route.help
 	}
-	respond(w, http.StatusOK, map[string]string{
-		"GET /_sandbox/":           "in a browser: the dashboard",
-		"GET /_sandbox/state":      "the state, in the format of -seed and -state",
-		"POST /_sandbox/reset":     "start again from the seed and the flags; the clock goes on",
-		"GET /_sandbox/faults":     "the faults and how often each fired",
-		"POST /_sandbox/faults":    `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`,
-		"POST /_sandbox/faults/N":  `switch fault N: {"on": false}`,
-		"DELETE /_sandbox/faults":  "take all faults back",
-		"GET /_sandbox/clock":      "the time",
-		"POST /_sandbox/clock":     `move a manual clock: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`,
-		"GET /_sandbox/journal":    "the requests so far; ?last=N for the newest",
-		"GET /_sandbox/ledger":     "the credits; ?last=N for the newest, ?workspace=NAME for another workspace",
-		"GET /_sandbox/overview":   "agents and campaigns; ?workspace=NAME for another workspace",
-		"GET /_sandbox/outbox":     "what would have left the service; ?workspace=NAME for another workspace",
-		"GET /_sandbox/windows":    "the rate windows; ?workspace=NAME for another workspace",
-		"GET /_sandbox/operations": "what can be called, and which rules are documented or assumed",
+	mux.HandleFunc("GET /_sandbox/{$}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept")
+		if strings.Contains(r.Header.Get("Accept"), "text/html") {
+			serveDashboard(w)
+			return
+		}
+		respond(w, http.StatusOK, help)
 	})
+	return mux
 }
 
 func (h *host) getState(w http.ResponseWriter, _ *http.Request) {
