@@ -60,15 +60,50 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 			sb.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 				w.(*target).op, w.(*target).handle, w.(*target).req = op.ListsList, tc.rule, r
 			})
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/lists", nil)
-			require.NoError(t, err)
-			req.SetBasicAuth(sb.Token(), "")
-			resp, err := sb.Client().Do(req)
-			require.NoError(t, err)
-			require.NoError(t, resp.Body.Close())
-			require.Equal(t, tc.status, resp.StatusCode)
+			require.Equal(t, tc.status, knock(t, sb))
 			require.NotEmpty(t, sb.Problems())
 			require.Contains(t, strings.Join(w.errors, "\n"), tc.want)
 		})
 	}
+}
+
+// TestMessagesThatNobodyApprovedAreNoticed puts messages where no rule would: the audit of the next request has to see them.
+func TestMessagesThatNobodyApprovedAreNoticed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		messages []Outgoing
+		want     string
+	}{
+		"never approved":          {[]Outgoing{{CampaignID: "b", SendID: "1"}}, "without an approval"},
+		"on another word":         {[]Outgoing{{CampaignID: "a", RequestID: "req_other", SendID: "1"}}, "without an approval"},
+		"twice":                   {[]Outgoing{{CampaignID: "a", SendID: "1"}, {CampaignID: "a", SendID: "1"}}, "went out twice"},
+		"approved, and only once": {[]Outgoing{{CampaignID: "a", SendID: "1"}, {CampaignID: "a", SendID: "2"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &witness{}
+			sb := New(w)
+			sb.ws.approvals = []approval{{campaignID: "a"}}
+			sb.ws.messages = tc.messages
+			for range 2 {
+				knock(t, sb)
+			}
+			if tc.want == "" {
+				require.Empty(t, w.errors)
+				return
+			}
+			require.Len(t, w.errors, 1, "told once")
+			require.Contains(t, strings.Join(w.errors, ""), tc.want)
+		})
+	}
+}
+
+// knock makes a request, after which the sandbox looks at its books.
+func knock(t *testing.T, sb *Sandbox) (status int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/me", nil)
+	require.NoError(t, err)
+	req.SetBasicAuth(sb.Token(), "")
+	resp, err := sb.Client().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode
 }

@@ -31,64 +31,159 @@ func TestGoldenAnswers(t *testing.T) {
 	require.Equal(t, string(file), rewritten.String(), "the seed is in the form in which states are written")
 
 	sb := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start)))
-	c := inPlace(t, sb)
-	var story strings.Builder
-	tell := func(method, path string, body any) { tellOne(t, &story, sb, c, method, path, body) }
 	people, firms := "/business/lists/"+id(1), "/business/lists/"+id(2)
-	tell("GET", "/business/me", nil)
-	tell("GET", "/business/credits", nil)
-	tell("GET", "/business/prospects/filter-options", nil)
-	tell("GET", "/business/folders?type=contactList", nil)
-	tell("GET", "/business/lists?limit=1", nil)
-	tell("GET", "/business/lists?limit=0&pageNum=0", nil)
-	tell("POST", "/business/lists", object{"name": " Q1 "})
-	tell("POST", "/business/lists", object{"name": "Q1"})
-	tell("POST", "/business/lists", object{"name": "All Contacts"})
-	tell("GET", people+"?include=columns", nil)
-	tell("GET", "/business/lists/"+id(77), nil)
-	tell("PATCH", people, object{"folderId": nil})
-	tell("GET", people+"/rows?sortBy=lastName&sortOrder=desc&limit=1", nil)
-	tell("GET", people+"/rows?filters="+`%7B%22companyName%22%3A%5B%22Engines%22%5D%7D`, nil)
-	tell("GET", people+"/rows?filters=%7B", nil)
-	tell("GET", people+"/rows?filters="+`%7B%22numberOfEmployees%22%3A%5B50%5D%7D`, nil)
-	tell("GET", firms+"/rows", nil)
-	tell("POST", people+"/crm-push", object{"crm": "crm-1"})
-	tell("POST", people+"/crm-push", object{"crm": "crm-2"})
-	tell("POST", people+"/contacts", object{"contacts": []object{{"firstName": "Eve"}}})
-	tell("GET", "/business/nothing", nil)
-	tell("GET", "/business/agents", nil)
-	sb.Consume("lists", 1000)
-	tell("GET", "/business/lists", nil)
-	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, ""))
-	tell("GET", "/business/me", nil)
-	c = c.as("nobody")
-	tell("GET", "/business/me", nil)
-	c = c.as(sb.Key("search"))
-	tell("GET", "/business/lists", nil)
-
-	golden := filepath.Join("testdata", "answers.txt")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(story.String()), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), story.String())
+	golden(t, sb, "answers.txt", func(s *story) {
+		s.tell("GET", "/business/me", nil)
+		s.tell("GET", "/business/credits", nil)
+		s.tell("GET", "/business/prospects/filter-options", nil)
+		s.tell("GET", "/business/folders?type=contactList", nil)
+		s.tell("GET", "/business/lists?limit=1", nil)
+		s.tell("GET", "/business/lists?limit=0&pageNum=0", nil)
+		s.tell("POST", "/business/lists", object{"name": " Q1 "})
+		s.tell("POST", "/business/lists", object{"name": "Q1"})
+		s.tell("POST", "/business/lists", object{"name": "All Contacts"})
+		s.tell("GET", people+"?include=columns", nil)
+		s.tell("GET", "/business/lists/"+id(77), nil)
+		s.tell("PATCH", people, object{"folderId": nil})
+		s.tell("GET", people+"/rows?sortBy=lastName&sortOrder=desc&limit=1", nil)
+		s.tell("GET", people+"/rows?filters="+`%7B%22companyName%22%3A%5B%22Engines%22%5D%7D`, nil)
+		s.tell("GET", people+"/rows?filters=%7B", nil)
+		s.tell("GET", people+"/rows?filters="+`%7B%22numberOfEmployees%22%3A%5B50%5D%7D`, nil)
+		s.tell("GET", firms+"/rows", nil)
+		s.tell("POST", people+"/crm-push", object{"crm": "crm-1"})
+		s.tell("POST", people+"/crm-push", object{"crm": "crm-2"})
+		s.tell("POST", people+"/contacts", object{"contacts": []object{{"firstName": "Eve"}}})
+		s.tell("GET", "/business/nothing", nil)
+		s.tell("GET", "/business/agents", nil)
+		sb.Consume("lists", 1000)
+		s.tell("GET", "/business/lists", nil)
+		sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, ""))
+		s.tell("GET", "/business/me", nil)
+		s.token = "nobody"
+		s.tell("GET", "/business/me", nil)
+		s.token = sb.Key("search")
+		s.tell("GET", "/business/lists", nil)
+	})
 }
 
-// tellOne makes a request and writes it down with its answer.
-func tellOne(t *testing.T, story *strings.Builder, sb *sandbox.Sandbox, c caller, method, path string, body any) {
+// TestGoldenOutreach pins whole answers of campaigns, facts and hubs.
+func TestGoldenOutreach(t *testing.T) {
+	sb := sandbox.New(t, outreachOptions()...)
+	golden(t, sb, "outreach.txt", func(s *story) {
+		s.tell("POST", campaigns, object{"name": "Q1", "channels": []string{"email", "social"}, "listIds": []string{reached}})
+		s.tell("GET", campaigns, nil)
+		s.tell("PATCH", campaignPath(drafted), object{"listIds": []string{linked}})
+		s.tell("PATCH", campaignPath(drafted), object{"steps": []object{{"type": "email", "subject": "Hi {{firstName}}", "topic": "savings"}}})
+		s.tell("GET", campaignPath(drafted, "steps"), nil)
+		s.tell("POST", campaignPath(drafted, "steps", id(51), "preview"), nil)
+		s.tell("POST", campaignPath(bare, "approve"), nil)
+		s.tell("POST", campaignPath(drafted, "approve"), nil)
+		s.tell("POST", campaignPath(drafted, "approve"), nil)
+		sb.Advance(time.Hour)
+		s.tell("POST", campaignPath(drafted, "approve"), nil)
+		s.tell("GET", campaignPath(drafted, "scheduled-sends"), nil)
+		s.tell("PATCH", "/business/scheduled-sends/"+id(61), object{"subject": "New", "dueAt": "2026-04-01T08:00:00Z"})
+		s.tell("PATCH", "/business/scheduled-sends/"+id(62), object{"subject": "New"})
+		s.tell("PATCH", facts+fact, object{"claim": "Teams save two days a week."})
+		s.tell("PATCH", facts+fact, object{"claim": "A discount of $5."})
+		s.tell("PATCH", facts+fact, object{"category": "gossip", "claim": ""})
+		s.tell("GET", hubs, nil)
+		s.tell("GET", hubs+"/"+ready+"/pages", nil)
+		s.tell("GET", hubs+"/"+ancient+"/pages", nil)
+		s.tell("POST", hubs+"/default", object{"knowledgeHubId": foreign})
+		s.tell("POST", hubs+"/default", object{"knowledgeHubId": ancient})
+	})
+}
+
+// TestGoldenAgents pins whole answers of agents.
+func TestGoldenAgents(t *testing.T) {
+	sb := sandbox.New(t, watched(), manual(), sandbox.WithRoute("agents.pause", pauseRoute))
+	golden(t, sb, "agents.txt", func(s *story) {
+		s.tell("POST", discovery, finder())
+		s.tell("POST", watchers, watcher())
+		s.tell("POST", monitors, object{"listName": "", "numResults": 101, "prompt": ""})
+		s.tell("POST", monitors, with(monitor(), object{"start": true}))
+		s.tell("POST", monitors, with(monitor(), object{"start": true}))
+		s.tell("GET", agents+"/"+sb.Agents()[0].ID, nil)
+		s.tell("GET", rowsOf(sb.Agents()[0].ListID), nil)
+		s.tell("PATCH", agents+"/"+sb.Agents()[1].ID, object{"frequency": 7})
+		s.tell("PATCH", agents+"/"+sb.Agents()[0].ID, object{"numResults": 7})
+		sb.Advance(time.Hour)
+		s.tell("POST", agents+"/"+sb.Agents()[0].ID+"/pause", nil)
+		s.tell("POST", agents+"/"+sb.Agents()[1].ID+"/activate", nil)
+		s.tell("POST", agents+"/"+id(27)+"/activate", nil)
+		s.tell("GET", agents+"/autocomplete?field=region&text=berl", nil)
+		s.tell("GET", agents, nil)
+	})
+}
+
+// TestGoldenResearch pins whole answers of searches, contacts and imports. They are free: their price is no documented one.
+func TestGoldenResearch(t *testing.T) {
+	free := sandbox.WithPrices(sandbox.Prices{"search.prospects": 0, "search.run-saved": 0})
+	sb := sandbox.New(t, prospects(), manual(), free)
+	golden(t, sb, "research.txt", func(s *story) {
+		s.tell("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 2})
+		s.tell("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 5})
+		s.tell("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 5, "scrollToken": "x"})
+		s.tell("POST", search, object{"filters": object{"job_title_levels": "vp"}})
+		s.tell("GET", saved, nil)
+		s.tell("POST", saved+"/"+id(31)+"/run", object{"size": 1})
+		s.tell("POST", saved+"/"+id(32)+"/run", nil)
+		s.tell("POST", saved+"/"+id(33)+"/run", nil)
+		s.tell("POST", companiesSearch, object{"savedSearchId": id(33)})
+		s.tell("POST", companiesSearch, object{"filters": object{"headquartersCity": []string{"Atlantis"}}})
+		s.tell("POST", search+"/save-to-list", object{"filters": including("job_title_levels", "manager"), "listName": "Managers"})
+		s.tell("POST", resolve, object{"socialUrl": "https://social.example/in/4"})
+		s.tell("POST", imports, object{})
+		s.tell("POST", imports+"/presign", nil)
+		s.tell("POST", imports, object{"importId": sb.Imports()[0].ID})
+	})
+
+	sb = sandbox.New(t, append(busyContact(), manual())...)
+	golden(t, sb, "timeline.txt", func(s *story) {
+		s.tell("GET", timelineOf(101)+"?limit=1", nil)
+		s.tell("GET", timelineOf(102), nil)
+		s.tell("GET", timelineOf(101)+"?limit=101&cursor=", nil)
+		s.tell("GET", timelineOf(999), nil)
+	})
+}
+
+// story is a conversation with a sandbox, as it was told so far.
+type story struct {
+	caller
+
+	sb   *sandbox.Sandbox
+	told strings.Builder
+}
+
+// golden compares a story with a file.
+func golden(t *testing.T, sb *sandbox.Sandbox, name string, converse func(*story)) {
 	t.Helper()
-	sb.Advance(time.Second)
-	r := c.do(method, path, body)
-	fmt.Fprintf(story, "%s %s\n", method, path)
+	s := &story{caller: inPlace(t, sb), sb: sb}
+	converse(s)
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(s.told.String()), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), s.told.String())
+}
+
+// tell makes a request and writes it down with its answer.
+func (s *story) tell(method, path string, body any) {
+	s.t.Helper()
+	s.sb.Advance(time.Second)
+	r := s.do(method, path, body)
+	fmt.Fprintf(&s.told, "%s %s\n", method, path)
 	if body != nil {
 		raw, err := json.Marshal(body)
-		require.NoError(t, err)
-		fmt.Fprintf(story, "%s\n", raw)
+		require.NoError(s.t, err)
+		fmt.Fprintf(&s.told, "%s\n", raw)
 	}
-	fmt.Fprintf(story, "\n%d\n", r.status)
+	fmt.Fprintf(&s.told, "\n%d\n", r.status)
 	for _, name := range slices.Sorted(maps.Keys(r.header)) {
-		fmt.Fprintf(story, "%s: %s\n", name, r.header.Get(name))
+		fmt.Fprintf(&s.told, "%s: %s\n", name, r.header.Get(name))
 	}
-	fmt.Fprintf(story, "\n%s\n\n----\n\n", r.raw)
+	fmt.Fprintf(&s.told, "\n%s\n\n----\n\n", r.raw)
 }
