@@ -180,6 +180,31 @@ func oneList(l sandbox.List) sandbox.Option {
 	return sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 100, Lists: []sandbox.List{l}}}})
 }
 
+// bound is a value of a query parameter, and whether it is allowed.
+type bound struct {
+	param, value string
+	valid        bool
+}
+
+func holdBounds(t *testing.T, opts []sandbox.Option, path string, bounds []bound) {
+	t.Helper()
+	for _, b := range bounds {
+		t.Run(b.param+"="+b.value[:min(8, len(b.value))], func(t *testing.T) {
+			onEachRoad(t, opts, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+				t.Helper()
+				r := c.get(path, b.param, b.value)
+				if b.valid {
+					r.ok(200)
+					return
+				}
+				param, message := r.fails(422, "VALIDATION_FAILED")
+				require.Equal(t, b.param, param)
+				require.Contains(t, message, b.param)
+			})
+		})
+	}
+}
+
 // recorder is a test that may fail.
 type recorder struct {
 	errors   []string

@@ -76,10 +76,7 @@ func TestListsListingRow(t *testing.T) {
 }
 
 func TestListsListingBounds(t *testing.T) {
-	for _, tc := range []struct {
-		param, value string
-		valid        bool
-	}{
+	holdBounds(t, nil, lists, []bound{
 		{"limit", "0", false},
 		{"limit", "1", true},
 		{"limit", "1000", true},
@@ -102,21 +99,7 @@ func TestListsListingBounds(t *testing.T) {
 		{"search", "", false},
 		{"search", strings.Repeat("é", 200), true},
 		{"search", strings.Repeat("é", 201), false},
-	} {
-		t.Run(tc.param+"="+tc.value, func(t *testing.T) {
-			onEachRoad(t, nil, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
-				t.Helper()
-				r := c.get(lists, tc.param, tc.value)
-				if tc.valid {
-					r.ok(200)
-					return
-				}
-				param, message := r.fails(422, "VALIDATION_FAILED")
-				require.Equal(t, tc.param, param)
-				require.Contains(t, message, tc.param)
-			})
-		})
-	}
+	})
 }
 
 func TestListsListingDefaultsAndAllOffenders(t *testing.T) {
