@@ -32,6 +32,7 @@ var linkRules = []linkRule{
 		},
 		never: []string{"/sandbox", "/sandbox/fixture"},
 	},
+	{pkg: "/cmd/prospectkit-sandbox", modules: []string{"github.com/brianvoe/gofakeit/v7"}, never: []string{""}}, // fixture too
 	{pkg: "/sandbox", never: []string{""}}, // a double that shares the client's code agrees with the client's mistakes
 }
 

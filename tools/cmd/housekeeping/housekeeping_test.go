@@ -116,6 +116,14 @@ func (*ListsService) private() {}
 func (other) Method() {}
 `,
 	}))
+	require.Equal(t, []string{
+		"cmd/c/main.go:3: a path of the service outside of internal/op: \"GET /business/lists\"",
+	}, findings(t, routes, map[string]string{
+		"operations.json":      operationsJSON,
+		"cmd/c/main.go":        "package main\n// GET /business/lists.\nconst route = \"GET /business/lists\"\n",
+		"cmd/c/main_test.go":   "package main\nconst route = \"GET /business/lists\"\n",
+		"internal/op/table.go": "package op\nconst route = \"GET /business/lists\"\n",
+	}))
 	require.Empty(t, findings(t, routes, map[string]string{
 		"operations.json": operationsJSON,
 		"agents.go": `package prospectkit
@@ -141,21 +149,24 @@ func TestLinks(t *testing.T) {
 	files := map[string]string{
 		"go.mod": "module example.com/prospectkit\n\ngo 1.26.0\n\nrequire example.com/heavy v1.0.0\n\n" +
 			"replace example.com/heavy => ./heavy\n",
-		"heavy/go.mod":      "module example.com/heavy\n\ngo 1.26.0\n",
-		"heavy/h.go":        "package heavy\n",
-		"client.go":         "package prospectkit\n\nimport _ \"net/http\"\nimport _ \"example.com/prospectkit/internal/x\"\n",
-		"client_test.go":    "package prospectkit\n\nimport _ \"example.com/heavy\"\n",
-		"internal/x/x.go":   "package x\n",
-		"sandbox/s.go":      "package sandbox\n\nimport _ \"example.com/prospectkit/internal/x\"\n",
-		"examples/e/e.go":   "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n",
-		"sandbox/s_test.go": "package sandbox_test\n\nimport _ \"example.com/prospectkit\"\n",
+		"heavy/go.mod":                    "module example.com/heavy\n\ngo 1.26.0\n",
+		"heavy/h.go":                      "package heavy\n",
+		"client.go":                       "package prospectkit\n\nimport _ \"net/http\"\nimport _ \"example.com/prospectkit/internal/x\"\n",
+		"client_test.go":                  "package prospectkit\n\nimport _ \"example.com/heavy\"\n",
+		"internal/x/x.go":                 "package x\n",
+		"sandbox/s.go":                    "package sandbox\n\nimport _ \"example.com/prospectkit/internal/x\"\n",
+		"cmd/prospectkit-sandbox/main.go": "package main\n\nfunc main() {}\n",
+		"examples/e/e.go":                 "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n",
+		"sandbox/s_test.go":               "package sandbox_test\n\nimport _ \"example.com/prospectkit\"\n",
 	}
 	require.Empty(t, findings(t, links, files), "tests and examples may link anything")
 
 	files["internal/x/x.go"] = "package x\n\nimport _ \"example.com/heavy\"\n"
 	files["sandbox/s.go"] = "package sandbox\n\nimport _ \"example.com/prospectkit\"\n"
+	files["cmd/prospectkit-sandbox/main.go"] = "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n"
 	require.Equal(t, []string{
 		"example.com/prospectkit links example.com/heavy",
+		"example.com/prospectkit/cmd/prospectkit-sandbox links example.com/heavy",
 		"example.com/prospectkit/sandbox links example.com/heavy",
 		"example.com/prospectkit/sandbox links example.com/prospectkit",
 	}, findings(t, links, files))

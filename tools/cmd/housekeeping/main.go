@@ -1,6 +1,6 @@
 // Command housekeeping checks the rules of this repository that no linter knows: the size of files and functions, the
-// comments of exported names, the routes that service methods name, what the library requires and links, and that the Go
-// code in README files and in docs compiles, and that links in Markdown lead somewhere.
+// comments of exported names, the routes that service methods name and that nothing else does, what the library requires and
+// links, that the Go code in README files and in docs compiles, and that links in Markdown lead somewhere.
 //
 // Usage, in the tools directory:
 //

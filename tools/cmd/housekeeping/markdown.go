@@ -1,6 +1,7 @@
 package main
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 )
@@ -70,19 +71,8 @@ var mention = regexp.MustCompile("`(\\*?)((?:client|sb|prospectkit|sandbox|fixtu
 
 // mentions finds the names in the prose of a file, `client.Lists.Create` for example, and makes a snippet of each: they have to exist.
 func mentions(path, text string) []snippet {
-	var (
-		list   []snippet
-		inside bool
-		number int
-	)
-	for line := range strings.Lines(text) {
-		number++
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			inside = !inside
-		}
-		if inside {
-			continue
-		}
+	var list []snippet
+	for number, line := range prose(text) {
 		for _, m := range mention.FindAllStringSubmatch(line, -1) {
 			code := "_ = " + m[2]
 			if m[1] != "" { // a type
@@ -92,4 +82,21 @@ func mentions(path, text string) []snippet {
 		}
 	}
 	return list
+}
+
+// prose yields the lines outside the fenced blocks, with their numbers.
+func prose(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		inside, number := false, 0
+		for line := range strings.Lines(text) {
+			number++
+			fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+			if fence {
+				inside = !inside
+			}
+			if !fence && !inside && !yield(number, line) {
+				return
+			}
+		}
+	}
 }

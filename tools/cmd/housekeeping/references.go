@@ -31,8 +31,8 @@ func references(root string) ([]string, error) {
 	}
 	var findings []string
 	for _, p := range paths {
-		prose, _ := withoutCode(texts[p])
-		for _, match := range reference.FindAllStringSubmatch(prose, -1) {
+		outside, _ := withoutCode(texts[p])
+		for _, match := range reference.FindAllStringSubmatch(outside, -1) {
 			if strings.Contains(match[1], ":") {
 				continue // elsewhere
 			}
@@ -54,17 +54,9 @@ func references(root string) ([]string, error) {
 }
 
 // withoutCode drops the fenced blocks, and lists the anchors of the headings.
-func withoutCode(text string) (prose string, anchors []string) {
+func withoutCode(text string) (outside string, anchors []string) {
 	var b strings.Builder
-	inside := false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			inside = !inside
-			continue
-		}
-		if inside {
-			continue
-		}
+	for _, line := range prose(text) {
 		b.WriteString(line)
 		if heading := strings.TrimLeft(line, "#"); heading != line {
 			anchor := noAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")

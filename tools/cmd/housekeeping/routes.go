@@ -15,18 +15,25 @@ const routeForm = "GET /business/lists, scope lists."
 var routeLine = regexp.MustCompile(`^(.+), scope ([a-z]+)\.$`)
 
 // routes checks the last comment line of every exported method of a service: it names the routes of the method, joined by
-// "and", and their scope. That every operation has its method is a test of the root package.
+// "and", and their scope. That every operation has its method is a test of the root package. Then it finds the paths that
+// are written where they do not belong.
 func routes(root string) ([]string, error) {
 	scopes, err := operations(root)
 	if err != nil {
 		return nil, err
 	}
-	list, err := sources(root, func(path string) bool { return !strings.Contains(path, "/") && !strings.HasSuffix(path, "_test.go") })
+	list, err := sources(root, func(path string) bool {
+		return !strings.HasSuffix(path, "_test.go") && path != "internal/op/table.go" && !within(path, "tools", "benchmarks")
+	})
 	if err != nil {
 		return nil, err
 	}
 	var findings []string
 	for _, s := range list {
+		findings = append(findings, strayPaths(s)...)
+		if strings.Contains(s.path, "/") {
+			continue
+		}
 		for _, d := range s.Decls {
 			method, ok := d.(*ast.FuncDecl)
 			if !ok || !serviceMethod(method) {
@@ -38,6 +45,16 @@ func routes(root string) ([]string, error) {
 		}
 	}
 	return findings, nil
+}
+
+// strayPaths finds paths of the service in the code: only the operation table knows them.
+func strayPaths(s source) (findings []string) {
+	for n := range ast.Preorder(s.File) {
+		if text, ok := n.(*ast.BasicLit); ok && strings.Contains(text.Value, "/business/") {
+			findings = append(findings, fmt.Sprintf("%s:%d: a path of the service outside of internal/op: %s", s.path, s.line(n.Pos()), text.Value))
+		}
+	}
+	return findings
 }
 
 // operations reads the scope of every route.

@@ -228,7 +228,7 @@ func exportFiles(m module, files []checked) (map[string]string, error) {
 	return exports, nil
 }
 
-// errors type-checks one file on its own.
+// mistakes type-checks one file on its own.
 func (c checked) mistakes(exports map[string]string, goVersion string) []string {
 	var list []string
 	report := func(pos token.Pos, text string) {
