@@ -34,12 +34,7 @@ func run(ctx context.Context, out io.Writer) error {
 		"agents.create-person-discovery": 300,
 	}))
 	sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropAfter())
-	server, err := sb.Listen(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	client, err := prospectkit.New(server.BaseURL(), sb.Token(), prospectkit.WithObserver(quickly(clock)))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithObserver(quickly(clock)))
 	if err != nil {
 		return err
 	}

@@ -40,12 +40,7 @@ func run(ctx context.Context, out io.Writer) error {
 	clock := sandbox.NewManualClock(time.Now())
 	sb := sandbox.New(nil, sandbox.Seed(audience), sandbox.WithClock(clock))
 	sb.Fail("campaigns.approve", sandbox.Nth(2), sandbox.DropAfter())
-	server, err := sb.Listen(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	client, err := prospectkit.New(server.BaseURL(), sb.Token(), prospectkit.WithObserver(quickly(clock)))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithObserver(quickly(clock)))
 	if err != nil {
 		return err
 	}
@@ -172,6 +167,6 @@ func prove(sb *sandbox.Sandbox, out io.Writer, campaignID string) error {
 	if approved != 1 || calls != 2 || len(heard) != 2 || sends != 2 {
 		return fmt.Errorf("%d approvals of %d calls, %d people of %d sends: wanted 1 of 2, and 2 of 2", approved, calls, len(heard), sends)
 	}
-	fmt.Fprintf(out, "%d approvals were sent, 1 was refused and 1 held; %d people got one message each.\n", calls, len(heard))
+	fmt.Fprintf(out, "%d approvals were sent: 1 was refused, 1 was done though its answer was lost. %d people got one message each.\n", calls, len(heard))
 	return nil
 }

@@ -37,12 +37,7 @@ func run(ctx context.Context, out io.Writer) error {
 	sb.Do(func(tx *sandbox.Tx) {
 		factID = tx.CreateFact(sandbox.Fact{Claim: "Customers stay for the price", Category: "pricing"})
 	})
-	server, err := sb.Listen(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	client, err := prospectkit.New(server.BaseURL(), sb.Token())
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	if err != nil {
 		return err
 	}

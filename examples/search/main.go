@@ -31,12 +31,7 @@ const (
 
 func run(ctx context.Context, out io.Writer) error {
 	sb := sandbox.New(nil, sandbox.Credits(500)) // it invents people, and asks a credit for each
-	server, err := sb.Listen(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	client, err := prospectkit.New(server.BaseURL(), sb.Token())
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	if err != nil {
 		return err
 	}
