@@ -22,7 +22,7 @@ type walk[T any] struct {
 	total    int
 	known    bool // total is
 	seen     seenIDs
-	progress *Progress
+	progress *Progress // nil if nobody asked for it
 	resume   *checkpoint
 	ahead    ahead[T]
 }
@@ -176,7 +176,11 @@ func (w *walk[T]) removeRepeats(p *Page[T]) {
 	p.Items = kept
 }
 
-func (w *walk[T]) delivered(p *Page[T], index int) { w.progress.delivered(w.id(&p.Items[index])) }
+func (w *walk[T]) delivered(p *Page[T], index int) {
+	if w.progress != nil {
+		w.progress.delivered(w.id(&p.Items[index]))
+	}
+}
 
 // reopen finds the place behind the last record that was delivered before the checkpoint. Records may have come and gone
 // since: the page it was on is tried first, then those around it, as far as the total has moved.

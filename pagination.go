@@ -130,9 +130,6 @@ func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error
 	w.conf.checkPaid(p.op, &bad)
 	w.ahead.width = w.conf.prefetch
 	w.progress = w.conf.progress
-	if w.progress == nil {
-		w.progress = new(Progress)
-	}
 	w.progress.start(p.fingerprint(), p.order)
 	if w.conf.checkpoint != "" {
 		cp, err := parseCheckpoint(w.conf.checkpoint, p.fingerprint())

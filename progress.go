@@ -122,7 +122,12 @@ func (p pager[T]) fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// What a walk tells its progress goes nowhere if nobody asked for it.
+
 func (p *Progress) start(query string, order bool) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report, p.cp = Report{OrderKnown: order}, checkpoint{Version: checkpointVersion, Query: query}
@@ -130,6 +135,9 @@ func (p *Progress) start(query string, order bool) {
 
 // resume goes on from a checkpoint, so that the next one names its records too.
 func (p *Progress) resume(cp *checkpoint) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cp = *cp
@@ -137,6 +145,9 @@ func (p *Progress) resume(cp *checkpoint) {
 }
 
 func (p *Progress) update(f func(*Report)) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f(&p.report)
@@ -161,6 +172,9 @@ func (p *Progress) again(repeats int) {
 
 // reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
 func (p *Progress) reached(number, total int, told bool) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Total, p.report.TotalTold = total, told
@@ -168,6 +182,9 @@ func (p *Progress) reached(number, total int, told bool) {
 }
 
 func (p *Progress) delivered(id string) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Delivered++
@@ -178,59 +195,4 @@ func (p *Progress) delivered(id string) {
 		p.cp.Last = append(p.cp.Last[:0], p.cp.Last[1:]...)
 	}
 	p.cp.Last = append(p.cp.Last, id)
-}
-
-// seenIDs remembers the last ids of a walk, so that memory stays bounded however long it is. Drift brings records back from
-// the pages just read; 65,536 records are 65 of the largest pages.
-type seenIDs struct {
-	set  map[idKey]struct{}
-	ring []idKey
-	next int
-}
-
-const seenMost = 1 << 16
-
-// idKey is an id in 12 bytes.
-type idKey [12]byte
-
-func keyOf(id string) (k idKey) {
-	if len(id) == 2*len(k) {
-		if _, err := hex.Decode(k[:], []byte(id)); err == nil {
-			return k
-		}
-	}
-	sum := sha256.Sum256([]byte(id))
-	copy(k[:], sum[:])
-	return k
-}
-
-func (s *seenIDs) has(id string) bool {
-	if id == "" {
-		return false
-	}
-	_, ok := s.set[keyOf(id)]
-	return ok
-}
-
-// add remembers an id and reports whether it is new. An empty id always is.
-func (s *seenIDs) add(id string) bool {
-	if id == "" {
-		return true
-	}
-	k := keyOf(id)
-	if _, ok := s.set[k]; ok {
-		return false
-	}
-	if s.set == nil {
-		s.set = make(map[idKey]struct{})
-	}
-	s.set[k] = struct{}{}
-	if len(s.ring) < seenMost {
-		s.ring = append(s.ring, k)
-		return true
-	}
-	delete(s.set, s.ring[s.next])
-	s.ring[s.next] = k
-	s.next = (s.next + 1) % seenMost
-	return true
 }

@@ -244,9 +244,6 @@ func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
 	if len(bad) > 0 {
 		return refusal(o, bad...)
 	}
-	if c.progress == nil {
-		c.progress = new(Progress)
-	}
 	c.progress.start("", false)
 	return nil
 }
