@@ -54,7 +54,7 @@ func (s *hashSet) has(h uint64) bool { return s.n > 0 && *s.find(h) == h }
 
 // find returns the place of a hash, or the free one where it belongs.
 func (s *hashSet) find(h uint64) *uint64 {
-	mask := uint64(len(s.slots) - 1)
+	mask := uint64(len(s.slots) - 1) //nolint:gosec // G115: a table that is asked has slots
 	i := h & mask
 	for s.slots[i] != h && s.slots[i] != 0 {
 		i = (i + 1) & mask
