@@ -151,6 +151,50 @@ func ExampleAgentsService_Rows() {
 	// Head of Sales
 }
 
+// A pause exists, but neither its method nor its path is in the document: you bring both, from the service's own reference.
+func ExampleAgentsService_Pause() {
+	ctx := context.Background()
+	via := prospectkit.PauseVia{Method: "POST", Path: "/business/agents/{agentId}/pause"}
+	client, sb := surfaceSandbox(sandbox.WithRoute("agents.pause", via.Method+" "+via.Path))
+	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Agents.Pause(ctx, agent.ID, via)
+	fmt.Println("in a run:", prospectkit.CodeOf(err))
+
+	sb.Advance(time.Hour)
+	if _, err = client.Agents.Pause(ctx, agent.ID, via); err != nil {
+		log.Fatal(err)
+	}
+	if agent, err = client.Agents.Get(ctx, agent.ID); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("afterwards:", agent.Status)
+	// Output:
+	// in a run: AGENT_PROCESSING
+	// afterwards: paused
+}
+
+// A push goes into a system outside and cannot be taken back. With ids, records that are there already are overwritten.
+func ExampleListsService_PushToCRM() {
+	ctx := context.Background()
+	client, sb := surfaceSandbox()
+	push := prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{graceID}} // the document masks the names: this one is the sandbox's
+	_, err := client.Lists.PushToCRM(ctx, berlinID, push)
+	fmt.Println("not connected:", errors.Is(err, prospectkit.CodeCRMNotConnected))
+
+	sb.Do(func(tx *sandbox.Tx) { tx.ConnectCRM("crm-1") })
+	if _, err = client.Lists.PushToCRM(ctx, berlinID, push); err != nil {
+		log.Fatal(err)
+	}
+	sent := sb.CRMPushes()[0]
+	fmt.Println(sent.CRM, len(sent.ContactIDs), "contact, overwriting:", sent.Overwrite)
+	// Output:
+	// not connected: true
+	// crm-1 1 contact, overwriting: true
+}
+
 // Nothing approves a second time. After a lost answer, the state of the campaign tells.
 func ExampleCampaignsService_Approve() {
 	ctx := context.Background()

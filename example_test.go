@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
@@ -35,29 +36,130 @@ const exampleList = "a00000000000000000000001"
 
 func Example() {
 	ctx := context.Background()
-	client, _ := exampleSandbox()
-
-	user, err := client.Account.Me(ctx)
+	sb := sandbox.New(nil) // for the service itself: prospectkit.New(baseURL, token), or FromEnv
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("signed in as", user.Name)
 
+	for _, name := range []string{"Berlin", "Leeds", "Berlin"} {
+		list, err := client.Lists.Create(ctx, prospectkit.NewList{Name: name})
+		switch {
+		case errors.Is(err, prospectkit.CodeListNameTaken):
+			fmt.Println(name, "is taken")
+		case err != nil:
+			log.Fatal(err)
+		default:
+			fmt.Println("created", list.Name)
+		}
+	}
 	for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{Search: "berlin"}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(list.Name, list.ContactsCount)
-	}
-
-	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Berlin"})
-	if errors.Is(err, prospectkit.CodeListNameTaken) {
-		fmt.Println("the name is taken")
+		fmt.Println("found", list.Name, list.Kind, list.ContactsCount)
 	}
 	// Output:
-	// signed in as Ada
-	// Berlin 3
-	// the name is taken
+	// created Berlin
+	// created Leeds
+	// Berlin is taken
+	// found Berlin contactList 0
+}
+
+// The environment says where the service is, and with which key.
+func ExampleFromEnv() {
+	sb := sandbox.New(nil)
+	_ = os.Setenv("PROSPECTKIT_BASE_URL", sb.BaseURL()) // your shell does this
+	_ = os.Setenv("PROSPECTKIT_TOKEN", sb.Token())
+	defer os.Unsetenv("PROSPECTKIT_BASE_URL")
+	defer os.Unsetenv("PROSPECTKIT_TOKEN")
+
+	client, err := prospectkit.FromEnv(prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Account.Me(context.Background())
+	fmt.Println(client.BaseURL(), err)
+	// Output:
+	// https://sandbox.invalid/api/v1 <nil>
+}
+
+// Whom the key belongs to, and what is left to spend. The shape of the balance is not in the document: print Raw once.
+func ExampleAccountService() {
+	ctx := context.Background()
+	client, _ := exampleSandbox()
+	user, err := client.Account.Me(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(user.Name, user.Email)
+
+	credits, err := client.Account.Credits(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(credits.Raw()), credits.Int("credits.balance"))
+	// Output:
+	// Ada ada@workspace.example
+	// {"credits":{"balance":0}} 0
+}
+
+// Pages tell how many there are; All goes through the lists themselves.
+func ExampleListsService_Pages() {
+	client, sb := exampleSandbox()
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.CreateList(sandbox.List{Name: "Leeds"})
+		tx.CreateList(sandbox.List{Name: "Suppliers", EntityType: sandbox.CompanyList})
+	})
+	for page, err := range client.Lists.Pages(context.Background(), prospectkit.ListsParams{Limit: 2}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("page %d of %d:", page.Number, page.TotalPages)
+		for _, list := range page.Items {
+			fmt.Print(" ", list.Name)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// page 1 of 2: Suppliers Leeds
+	// page 2 of 2: Berlin
+}
+
+// When a list is ready, only its raw text tells, and the words for it are not in the document: you bring the test.
+func ExampleListsService_WaitFor() {
+	client, _ := exampleSandbox()
+	list, err := client.Lists.WaitFor(context.Background(), exampleList, func(l *prospectkit.List) bool {
+		return l.Raw().Text("completionStatus") != "processing" // your word
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(list.Name, "is ready")
+	// Output:
+	// Berlin is ready
+}
+
+// Known names are read one by one, and all of a row into your own struct.
+func ExampleRow() {
+	client, _ := exampleSandbox()
+	page, err := client.Lists.RowsPage(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	row := page.Items[0]
+	fmt.Println(row.ID(), row.Text("address.city"), row.Int("noSuchField"))
+
+	var contact struct {
+		FirstName, JobTitle string
+	}
+	if err := row.Decode(&contact); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(contact.FirstName, contact.JobTitle, "of", page.TotalRecords)
+	// Output:
+	// c00000000000000000000001 Berlin 0
+	// Grace Engineer of 3
 }
 
 func ExampleListsService_Rows() {
@@ -134,8 +236,33 @@ func ExampleListsService_Ensure() {
 	// Q1 created: false
 }
 
-// A walk over pages can be left and taken up again, by another process if need be.
+// A colleague removes a contact while a program reads, and those behind it move up by one. None of them is missed.
 func ExampleTrack() {
+	client, sb := exampleSandbox()
+	sb.Between("lists.rows", func(tx *sandbox.Tx) {
+		if tx.Gap() == 1 {
+			tx.RemoveRows(exampleList, "c00000000000000000000001")
+		}
+	})
+	var progress prospectkit.Progress
+	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1}, prospectkit.Track(&progress))
+	for row, err := range rows {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.Text("firstName"))
+	}
+	report := progress.Report()
+	fmt.Println(report.Delivered, "delivered,", report.Recovered, "of them would have slipped past a plain loop")
+	// Output:
+	// Grace
+	// Alan
+	// Edsger
+	// 3 delivered, 1 of them would have slipped past a plain loop
+}
+
+// A walk over pages can be left and taken up again, by another process if need be.
+func ExampleResumeFrom() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()
 	var progress prospectkit.Progress
@@ -146,21 +273,18 @@ func ExampleTrack() {
 		fmt.Println("first run:", row.Text("firstName"))
 		break
 	}
-	saved := progress.Checkpoint()
+	saved := progress.Checkpoint() // store it with the row, in one transaction
 
-	rows := client.Lists.Rows(ctx, exampleList, prospectkit.RowsParams{}, prospectkit.ResumeFrom(saved), prospectkit.Track(&progress))
-	for row, err := range rows {
+	for row, err := range client.Lists.Rows(ctx, exampleList, prospectkit.RowsParams{}, prospectkit.ResumeFrom(saved)) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("second run:", row.Text("firstName"))
 	}
-	fmt.Println("finished:", progress.Report().Finished)
 	// Output:
 	// first run: Grace
 	// second run: Alan
 	// second run: Edsger
-	// finished: true
 }
 
 // The rows come as they would one page after the other, only sooner.
@@ -177,24 +301,6 @@ func ExamplePrefetch() {
 	// Grace
 	// Alan
 	// Edsger
-}
-
-func ExampleCapture() {
-	client, sb := exampleSandbox()
-	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
-	var info prospectkit.Info
-	_, err := client.Account.Me(context.Background(), prospectkit.Capture(&info))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, attempt := range info.Attempts {
-		fmt.Println(attempt.Status, attempt.Evidence)
-	}
-	fmt.Println(info.Rate.Remaining, "of", info.Rate.Limit, "left in the", info.Rate.Window)
-	// Output:
-	// 500 answered
-	// 200 answered
-	// 119 of 120 left in the minute
 }
 
 // The service has learned something that this version does not know: an observer is told of it, before it matters.
@@ -217,18 +323,6 @@ func ExampleUndocumented() {
 	}
 	// Output:
 	// account.me field user.timezone
-}
-
-func ExampleReadOnly() {
-	client, _ := exampleSandbox()
-	safe, err := client.With(prospectkit.ReadOnly())
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = safe.Lists.Create(context.Background(), prospectkit.NewList{Name: "Q1"})
-	fmt.Println(errors.Is(err, prospectkit.ErrRefusedLocally), err)
-	// Output:
-	// true prospectkit: lists.create: refused locally: read-only: the operation may change something
 }
 
 func ExampleCodeOf() {

@@ -1,0 +1,387 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// clientOf is a client for a sandbox. It repeats without a pause, because nobody wants to wait for an example.
+func clientOf(sb *sandbox.Sandbox, opts ...prospectkit.Option) *prospectkit.Client {
+	opts = append(opts, prospectkit.WithTransport(sb.Transport()), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1}))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client
+}
+
+// For dashboards and notebooks: nothing that they call can change anything.
+func ExampleReadOnly() {
+	ctx := context.Background()
+	client := clientOf(sandbox.New(nil), prospectkit.ReadOnly())
+
+	_, err := client.Lists.Page(ctx, prospectkit.ListsParams{})
+	fmt.Println("reading:", err)
+	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
+	fmt.Println(errors.Is(err, prospectkit.ErrRefusedLocally), err)
+	// Output:
+	// reading: <nil>
+	// true prospectkit: lists.create: refused locally: read-only: the operation may change something
+}
+
+// A search spends credits, and whether resolving a contact does is not documented: both are refused. A draft of an agent is free.
+func ExampleNoSpend() {
+	ctx := context.Background()
+	sb := sandbox.New(nil, sandbox.Credits(5000))
+	client := clientOf(sb, prospectkit.NoSpend())
+
+	_, err := client.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
+	fmt.Println(err)
+	_, err = client.Contacts.Resolve(ctx, prospectkit.Fields{"email": "grace@navy.example"})
+	fmt.Println(err)
+	draft, err := client.Agents.Create(ctx, prospectkit.WebMonitor{
+		ListName: "Openings", EntityType: prospectkit.MonitorCompanies, Prompt: "companies that open an office in 2026",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(draft.Name, draft.Status, "-", 5000-sb.Balance(), "credits")
+	// Output:
+	// prospectkit: search.prospects: refused locally: no-spend: the operation may spend credits
+	// prospectkit: contacts.resolve: refused locally: no-spend: the operation may spend credits
+	// Openings initializing - 0 credits
+}
+
+// Given to a client, a rule holds for all its calls; given to a call, for that one.
+func ExampleNoSend() {
+	ctx := context.Background()
+	var campaign string
+	sb := sandbox.New(nil)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.ConnectAccount("email")
+		list := tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"email": "grace@navy.example"})})
+		campaign = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", list))
+	})
+	client := clientOf(sb)
+
+	_, err := client.Campaigns.Approve(ctx, campaign, prospectkit.NoSend())
+	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
+		fmt.Println(refused.Rule)
+	}
+	approval, err := client.Campaigns.Approve(ctx, campaign)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(approval.Status)
+	// Output:
+	// no-send: the operation may send messages or write into a CRM
+	// active
+}
+
+// All that is wrong with the arguments is said at once, and nothing is sent. One branch serves the local and the remote check.
+func ExampleRefusedError() {
+	sb := sandbox.New(nil)
+	_, err := clientOf(sb).Lists.Page(context.Background(), prospectkit.ListsParams{Limit: 5000, FolderID: "inbox"})
+	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
+		for _, v := range refused.Violations {
+			fmt.Println(v.Param, v.Problem)
+		}
+	}
+	fmt.Println(errors.Is(err, prospectkit.CodeValidationFailed), sb.Calls("lists.list"), "calls")
+	// Output:
+	// limit is 5000, must be 1 to 1000
+	// folderId must be 24 hexadecimal digits
+	// true 0 calls
+}
+
+// Moving a list twice leaves it where moving it once does. So you may allow what is never done by itself: a second request.
+func ExampleRepeatAfterDoubt() {
+	ctx := context.Background()
+	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name:    "main",
+		Folders: []sandbox.Folder{{ID: "f00000000000000000000001", Name: "Events", Type: sandbox.ContactList}},
+		Lists:   []sandbox.List{{ID: "a00000000000000000000001", Name: "Berlin"}},
+	}}}))
+	client := clientOf(sb)
+	sb.Fail("lists.move", sandbox.First(2), sandbox.DropAfter())
+
+	const list, folder = "a00000000000000000000001", "f00000000000000000000001"
+	_, err := client.Lists.Move(ctx, list, folder)
+	fmt.Println(prospectkit.OutcomeOf(err), "after", sb.Calls("lists.move"))
+
+	_, err = client.Lists.Move(ctx, list, folder, prospectkit.RepeatAfterDoubt())
+	fmt.Println(prospectkit.OutcomeOf(err), "after", sb.Calls("lists.move"))
+	// Output:
+	// unknown after 1
+	// applied after 3
+}
+
+// What an error says about the call, and what to do about it, without a list of cases.
+func ExampleOutcomeOf() {
+	ctx := context.Background()
+	sb := sandbox.New(nil)
+	client := clientOf(sb)
+	sb.Fail("lists.create", sandbox.Nth(2), sandbox.DropAfter())
+
+	for _, name := range []string{"Q1", "Q2", ""} {
+		_, err := client.Lists.Create(ctx, prospectkit.NewList{Name: name})
+		var advised interface{ Advice() prospectkit.Advice }
+		if errors.As(err, &advised) {
+			fmt.Println(prospectkit.OutcomeOf(err)+":", advised.Advice().Action)
+			continue
+		}
+		fmt.Println(prospectkit.OutcomeOf(err))
+	}
+	// Output:
+	// applied
+	// unknown: verify-first
+	// not applied: fix-input
+}
+
+// How long a job will take, before it begins: a million rows, and a thousand pages of a search.
+func ExampleBudget_Forecast() {
+	budget := clientOf(sandbox.New(nil)).Budget()
+	fmt.Println("rows:", budget.Forecast(prospectkit.SurfaceLists, 1000).Round(time.Minute))
+	fmt.Println("search:", budget.Forecast(prospectkit.SurfaceSearch, 1000).Round(time.Minute))
+	fmt.Println("a single call:", budget.Forecast(prospectkit.SurfaceLists, 1))
+	// Output:
+	// rows: 8m0s
+	// search: 50m0s
+	// a single call: 0s
+}
+
+func ExampleBudget_Snapshot() {
+	client := clientOf(sandbox.New(nil))
+	for range 3 {
+		if _, err := client.Account.Me(context.Background()); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, s := range client.Budget().Snapshot() {
+		fmt.Println(s.Surface, s.Minute.Used, "used,", s.Minute.Remaining, "of", s.Minute.Limit, "left in the minute,", s.Day.Limit, "a day")
+	}
+	// Output:
+	// account 3 used, 117 of 120 left in the minute, 10000 a day
+}
+
+// Teammates have used the minute up. One call learns it by a 429; the next is not sent, because the whole surface is held.
+func ExampleWaitError() {
+	ctx := context.Background()
+	sb := sandbox.New(nil)
+	client := clientOf(sb, prospectkit.WithMaxWait(10*time.Second))
+	sb.Consume("lists", 120)
+
+	_, err := client.Lists.Page(ctx, prospectkit.ListsParams{})
+	fmt.Println(errors.Is(err, prospectkit.CodeRateLimited))
+
+	_, err = client.Lists.Page(ctx, prospectkit.ListsParams{})
+	if refused, ok := errors.AsType[*prospectkit.WaitError](err); ok {
+		fmt.Println(refused.Surface, refused.Outcome()+", it would fit in", refused.Wait.Round(time.Minute))
+	}
+	fmt.Println("sent", sb.Calls("lists.list"), "time")
+	// Output:
+	// true
+	// lists not applied, it would fit in 1m0s
+	// sent 1 time
+}
+
+// A nightly job may use the minute but for its last 5 requests. Those are for somebody who waits at a screen.
+func ExampleReserve() {
+	ctx := context.Background()
+	sb := sandbox.New(nil)
+	client := clientOf(sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(5))), prospectkit.NoWait())
+	job, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for err == nil {
+		_, err = job.Campaigns.List(ctx)
+	}
+	fmt.Println("the job has to wait:", errors.Is(err, prospectkit.ErrRateLimited))
+	fmt.Println("it left 5 or more:", sb.Windows("campaigns")[0].Remaining >= 5)
+	_, err = client.Campaigns.List(ctx)
+	fmt.Println("somebody has to wait:", errors.Is(err, prospectkit.ErrRateLimited))
+	// Output:
+	// the job has to wait: true
+	// it left 5 or more: true
+	// somebody has to wait: false
+}
+
+// Two keys of one workspace share its limits, and so do their clients share a budget.
+func ExampleWithBudget() {
+	sb := sandbox.New(nil)
+	budget := prospectkit.NewBudget()
+	for _, scope := range []string{"lists", "campaigns"} {
+		client, err := prospectkit.New(sb.BaseURL(), sb.Key(scope), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
+		if err != nil {
+			log.Fatal(err)
+		}
+		if _, err := client.Account.Me(context.Background()); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(budget.Snapshot()[0].Minute.Used, "requests of", budget.Snapshot()[0].Surface)
+	// Output:
+	// 2 requests of account
+}
+
+// exampleStore is the least that a store has to do. Yours keeps the state in a database, one row for each surface, by its clock.
+type exampleStore struct {
+	mu     sync.Mutex
+	states map[prospectkit.Surface][]byte
+}
+
+func (s *exampleStore) Exchange(_ context.Context, surface prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state, reply := ask.Decide(s.states[surface], time.Now(), 2)
+	s.states[surface] = state
+	return reply, nil
+}
+
+// Two processes, each with a budget of its own, use the quota together.
+func ExampleSharedBy() {
+	ctx := context.Background()
+	sb := sandbox.New(nil)
+	store := &exampleStore{states: map[prospectkit.Surface][]byte{}}
+	process := func() *prospectkit.Client {
+		budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 2}))
+		return clientOf(sb, prospectkit.WithBudget(budget), prospectkit.NoWait())
+	}
+	one, two := process(), process()
+	for _, client := range []*prospectkit.Client{one, two, one} {
+		if _, err := client.Campaigns.List(ctx); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(one.Budget().Snapshot()[0].Minute.Used, "used, says the first")
+
+	var err error
+	for err == nil {
+		_, err = one.Campaigns.List(ctx)
+	}
+	_, err = two.Campaigns.List(ctx)
+	fmt.Println("nothing is left for the second:", errors.Is(err, prospectkit.ErrRateLimited))
+	// Output:
+	// 3 used, says the first
+	// nothing is left for the second: true
+}
+
+func ExampleCapture() {
+	sb := sandbox.New(nil)
+	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
+	var info prospectkit.Info
+	_, err := clientOf(sb).Account.Me(context.Background(), prospectkit.Capture(&info))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, attempt := range info.Attempts {
+		fmt.Println(attempt.Status, attempt.Evidence)
+	}
+	fmt.Println(info.Rate.Remaining, "of", info.Rate.Limit, "left in the", info.Rate.Window)
+	// Output:
+	// 500 answered
+	// 200 answered
+	// 119 of 120 left in the minute
+}
+
+// Numbers for your metrics. Events are told in the goroutine of the call.
+func ExampleWithObserver() {
+	sb := sandbox.New(nil)
+	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
+	client := clientOf(sb, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		fmt.Printf("%-8s %s %d %q\n", e.Kind, e.Op, e.Status, e.Code)
+	}))
+	if _, err := client.Account.Me(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// attempt  account.me 500 "UNEXPECTED_ERROR"
+	// decision account.me 500 "UNEXPECTED_ERROR"
+	// attempt  account.me 200 ""
+	// call     account.me 200 ""
+}
+
+// The calls of one job among all of a client.
+func ExampleWithCallHook() {
+	type jobKey struct{}
+	client := clientOf(sandbox.New(nil), prospectkit.WithCallHook(
+		func(ctx context.Context, start prospectkit.Event) (context.Context, prospectkit.Observer) {
+			job, ok := ctx.Value(jobKey{}).(string)
+			if !ok {
+				return ctx, nil
+			}
+			fmt.Println(job, "begins", start.Op)
+			return ctx, func(_ context.Context, e prospectkit.Event) {
+				if e.Kind == prospectkit.EventCall {
+					fmt.Println(job, "ended", e.Op, e.Status)
+				}
+			}
+		}))
+	ctx := context.Background()
+	for _, ctx := range []context.Context{ctx, context.WithValue(ctx, jobKey{}, "nightly")} {
+		if _, err := client.Account.Me(ctx); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// nightly begins account.me
+	// nightly ended account.me 200
+}
+
+// At Info: waits, repetitions and failures. At Debug, every call.
+func ExampleWithLogger() {
+	sb := sandbox.New(nil)
+	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			switch a.Key {
+			case slog.TimeKey, "duration", "wait", "reason": // what differs from run to run
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+	client := clientOf(sb, prospectkit.WithLogger(logger))
+	if _, err := client.Account.Me(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009", prospectkit.GetListParams{})
+	fmt.Println(errors.Is(err, prospectkit.ErrNotFound))
+	// Output:
+	// level=INFO msg="prospectkit decision" op=account.me attempt=1 next=repeat
+	// level=INFO msg="prospectkit decision" op=lists.get attempt=1 next="return the error"
+	// level=WARN msg="prospectkit call" op=lists.get attempt=1 status=404 code=LIST_NOT_FOUND outcome="not applied"
+	// true
+}
+
+// An operation that came after this version: you describe it, and it is called as all others are.
+func ExampleClient_Call() {
+	sb := sandbox.New(nil, sandbox.Credits(5000))
+	client := clientOf(sb)
+	credits := prospectkit.Operation{
+		Name: "your.credits", Method: "GET", Path: "/business/credits",
+		Surface: prospectkit.SurfaceAccount, Class: prospectkit.ClassRead, AttemptTimeout: 10 * time.Second,
+	}
+	var balance prospectkit.Object // or a struct of yours
+	if err := client.Call(context.Background(), credits, nil, &balance); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(balance.Raw()))
+
+	credits.Path = "/business/balance"
+	err := client.Call(context.Background(), credits, nil, nil)
+	fmt.Println(errors.Is(err, prospectkit.CodeEndpointNotFound))
+	// Output:
+	// {"credits":{"balance":5000}}
+	// true
+}
