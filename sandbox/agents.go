@@ -171,12 +171,11 @@ func (c *call) listAgents() (answer, error) {
 		return reply(http.StatusOK, object{"agents": records})
 	}
 	var v checks
-	limit := v.number(c.query, "limit", 1000, 50)
-	pageNum := v.number(c.query, "pageNum", 0, 1)
+	page := v.paging(c.query, 50)
 	if err := v.err(); err != nil {
 		return answer{}, err
 	}
-	from, to, pages := page(len(records), limit, pageNum)
+	from, to, pages := page.of(len(records))
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
 }
 

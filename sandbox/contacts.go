@@ -51,12 +51,8 @@ func (c *call) resolveContact() (answer, error) {
 	if !found {
 		return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has these.")
 	}
-	amount, err := c.price(1)
-	if err != nil {
+	if err := c.charge("contact resolved", "contact resolved: "+id); err != nil {
 		return answer{}, err
-	}
-	if amount > 0 {
-		c.effect(func() { c.spend(amount, "contact resolved") }, "contact resolved: %s", id)
 	}
 	return reply(http.StatusOK, object{"contactId": id})
 }

@@ -74,6 +74,15 @@ func (c *call) spend(amount int64, reason string) {
 	}
 }
 
+// charge books the price of a read, which has no other effect.
+func (c *call) charge(reason, effect string) error {
+	amount, err := c.price(1)
+	if amount > 0 {
+		c.effect(func() { c.spend(amount, reason) }, "%s", effect)
+	}
+	return err
+}
+
 func (ws *workspace) book(e LedgerEntry) {
 	ws.balance += e.Amount
 	e.Balance = ws.balance

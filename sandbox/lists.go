@@ -76,8 +76,7 @@ func (l *list) wire() wireList {
 
 func (c *call) listLists() (answer, error) {
 	var v checks
-	limit := v.number(c.query, "limit", 1000, 50)
-	pageNum := v.number(c.query, "pageNum", 0, 1)
+	page := v.paging(c.query, 50)
 	kind := v.choice(c.query, "entityType", ContactList, CompanyList)
 	folder := c.query.Get("folderId")
 	if c.query.Has("folderId") {
@@ -95,7 +94,7 @@ func (c *call) listLists() (answer, error) {
 			found = append(found, l)
 		}
 	}
-	from, to, pages := page(len(found), limit, pageNum)
+	from, to, pages := page.of(len(found))
 	data := make([]wireList, 0, to-from)
 	for _, l := range found[from:to] {
 		data = append(data, l.wire())

@@ -38,8 +38,7 @@ func (c *call) listRows() (answer, error) {
 		return answer{}, err
 	}
 	var v checks
-	limit := v.number(c.query, "limit", 1000, 100)
-	pageNum := v.number(c.query, "pageNum", 0, 1)
+	page := v.paging(c.query, 100)
 	sortBy := v.text(c.query, "sortBy", 100)
 	sortOrder := v.choice(c.query, "sortOrder", "asc", "desc")
 	filters := c.query.Get("filters")
@@ -70,11 +69,11 @@ func (c *call) listRows() (answer, error) {
 	}
 	conditions = c.honoured(l, conditions)
 	if path == "" && len(conditions) == 0 {
-		from, to, pages := page(len(l.rows), limit, pageNum)
+		from, to, pages := page.of(len(l.rows))
 		return rowPage(l, l.rows[from:to], pages), nil
 	}
 	order := c.order(l, filters+"\x00"+sortOrder+"\x00"+path, conditions, path, sortOrder == "desc")
-	from, to, pages := page(len(order), limit, pageNum)
+	from, to, pages := page.of(len(order))
 	rows := make([]json.RawMessage, 0, to-from)
 	for _, i := range order[from:to] {
 		rows = append(rows, l.rows[i])

@@ -49,8 +49,7 @@ func (c *call) listSends() (answer, error) {
 		return answer{}, err
 	}
 	var v checks
-	limit := v.number(c.query, "limit", 1000, 100)
-	pageNum := v.number(c.query, "pageNum", 0, 1)
+	page := v.paging(c.query, 100)
 	if err := v.err(); err != nil {
 		return answer{}, err
 	}
@@ -58,7 +57,7 @@ func (c *call) listSends() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	from, to, pages := page(len(cp.Sends), limit, pageNum)
+	from, to, pages := page.of(len(cp.Sends))
 	data := make([]wireSend, 0, to-from)
 	for _, s := range cp.Sends[from:to] {
 		data = append(data, s.wire())

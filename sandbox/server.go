@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
 
@@ -52,62 +50,6 @@ func readBody(r io.Reader) ([]byte, error) {
 	}
 	return io.ReadAll(io.LimitReader(r, longestBody+1))
 }
-
-// rooms hold the rules: one for each surface.
-var rooms = []map[*op.Op]handler{
-	listRoom, rowRoom, fillRoom, crmRoom, accountRoom,
-	campaignRoom, stepRoom, approvalRoom, sendRoom, factRoom, hubRoom,
-	agentRoom, searchRoom, contactRoom, importRoom,
-}
-
-// target is what the router finds out about a request.
-type target struct {
-	http.ResponseWriter // never called
-	op                  *op.Op
-	handle              handler
-	req                 *http.Request // knows the values in the path
-}
-
-// routes registers every operation that has a path. A test demands that each has its rule.
-func (sb *Sandbox) routes() *http.ServeMux {
-	rules := map[*op.Op]handler{}
-	for _, room := range rooms {
-		maps.Copy(rules, room)
-	}
-	mux := http.NewServeMux()
-	for _, o := range op.All() {
-		pattern := sb.pattern(o)
-		if pattern == "" {
-			continue
-		}
-		handle := rules[o]
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			t := w.(*target)
-			t.op, t.handle, t.req = o, handle, r
-		})
-	}
-	mux.HandleFunc("/", nothing)
-	return mux
-}
-
-func (sb *Sandbox) route(r *http.Request) *target {
-	t := &target{req: r}
-	if routable(r) {
-		sb.mux.ServeHTTP(t, r)
-	}
-	return t
-}
-
-// routable keeps from the mux what it would answer itself: HEAD, which it takes for GET, and paths it would redirect.
-func routable(r *http.Request) bool {
-	switch {
-	case r.Method == http.MethodHead, r.Method == http.MethodConnect, r.RequestURI == "*":
-		return false
-	}
-	return clean(r.URL.Path) && clean(r.URL.EscapedPath())
-}
-
-func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) == p }
 
 // exchange takes a request from its arrival to the answer, which is not delivered yet.
 func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {

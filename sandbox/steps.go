@@ -172,13 +172,9 @@ func (c *call) previewStep() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	amount, err := c.price(1)
-	if err != nil {
-		return answer{}, err
-	}
 	c.uses(rulePreviewShape)
-	if amount > 0 {
-		c.effect(func() { c.spend(amount, "preview generated") }, "step previewed: %s", s.ID)
+	if err := c.charge("preview generated", "step previewed: "+s.ID); err != nil {
+		return answer{}, err
 	}
 	contact, _ := fieldString(sample, "id")
 	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -44,14 +45,21 @@ type wirePages struct {
 	TotalRecords int `json:"totalRecords"`
 }
 
-// page is the part of n things that a page shows.
-func page(n, limit, pageNum int) (from, to int, pages wirePages) {
-	pages = wirePages{PageNum: pageNum, TotalPages: (n + limit - 1) / limit, TotalRecords: n}
-	if pageNum > pages.TotalPages {
+// paging is what a request asks of a listing in pages.
+type paging struct{ limit, pageNum int }
+
+func (v *checks) paging(q url.Values, fallback int) paging {
+	return paging{v.number(q, "limit", 1000, fallback), v.number(q, "pageNum", 0, 1)}
+}
+
+// of is the part of n things that the page shows.
+func (p paging) of(n int) (from, to int, pages wirePages) {
+	pages = wirePages{PageNum: p.pageNum, TotalPages: (n + p.limit - 1) / p.limit, TotalRecords: n}
+	if p.pageNum > pages.TotalPages {
 		return n, n, pages
 	}
-	from = (pageNum - 1) * limit
-	return from, min(n, from+limit), pages
+	from = (p.pageNum - 1) * p.limit
+	return from, min(n, from+p.limit), pages
 }
 
 // timeFormat is ISO 8601 with milliseconds.

@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,6 +12,75 @@ import (
 )
 
 var _ = ambient("paths.supplied", "an operation whose path the document does not show is served where WithRoute puts it, and nowhere without it")
+
+// rooms hold the rules: one for each surface.
+var rooms = []map[*op.Op]handler{
+	listRoom, rowRoom, fillRoom, crmRoom, accountRoom,
+	campaignRoom, stepRoom, approvalRoom, sendRoom, factRoom, hubRoom,
+	agentRoom, searchRoom, contactRoom, importRoom,
+}
+
+// target is what the router finds out about a request.
+type target struct {
+	http.ResponseWriter // never called
+	op                  *op.Op
+	handle              handler
+	req                 *http.Request // knows the values in the path
+}
+
+// routes registers every operation that has a path. A test demands that each has its rule.
+func (sb *Sandbox) routes() *http.ServeMux {
+	rules := map[*op.Op]handler{}
+	for _, room := range rooms {
+		maps.Copy(rules, room)
+	}
+	mux := http.NewServeMux()
+	for _, o := range op.All() {
+		pattern := sb.pattern(o)
+		if pattern == "" {
+			continue
+		}
+		handle := rules[o]
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			t := w.(*target)
+			t.op, t.handle, t.req = o, handle, r
+		})
+	}
+	mux.HandleFunc("/", nothing)
+	return mux
+}
+
+// pattern is where an operation is served: nowhere, if it is empty.
+func (sb *Sandbox) pattern(o *op.Op) string {
+	switch route, moved := sb.paths[o]; {
+	case moved:
+		return route
+	case o.Path == "":
+		return ""
+	}
+	return o.Method + " " + basePath + o.Path
+}
+
+func (sb *Sandbox) route(r *http.Request) *target {
+	t := &target{req: r}
+	if routable(r) {
+		sb.mux.ServeHTTP(t, r)
+	}
+	return t
+}
+
+// routable keeps from the mux what it would answer itself: HEAD, which it takes for GET, and paths it would redirect.
+func routable(r *http.Request) bool {
+	switch {
+	case r.Method == http.MethodHead, r.Method == http.MethodConnect, r.RequestURI == "*":
+		return false
+	}
+	return clean(r.URL.Path) && clean(r.URL.EscapedPath())
+}
+
+func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) == p }
+
+func nothing(http.ResponseWriter, *http.Request) {}
 
 // parameters are those that the rules of an operation without a path look for.
 var parameters = map[*op.Op][]string{
@@ -69,17 +140,4 @@ func (sb *Sandbox) tryPatterns() (err error) {
 	}()
 	sb.routes()
 	return nil
-}
-
-func nothing(http.ResponseWriter, *http.Request) {}
-
-// pattern is where an operation is served: nowhere, if it is empty.
-func (sb *Sandbox) pattern(o *op.Op) string {
-	switch route, moved := sb.paths[o]; {
-	case moved:
-		return route
-	case o.Path == "":
-		return ""
-	}
-	return o.Method + " " + basePath + o.Path
 }
