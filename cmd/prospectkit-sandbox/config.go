@@ -155,7 +155,7 @@ func readState(path string) (sandbox.State, error) {
 	return sandbox.ReadState(file)
 }
 
-// newClock starts no earlier than anything in the state happened, because time never goes back.
+// newClock starts a manual clock no earlier than what is in the state began, because time never goes back.
 func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
 	kind, at, dated := strings.Cut(cfg.clock, ":")
 	switch scale, scaled := strings.CutPrefix(cfg.clock, "x"); {
@@ -180,12 +180,22 @@ func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
 	return nil, fmt.Errorf("-clock %s: real, manual, manual:TIME or a factor such as x60", cfg.clock)
 }
 
+// latest is the start, or when the newest thing in a state began, if that is later.
 func latest(start time.Time, state sandbox.State) time.Time {
+	after := func(at time.Time) {
+		if at.After(start) {
+			start = at
+		}
+	}
 	for _, ws := range state.Workspaces {
-		for _, list := range ws.Lists {
-			if list.CreatedAt.After(start) {
-				start = list.CreatedAt
-			}
+		for _, l := range ws.Lists {
+			after(l.CreatedAt)
+		}
+		for _, c := range ws.Campaigns {
+			after(c.CreatedAt)
+		}
+		for _, a := range ws.Agents {
+			after(a.BeganAt)
 		}
 	}
 	return start

@@ -310,13 +310,19 @@ func TestPortInUse(t *testing.T) {
 }
 
 func TestManualClockStartsBehindTheState(t *testing.T) {
-	state := sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{Name: "later", CreatedAt: date(2040)}}}}}
-	for _, tc := range []struct {
-		clock string
-		want  int
-	}{{"manual:2041-01-01T00:00:00Z", 2041}, {"manual:2030-01-01T00:00:00Z", 2040}} {
-		clock, err := config{clock: tc.clock}.newClock(state)
-		require.NoError(t, err)
-		require.Equal(t, date(tc.want), clock.Now())
+	for name, ws := range map[string]sandbox.Workspace{
+		"list":     {Lists: []sandbox.List{{Name: "later", CreatedAt: date(2040)}}},
+		"campaign": {Campaigns: []sandbox.Campaign{{Name: "later", CreatedAt: date(2040)}}},
+		"agent":    {Agents: []sandbox.Agent{{Name: "later", BeganAt: date(2040)}}},
+	} {
+		state := sandbox.State{Workspaces: []sandbox.Workspace{ws}}
+		for _, tc := range []struct {
+			clock string
+			want  int
+		}{{"manual:2041-01-01T00:00:00Z", 2041}, {"manual:2030-01-01T00:00:00Z", 2040}} {
+			clock, err := config{clock: tc.clock}.newClock(state)
+			require.NoError(t, err)
+			require.Equal(t, date(tc.want), clock.Now(), name)
+		}
 	}
 }
