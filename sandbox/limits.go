@@ -40,7 +40,8 @@ type WindowState struct {
 	ResetAt   time.Time // zero while the window has not started
 }
 
-// Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left.
+// Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. A day
+// outlasts many minutes: to have it used up at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
 	if !w.sb.checkSurface("Consume", surface) {
 		return
