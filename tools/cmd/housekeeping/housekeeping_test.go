@@ -183,3 +183,18 @@ func TestReferences(t *testing.T) {
 		"docs/b.md": "## What isn't: `it`\n[up](../README.md#one) [here](#nowhere)\n",
 	}))
 }
+
+func TestExamples(t *testing.T) {
+	require.Equal(t, []string{
+		".: ExampleB is no whole program: it uses something of another file, or its package is no _test package",
+		"LostService has no example",
+		"sandbox: Example_idle does not run, because it has no output",
+	}, findings(t, examples, map[string]string{
+		"a.go":                    "package p\ntype (\n\tNotesService struct{}\n\tLostService struct{}\n\tservice struct{}\n)\n",
+		"sandbox/a.go":            "package sandbox\ntype OtherService struct{}\n",
+		"a_test.go":               "package p_test\nfunc helper() {}\nconst id = 1\n",
+		"example_test.go":         "package p_test\nfunc ExampleNotesService_List() {\n\tsame()\n\t// Output:\n}\nfunc same() {}\nfunc ExampleB() {\n\thelper()\n\t// Output: b\n}\n",
+		"sandbox/example_test.go": "package sandbox_test\nfunc Example_idle() { println() }\nfunc later() {}\n",
+		"internal/x_test.go":      "package x\nfunc Example() {}\n",
+	}))
+}
