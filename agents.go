@@ -77,6 +77,9 @@ type Agent struct {
 // Raw returns the agent as the service sent it, with fields that the document does not show.
 func (a *Agent) Raw() Object { return a.raw }
 
+// String returns the agent as JSON text, for fmt: as the service sent it, or as you made it.
+func (a Agent) String() string { return textOf(a.raw, a) }
+
 // Draft reports whether the agent waits to be activated. It never moves by itself until then.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 

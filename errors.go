@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -265,6 +266,8 @@ func (e *Error) Advice() Advice {
 		return advice
 	case e.Status == http.StatusTooManyRequests:
 		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
+	case e.Status == 0 && e.outcome == NotApplied && (errors.Is(e.cause, context.Canceled) || errors.Is(e.cause, context.DeadlineExceeded)):
+		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the call's context or its time ended first"}
 	case e.Status == 0 && e.outcome == NotApplied:
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; try again when the network is back"}
 	}

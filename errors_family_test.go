@@ -155,3 +155,13 @@ func unnamedOperation(class prospectkit.Class) prospectkit.Operation {
 		Scope: prospectkit.ScopeCampaigns, Surface: prospectkit.SurfaceCampaigns, Class: class,
 	}
 }
+
+func TestAdviceWhenTheContextEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := newClient(t, always(200, "{}")).Account.Me(ctx)
+	var failed *prospectkit.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, prospectkit.ActionMayPass, failed.Advice().Action)
+	require.Contains(t, failed.Advice().Hint, "context", "it is not the network")
+}

@@ -44,6 +44,9 @@ type List struct {
 // [CodeListProcessing] speaks of is one of them.
 func (l *List) Raw() Object { return l.raw }
 
+// String returns the list as JSON text, for fmt: as the service sent it, or as you made it.
+func (l List) String() string { return textOf(l.raw, l) }
+
 // Column is a custom column of a list.
 type Column struct {
 	ID   string `json:"id"`

@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -182,4 +183,24 @@ func FuzzRowScan(f *testing.F) {
 			require.Equal(t, string(want), string(page.Items[i].Raw()))
 		}
 	})
+}
+
+// What a first program prints is text, not the bytes inside.
+func TestValuesPrintAsJSON(t *testing.T) {
+	t.Parallel()
+	const text = `{"id":"0123456789abcdef01234567", "name":"Q1", "new":1}`
+	client := newClient(t, always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`), unpaced())
+	list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	agent, err := client.Agents.Get(t.Context(), listID)
+	require.NoError(t, err)
+	found, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
+	require.NoError(t, err)
+	var row prospectkit.Row
+	require.NoError(t, json.Unmarshal([]byte(text), &row))
+	for _, v := range []any{list, *list, agent, *agent, &found.Profiles[0], found.Profiles[0], row.Object, row, &row} {
+		require.JSONEq(t, text, fmt.Sprint(v), "%T", v)
+		require.JSONEq(t, "["+text+"]", fmt.Sprintf("%+v", []any{v}), "%T", v)
+	}
+	require.JSONEq(t, `{"id":"","name":"Q1","entityType":"","contactsCount":0,"companiesCount":0}`, prospectkit.List{Name: "Q1"}.String())
 }

@@ -94,6 +94,9 @@ type Profile struct {
 // Raw returns the profile as the service sent it.
 func (p *Profile) Raw() Object { return p.raw }
 
+// String returns the profile as JSON text, for fmt: as the service sent it, or as you made it.
+func (p Profile) String() string { return textOf(p.raw, p) }
+
 // ProfilePage is one page of a search, and the way to the next.
 type ProfilePage struct {
 	Profiles []Profile

@@ -22,6 +22,21 @@ type Object struct {
 // Raw returns the JSON text. It is empty if the service sent none. Do not change it.
 func (o Object) Raw() json.RawMessage { return o.raw }
 
+// String returns the JSON text, for fmt. It may hold personal data: keep it out of logs.
+func (o Object) String() string { return string(o.raw) }
+
+// textOf is the JSON text of a value that was decoded from an object, or of one that somebody made.
+func textOf(from Object, v any) string {
+	if !from.IsZero() {
+		return from.String()
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
 // IsZero reports whether there is nothing.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
