@@ -78,22 +78,21 @@ func (ws *workspace) record(a *agent) wireAgentRecord {
 
 func createAgent(kind string) handler {
 	return func(c *call) (answer, error) {
-		body, err := c.fields()
+		body, err := c.form()
 		if err != nil {
 			return answer{}, err
 		}
-		var v checks
-		spec := readSpec(kind, body, &v, c.now, c.sb.plan.Fields)
+		spec := readSpec(kind, body, c.now, c.sb.plan.Fields)
 		c.uses(spec.guesses...)
-		if err := v.err(); err != nil {
+		if err := body.err(); err != nil {
 			return answer{}, err
 		}
 		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
 		if spec.month {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
-		delete(body, "start")
-		if a.Config, err = json.Marshal(body); err != nil {
+		delete(body.fields, "start")
+		if a.Config, err = json.Marshal(body.fields); err != nil {
 			return answer{}, err
 		}
 		if err := c.mayCreate(a); err != nil {
@@ -170,9 +169,9 @@ func (c *call) listAgents() (answer, error) {
 	if !c.sb.plan.Paged {
 		return reply(http.StatusOK, object{"agents": records})
 	}
-	var v checks
-	page := v.paging(c.query, 50)
-	if err := v.err(); err != nil {
+	q := c.params()
+	page := q.paging(50)
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	from, to, pages := page.of(len(records))
@@ -223,7 +222,7 @@ func (c *call) draftAgent() (*agent, error) {
 }
 
 func (c *call) adjustAgent() (answer, error) {
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
@@ -232,17 +231,17 @@ func (c *call) adjustAgent() (answer, error) {
 		return answer{}, err
 	}
 	c.uses(ruleAgentAdjust)
-	merged, err := mergeConfig(a.Config, body)
+	merged, err := mergeConfig(a.Config, body.fields)
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	if _, sent := body["start"]; sent {
-		v.fail("start", "cannot be adjusted: activate the agent")
+	next := &form{fields: merged}
+	if body.has("start") {
+		next.fail("start", "cannot be adjusted: activate the agent")
 	}
-	spec := readSpec(a.Type, merged, &v, c.now, c.sb.plan.Fields)
+	spec := readSpec(a.Type, next, c.now, c.sb.plan.Fields)
 	c.uses(spec.guesses...)
-	if err := v.err(); err != nil {
+	if err := next.err(); err != nil {
 		return answer{}, err
 	}
 	if spec.name != a.Name {
@@ -262,7 +261,7 @@ func (c *call) adjustAgent() (answer, error) {
 	}
 	c.effect(func() {
 		a.Name, a.Config, a.spec = spec.name, config, spec
-		if _, sent := body["expirationDate"]; sent {
+		if body.has("expirationDate") {
 			a.ExpiresAt = spec.expires
 			c.sb.scheduleAgentExpiry(c.ws, a)
 		}
@@ -321,12 +320,12 @@ func (c *call) pauseAgent() (answer, error) {
 
 func (c *call) autocomplete() (answer, error) {
 	c.uses(ruleAutocomplete)
-	var v checks
-	field := v.choice(c.query, "field", "region", "industry", "title")
-	if !c.query.Has("field") {
-		v.fail("field", "is required")
+	q := c.params()
+	field := q.choice("field", "region", "industry", "title")
+	if !q.Has("field") {
+		q.fail("field", "is required")
 	}
-	if err := v.err(); err != nil {
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	values := []string{}

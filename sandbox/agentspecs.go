@@ -78,54 +78,54 @@ var (
 )
 
 // readSpec reads the fields of a creation, in the order in which the document shows them.
-func readSpec(kind string, body fields, v *checks, now time.Time, names AgentFields) agentSpec {
+func readSpec(kind string, body *form, now time.Time, names AgentFields) agentSpec {
 	var s agentSpec
-	s.name = body.required(v, "listName")
-	if _, sent := body["listName"]; sent && strings.TrimSpace(s.name) == "" {
-		v.fail("listName", "has to be at least 1 character long")
+	s.name = body.required("listName")
+	if body.has("listName") && strings.TrimSpace(s.name) == "" {
+		body.fail("listName", "has to be at least 1 character long")
 	}
 	switch kind {
 	case PeopleWatcher:
-		s.event = body.choice(v, "eventType", true, "social-person-profile-updates", "social-person-post-updates")
-		s.readSources(body, v)
-		s.frequency = body.integer(v, "frequency", 1, maxFrequency, 1)
+		s.event = body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
+		s.readSources(body)
+		s.frequency = body.integer("frequency", 1, maxFrequency, 1)
 	case WebMonitor:
-		s.entity = body.choice(v, "entityType", true, "person", "company")
-		s.prompt = body.required(v, "prompt")
-		if _, sent := body["prompt"]; sent {
-			v.length("prompt", s.prompt, longestPrompt)
+		s.entity = body.requiredChoice("entityType", "person", "company")
+		s.prompt = body.required("prompt")
+		if body.has("prompt") {
+			body.length("prompt", s.prompt, longestPrompt)
 		}
-		s.period = body.choice(v, "searchPeriod", false, slices.Sorted(maps.Keys(periods))...)
-		body.integer(v, "numResults", 1, maxPages, 10) // caps pages, not results
+		s.period = body.choice("searchPeriod", slices.Sorted(maps.Keys(periods))...)
+		body.integer("numResults", 1, maxPages, 10) // caps pages, not results
 	}
-	s.start = body.flag(v, "start")
-	s.readExpiry(body, v, now)
-	if _, sent := body["maxCreditSpend"]; sent {
-		s.maxSpend = int64(body.integer(v, "maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
+	s.start = body.flag("start")
+	s.readExpiry(body, now)
+	if body.has("maxCreditSpend") {
+		s.maxSpend = int64(body.integer("maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
 	}
-	s.readRest(kind, body, v, names)
+	s.readRest(kind, body, names)
 	return s
 }
 
-func (s *agentSpec) readSources(body fields, v *checks) {
-	one, hasOne := body.text(v, "listId")
-	many, hasMany := body.idList(v, "listIds", 0)
-	_, sentOne := body["listId"]
+func (s *agentSpec) readSources(body *form) {
+	one, hasOne := body.text("listId")
+	many, hasMany := body.idList("listIds", 0)
+	sentOne := body.has("listId")
 	switch {
 	case sentOne && hasMany:
-		v.fail("listId", "and listIds exclude each other")
+		body.fail("listId", "and listIds exclude each other")
 	case !sentOne && !hasMany:
-		v.fail("listId", "or listIds is required")
+		body.fail("listId", "or listIds is required")
 	case hasOne:
-		v.id("listId", one)
+		body.id("listId", one)
 		many = []string{one}
 	}
 	s.sources = many
 }
 
-func (s *agentSpec) readExpiry(body fields, v *checks, now time.Time) {
+func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	const name = "expirationDate"
-	raw, sent := body[name]
+	raw, sent := body.fields[name]
 	s.month = !sent
 	if !sent || string(raw) == "null" {
 		return
@@ -134,34 +134,34 @@ func (s *agentSpec) readExpiry(body fields, v *checks, now time.Time) {
 	day, err := time.Parse(isoDate, text)
 	switch {
 	case err != nil:
-		v.fail(name, "has to be a date, YYYY-MM-DD, or null")
+		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
 	case !day.After(now):
-		v.fail(name, "has to be in the future")
+		body.fail(name, "has to be in the future")
 	}
 	s.expires = day
 }
 
 // readRest looks at the fields that the document describes without a name.
-func (s *agentSpec) readRest(kind string, body fields, v *checks, names AgentFields) {
-	for _, name := range slices.Sorted(maps.Keys(body)) {
+func (s *agentSpec) readRest(kind string, body *form, names AgentFields) {
+	for _, name := range slices.Sorted(maps.Keys(body.fields)) {
 		if slices.Contains(sharedFields, name) || slices.Contains(ownFields[kind], name) {
 			continue
 		}
-		container := body[name][0] == '[' || body[name][0] == '{'
+		container := body.fields[name][0] == '[' || body.fields[name][0] == '{'
 		switch {
 		case kind == PersonDiscovery && container:
-			s.readFilter(name, body[name], v)
+			s.readFilter(body, name, body.fields[name])
 			continue
 		case name == "":
 		case kind == PersonDiscovery && name == names.ResultsPerRun:
-			s.perRun = body.integer(v, name, 1, math.MaxInt32, resultsMultiple)
+			s.perRun = body.integer(name, 1, math.MaxInt32, resultsMultiple)
 			if s.perRun%resultsMultiple != 0 {
-				v.fail(name, "has to be a multiple of %d", resultsMultiple)
+				body.fail(name, "has to be a multiple of %d", resultsMultiple)
 			}
 		case name == names.ResultCap:
-			s.cap = body.integer(v, name, 1, math.MaxInt32, 0)
+			s.cap = body.integer(name, 1, math.MaxInt32, 0)
 		case kind != WebMonitor && (name == names.Phone || name == names.WorkEmail):
-			if body.flag(v, name) {
+			if body.flag(name) {
 				s.enriched++
 			}
 		}
@@ -170,23 +170,23 @@ func (s *agentSpec) readRest(kind string, body fields, v *checks, names AgentFie
 	if kind == PersonDiscovery {
 		s.guess(ruleAgentFilter)
 		if len(s.filters) == 0 {
-			v.fail("filters", "need at least one that is not empty")
+			body.fail("filters", "need at least one that is not empty")
 		}
 	}
 }
 
-func (s *agentSpec) readFilter(name string, raw json.RawMessage, v *checks) {
+func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage) {
 	if raw[0] == '{' {
 		var inner fields
 		_ = json.Unmarshal(raw, &inner) // an object is one
 		for _, key := range slices.Sorted(maps.Keys(inner)) {
-			s.readFilter(name+"."+key, inner[key], v)
+			s.readFilter(body, name+"."+key, inner[key])
 		}
 		return
 	}
 	values, err := stringsOf(raw)
 	if err != nil {
-		v.fail(name, "has to be an array of strings")
+		body.fail(name, "has to be an array of strings")
 		return
 	}
 	if len(values) > 0 {

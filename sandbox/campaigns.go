@@ -96,14 +96,14 @@ type draft struct {
 }
 
 // draft reads what creation and adjustment share.
-func (f fields) draft(v *checks, c *call) (d draft, err error) {
-	if d.Name, d.named = f.text(v, "name"); d.named {
+func (f *form) draft(c *call) (d draft, err error) {
+	if d.Name, d.named = f.text("name"); d.named {
 		d.Name = strings.TrimSpace(d.Name)
-		v.length("name", d.Name, longestName)
+		f.length("name", d.Name, longestName)
 	}
-	d.ListIDs, d.listed = f.listIDs(v)
-	d.Steps, d.stepped = f.steps(v, c)
-	if raw, ok := f["channels"]; ok {
+	d.ListIDs, d.listed = f.listIDs()
+	d.Steps, d.stepped = f.steps(c)
+	if raw, ok := f.fields["channels"]; ok {
 		c.uses(ruleChannelNames)
 		d.channelled = true
 		if d.Channels, ok = readChannels(raw); !ok {
@@ -127,14 +127,14 @@ func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
 }
 
 // listIDs reads ids, each of them once. How many there may be is not a matter of form.
-func (f fields) listIDs(v *checks) (ids []string, sent bool) {
-	raw, sent := f["listIds"]
+func (f *form) listIDs() (ids []string, sent bool) {
+	raw, sent := f.fields["listIds"]
 	if !sent {
 		return nil, false
 	}
 	var all []string
 	if json.Unmarshal(raw, &all) != nil || all == nil || !all24(all) {
-		v.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
+		f.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
 		return nil, true
 	}
 	for _, id := range all {
@@ -195,22 +195,21 @@ func reachable(row json.RawMessage, channel string) bool {
 
 func (c *call) createCampaign() (answer, error) {
 	c.uses(ruleNewCampaign)
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	d, wrongChannels := body.draft(&v, c)
-	if _, sent := body["name"]; !sent {
-		v.fail("name", "is required")
+	d, wrongChannels := body.draft(c)
+	if !body.has("name") {
+		body.fail("name", "is required")
 	}
 	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
-		if id, sent := body.text(&v, name); sent {
-			v.id(name, id)
+		if id, sent := body.text(name); sent {
+			body.id(name, id)
 		}
 	}
-	body.only(&v, "name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")
-	switch err := v.err(); {
+	body.only("name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")
+	switch err := body.err(); {
 	case err != nil:
 		return answer{}, err
 	case wrongChannels != nil:
@@ -243,7 +242,7 @@ func (c *call) createCampaign() (answer, error) {
 }
 
 // references refuses ids of what does not exist.
-func (c *call) references(body fields) error {
+func (c *call) references(body *form) error {
 	for _, ref := range []struct {
 		name, code, what string
 	}{
@@ -251,7 +250,7 @@ func (c *call) references(body fields) error {
 		{"writingStyleId", "WRITING_STYLE_NOT_FOUND", "writing style"},
 		{"knowledgeHubId", "KNOWLEDGE_HUB_NOT_FOUND", "knowledge hub"},
 	} {
-		if id, ok := asString(body[ref.name]); ok {
+		if id, ok := asString(body.fields[ref.name]); ok {
 			c.uses(ruleHubOfCampaign)
 			if ref.name != "knowledgeHubId" || c.ws.hub(id) == nil {
 				return &refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name}
@@ -267,17 +266,16 @@ func (c *call) adjustCampaign() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	d, wrongChannels := body.draft(&v, c)
-	if len(body) == 0 {
-		v.fail("name", "channels, listIds or steps is required")
+	d, wrongChannels := body.draft(c)
+	if len(body.fields) == 0 {
+		body.fail("name", "channels, listIds or steps is required")
 	}
-	body.only(&v, "name", "channels", "listIds", "steps")
-	if err := v.err(); err != nil {
+	body.only("name", "channels", "listIds", "steps")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	cp, err := c.campaignByID(id)

@@ -28,28 +28,36 @@ func (v *checks) err() error {
 	return &refusal{code: "VALIDATION_FAILED", message: strings.Join(v.messages, "; ") + ".", param: v.param}
 }
 
+// params are a query that is being read, and what is wrong with it.
+type params struct {
+	url.Values
+	checks
+}
+
+func (c *call) params() *params { return &params{Values: c.query} }
+
 // number reads an integer of at least 1 from the query. A largest of zero is no bound.
-func (v *checks) number(q url.Values, name string, largest, fallback int) int {
+func (q *params) number(name string, largest, fallback int) int {
 	if !q.Has(name) {
 		return fallback
 	}
 	n, err := strconv.Atoi(q.Get(name))
 	switch {
 	case err != nil:
-		v.fail(name, "has to be an integer")
+		q.fail(name, "has to be an integer")
 	case n < 1:
-		v.fail(name, "has to be at least 1")
+		q.fail(name, "has to be at least 1")
 	case largest > 0 && n > largest:
-		v.fail(name, "has to be at most %d", largest)
+		q.fail(name, "has to be at most %d", largest)
 	}
 	return n
 }
 
 // text reads a string with bounds, in characters, from the query. Without one it is empty.
-func (v *checks) text(q url.Values, name string, longest int) string {
+func (q *params) text(name string, longest int) string {
 	s := q.Get(name)
 	if q.Has(name) {
-		v.length(name, s, longest)
+		q.length(name, s, longest)
 	}
 	return s
 }
@@ -70,10 +78,10 @@ func (v *checks) id(name, s string) {
 const wantID = "has to be 24 hexadecimal digits"
 
 // choice reads one of several values from the query. Without one it is empty.
-func (v *checks) choice(q url.Values, name string, choices ...string) string {
+func (q *params) choice(name string, choices ...string) string {
 	s := q.Get(name)
 	if q.Has(name) && !slices.Contains(choices, s) {
-		v.fail(name, "has to be one of %s", strings.Join(choices, ", "))
+		q.fail(name, "has to be one of %s", strings.Join(choices, ", "))
 	}
 	return s
 }

@@ -23,25 +23,24 @@ type companyQuery struct {
 }
 
 func (c *call) searchCompanies() (answer, error) {
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
 	c.uses(ruleCompanySearch)
-	var v checks
-	page := body.readScroll(&v, c)
-	saved, isSaved := body.text(&v, "savedSearchId")
-	_, filtered := body["filters"]
+	page := body.readScroll(c)
+	saved, isSaved := body.text("savedSearchId")
+	filtered := body.has("filters")
 	switch {
 	case isSaved && filtered:
-		v.fail("savedSearchId", "and filters exclude each other")
+		body.fail("savedSearchId", "and filters exclude each other")
 	case isSaved:
-		v.id("savedSearchId", saved)
+		body.id("savedSearchId", saved)
 	}
-	if err := v.err(); err != nil {
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
-	raw := body["filters"]
+	raw := body.fields["filters"]
 	if isSaved {
 		s, err := c.savedSearch(saved, true)
 		if err != nil {
@@ -49,7 +48,7 @@ func (c *call) searchCompanies() (answer, error) {
 		}
 		raw = s.Filters
 	}
-	q, err := c.companyQuery(raw, body["excludeCompanyLists"])
+	q, err := c.companyQuery(raw, body.fields["excludeCompanyLists"])
 	if err != nil {
 		return answer{}, err
 	}

@@ -34,17 +34,16 @@ const (
 
 func (c *call) resolveContact() (answer, error) {
 	c.uses(ruleResolve)
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	email, byEmail := body.text(&v, "email")
-	url, byURL := body.text(&v, "socialUrl")
+	email, byEmail := body.text("email")
+	url, byURL := body.text("socialUrl")
 	if !byEmail && !byURL {
-		v.fail("email", "or socialUrl is required")
+		body.fail("email", "or socialUrl is required")
 	}
-	if err := v.err(); err != nil {
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	id, found := c.ws.contactWith(map[string]string{"email": email, "socialUrl": url})
@@ -117,10 +116,10 @@ func (c *call) timeline() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	limit := v.number(c.query, "limit", maxActivities, maxActivities)
-	cursor := v.text(c.query, "cursor", longestCursor)
-	if err := v.err(); err != nil {
+	q := c.params()
+	limit := q.number("limit", maxActivities, maxActivities)
+	cursor := q.text("cursor", longestCursor)
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	scheduled, happened := c.ws.activitiesOf(id)

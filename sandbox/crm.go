@@ -103,17 +103,16 @@ func (c *call) pushToCRM() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	crm := body.required(&v, "crm")
-	if len(v.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
-		v.fail("crm", "has to be one of %s", strings.Join(c.ws.crm.Supported, ", "))
+	crm := body.required("crm")
+	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
+		body.fail("crm", "has to be one of %s", strings.Join(c.ws.crm.Supported, ", "))
 	}
-	contacts, chosen := body.ids(&v, "contactIds")
-	if err := v.err(); err != nil {
+	contacts, chosen := body.ids("contactIds")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	l, err := c.listByID(id)

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -30,25 +28,21 @@ func (c *call) editFact() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	_, sentClaim := body["claim"]
-	_, sentCategory := body["category"]
+	sentClaim := body.has("claim")
+	sentCategory := body.has("category")
 	if !sentClaim && !sentCategory {
-		v.fail("claim", "or category is required")
+		body.fail("claim", "or category is required")
 	}
-	claim, isText := body.text(&v, "claim")
+	claim, isText := body.text("claim")
 	if isText {
-		v.length("claim", claim, longestClaim)
+		body.length("claim", claim, longestClaim)
 	}
-	category, isText := body.text(&v, "category")
-	if isText && !slices.Contains(factCategories, category) {
-		v.fail("category", "has to be one of %s", strings.Join(factCategories, ", "))
-	}
-	if err := v.err(); err != nil {
+	category := body.choice("category", factCategories...)
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	f := c.ws.fact(id)

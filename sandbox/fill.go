@@ -30,16 +30,15 @@ func (c *call) addMembers() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	wanted, sent := body.ids(&v, "contactIds")
+	wanted, sent := body.ids("contactIds")
 	if !sent {
-		v.fail("contactIds", "is required")
+		body.fail("contactIds", "is required")
 	}
-	if err := v.err(); err != nil {
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	l, err := c.listByID(id)
@@ -103,13 +102,12 @@ func (c *call) addContacts() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	rows := body.newRows(&v, "contacts")
-	if err := v.err(); err != nil {
+	rows := body.newRows("contacts")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	l, err := c.listByID(id)
@@ -130,19 +128,19 @@ func (c *call) addContacts() (answer, error) {
 }
 
 // newRows reads an array of 1 to 500 objects that have no id yet.
-func (f fields) newRows(v *checks, name string) []json.RawMessage {
-	if _, ok := f[name]; !ok {
-		v.fail(name, "is required")
+func (f *form) newRows(name string) []json.RawMessage {
+	if !f.has(name) {
+		f.fail(name, "is required")
 		return nil
 	}
 	var rows []json.RawMessage
-	if json.Unmarshal(f[name], &rows) != nil || len(rows) < 1 || len(rows) > maxIDs {
-		v.fail(name, "has to be an array of 1 to %d objects", maxIDs)
+	if json.Unmarshal(f.fields[name], &rows) != nil || len(rows) < 1 || len(rows) > maxIDs {
+		f.fail(name, "has to be an array of 1 to %d objects", maxIDs)
 		return nil
 	}
 	for i, row := range rows {
 		if _, hasID := field(row, "id"); hasID || !isObject(row) {
-			v.fail(name, "has to hold objects without an id: number %d is none", i)
+			f.fail(name, "has to hold objects without an id: number %d is none", i)
 			return nil
 		}
 	}
@@ -151,15 +149,14 @@ func (f fields) newRows(v *checks, name string) []json.RawMessage {
 
 func (c *call) saveToList() (answer, error) {
 	c.uses(ruleSave)
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	source := body.requiredID(&v, "sourceListId")
-	dest := body.destination(&v)
-	wanted, chosen := body.ids(&v, "contactIds")
-	if err := v.err(); err != nil {
+	source := body.requiredID("sourceListId")
+	dest := body.destination()
+	wanted, chosen := body.ids("contactIds")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 
@@ -186,15 +183,15 @@ type destination struct {
 	byID     bool
 }
 
-func (f fields) destination(v *checks) (d destination) {
+func (f *form) destination() (d destination) {
 	var byName bool
-	d.id, d.byID = f.text(v, "listId")
-	d.name, byName = f.text(v, "listName")
+	d.id, d.byID = f.text("listId")
+	d.name, byName = f.text("listName")
 	if d.name = strings.TrimSpace(d.name); byName {
-		v.length("listName", d.name, longestName)
+		f.length("listName", d.name, longestName)
 	}
 	if d.byID == byName {
-		v.fail("listId", "or listName is required, not both")
+		f.fail("listId", "or listName is required, not both")
 	}
 	return d
 }

@@ -110,14 +110,13 @@ func (c *call) notReady() error {
 
 func (c *call) setDefaultHub() (answer, error) {
 	c.uses(ruleHubChoice)
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	id := body.requiredID(&v, "knowledgeHubId")
-	body.only(&v, "knowledgeHubId")
-	if err := v.err(); err != nil {
+	id := body.requiredID("knowledgeHubId")
+	body.only("knowledgeHubId")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	h, err := c.hubByID(id)

@@ -39,17 +39,16 @@ func (c *call) createImport() (answer, error) {
 	if kind, params, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		return c.importForm(params["boundary"])
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	if _, sent := body["importId"]; !sent {
+	if !body.has("importId") {
 		return answer{}, errNoImportFile
 	}
 	c.uses(ruleImportForm)
-	var v checks
-	id, _ := body.text(&v, "importId")
-	if err := v.err(); err != nil {
+	id, _ := body.text("importId")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	return c.importUpload(id)
@@ -134,7 +133,7 @@ func (c *call) importFile(file Import) (answer, error) {
 
 func (c *call) presignImport() (answer, error) {
 	c.uses(rulePresign)
-	if _, err := c.fields(); err != nil {
+	if _, err := c.form(); err != nil {
 		return answer{}, err
 	}
 	id := ""

@@ -75,15 +75,15 @@ func (l *list) wire() wireList {
 }
 
 func (c *call) listLists() (answer, error) {
-	var v checks
-	page := v.paging(c.query, 50)
-	kind := v.choice(c.query, "entityType", ContactList, CompanyList)
-	folder := c.query.Get("folderId")
-	if c.query.Has("folderId") {
-		v.id("folderId", folder)
+	q := c.params()
+	page := q.paging(50)
+	kind := q.choice("entityType", ContactList, CompanyList)
+	folder := q.Get("folderId")
+	if q.Has("folderId") {
+		q.id("folderId", folder)
 	}
-	search := strings.ToLower(v.text(c.query, "search", 200))
-	if err := v.err(); err != nil {
+	search := strings.ToLower(q.text("search", 200))
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 
@@ -103,21 +103,20 @@ func (c *call) listLists() (answer, error) {
 }
 
 func (c *call) createList() (answer, error) {
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	name := strings.TrimSpace(body.required(&v, "name"))
-	if _, sent := body["name"]; sent {
-		v.length("name", name, longestName)
+	name := strings.TrimSpace(body.required("name"))
+	if body.has("name") {
+		body.length("name", name, longestName)
 	}
-	kind, sent := body.text(&v, "entityType")
+	kind, sent := body.text("entityType")
 	if sent && kind != ContactList && kind != CompanyList {
-		v.fail("entityType", "has to be %s or %s", ContactList, CompanyList)
+		body.fail("entityType", "has to be %s or %s", ContactList, CompanyList)
 	}
-	body.only(&v, "name", "entityType")
-	if err := v.err(); err != nil {
+	body.only("name", "entityType")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	if err := c.nameFree(name); err != nil {
@@ -188,20 +187,19 @@ func (c *call) moveList() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	folder, root := "", string(body["folderId"]) == "null"
+	folder, root := "", string(body.fields["folderId"]) == "null"
 	if !root {
-		folder = body.required(&v, "folderId")
+		folder = body.required("folderId")
 	}
-	if !root && len(v.messages) == 0 && !isID(folder) {
-		v.fail("folderId", "has to be 24 hexadecimal digits, or null")
+	if !root && len(body.messages) == 0 && !isID(folder) {
+		body.fail("folderId", "has to be 24 hexadecimal digits, or null")
 	}
-	body.only(&v, "folderId")
-	if err := v.err(); err != nil {
+	body.only("folderId")
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	l, err := c.listByID(id)
@@ -227,12 +225,12 @@ type wireFolder struct {
 }
 
 func (c *call) listFolders() (answer, error) {
-	var v checks
-	kind := v.choice(c.query, "type", folderTypes...)
-	if !c.query.Has("type") {
-		v.fail("type", "is required")
+	q := c.params()
+	kind := q.choice("type", folderTypes...)
+	if !q.Has("type") {
+		q.fail("type", "is required")
 	}
-	if err := v.err(); err != nil {
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	folders := []wireFolder{}

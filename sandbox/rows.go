@@ -37,20 +37,20 @@ func (c *call) listRows() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	page := v.paging(c.query, 100)
-	sortBy := v.text(c.query, "sortBy", 100)
-	sortOrder := v.choice(c.query, "sortOrder", "asc", "desc")
-	filters := c.query.Get("filters")
+	q := c.params()
+	page := q.paging(100)
+	sortBy := q.text("sortBy", 100)
+	sortOrder := q.choice("sortOrder", "asc", "desc")
+	filters := q.Get("filters")
 	if runes(filters) > longestFilter {
 		c.uses(ruleLongFilter)
-		v.fail("filters", "has to be at most %d characters long", longestFilter)
+		q.fail("filters", "has to be at most %d characters long", longestFilter)
 	}
-	if err := v.err(); err != nil {
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	var conditions []condition
-	if c.query.Has("filters") {
+	if q.Has("filters") {
 		if conditions, err = parseFilters(filters); err != nil {
 			return answer{}, err
 		}

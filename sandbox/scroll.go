@@ -69,12 +69,12 @@ type scrollRequest struct {
 }
 
 // readScroll reads size and scrollToken.
-func (f fields) readScroll(v *checks, c *call) (r scrollRequest) {
-	if r.size = f.integer(v, "size", 0, maxSearchSize, defaultSearchSize); r.size == 0 {
+func (f *form) readScroll(c *call) (r scrollRequest) {
+	if r.size = f.integer("size", 0, maxSearchSize, defaultSearchSize); r.size == 0 {
 		c.uses(ruleSearchSize)
-		v.fail("size", "has to be 1 to %d", maxSearchSize)
+		f.fail("size", "has to be 1 to %d", maxSearchSize)
 	}
-	r.token, r.later = f.text(v, "scrollToken")
+	r.token, r.later = f.text("scrollToken")
 	return r
 }
 

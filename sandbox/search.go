@@ -120,16 +120,15 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 }
 
 func (c *call) searchProspects() (answer, error) {
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	page := body.readScroll(&v, c)
-	if err := v.err(); err != nil {
+	page := body.readScroll(c)
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
-	filters, err := c.readFilters(body["filters"])
+	filters, err := c.readFilters(body.fields["filters"])
 	if err != nil {
 		return answer{}, err
 	}
@@ -144,16 +143,15 @@ func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFi
 
 func (c *call) saveSearchToList() (answer, error) {
 	c.uses(ruleSearchSave)
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	to := body.destination(&v)
-	if err := v.err(); err != nil {
+	to := body.destination()
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
-	filters, err := c.readFilters(body["filters"])
+	filters, err := c.readFilters(body.fields["filters"])
 	if err != nil {
 		return answer{}, err
 	}
@@ -226,13 +224,12 @@ func (c *call) runSavedSearch() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	page := body.readScroll(&v, c)
-	if err := v.err(); err != nil {
+	page := body.readScroll(c)
+	if err := body.err(); err != nil {
 		return answer{}, err
 	}
 	s, err := c.savedSearch(id, false)

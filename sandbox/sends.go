@@ -48,9 +48,9 @@ func (c *call) listSends() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	page := v.paging(c.query, 100)
-	if err := v.err(); err != nil {
+	q := c.params()
+	page := q.paging(100)
+	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	cp, err := c.campaignByID(id)
@@ -70,23 +70,22 @@ func (c *call) editSend() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.fields()
+	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	var v checks
-	subject, hasSubject := body.text(&v, "subject")
-	words, hasBody := body.text(&v, "body")
-	due, hasDue := body.text(&v, "dueAt")
+	subject, hasSubject := body.text("subject")
+	words, hasBody := body.text("body")
+	due, hasDue := body.text("dueAt")
 	dueAt, err := time.Parse(time.RFC3339, due)
 	if year := dueAt.UTC().Year(); hasDue && (err != nil || year < 1970 || year > 9999) {
-		v.fail("dueAt", "has to be a time in ISO 8601, after 1970")
+		body.fail("dueAt", "has to be a time in ISO 8601, after 1970")
 	}
-	if len(body) == 0 {
-		v.fail("subject", "body or dueAt is required")
+	if len(body.fields) == 0 {
+		body.fail("subject", "body or dueAt is required")
 	}
-	body.only(&v, "subject", "body", "dueAt")
-	if err := v.err(); err != nil {
+	body.only("subject", "body", "dueAt")
+	if err := body.err(); err != nil {
 		c.uses(ruleSendEdit)
 		return answer{}, err
 	}

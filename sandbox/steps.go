@@ -95,41 +95,41 @@ type wireStep struct {
 }
 
 // steps reads the steps of a body. It reports whether there are any.
-func (f fields) steps(v *checks, c *call) ([]Step, bool) {
-	raw, ok := f["steps"]
+func (f *form) steps(c *call) ([]Step, bool) {
+	raw, ok := f.fields["steps"]
 	if !ok {
 		return nil, false
 	}
 	c.uses(ruleStepsSent, ruleStepTypes)
 	var all []map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
-		v.fail("steps", "has to be an array of objects, at least one")
+		f.fail("steps", "has to be an array of objects, at least one")
 		return nil, true
 	}
 	steps := make([]Step, len(all))
 	for i, one := range all {
 		if problem := readStep(one, &steps[i]); problem != "" {
-			v.fail("steps", "number %d: %s", i, problem)
+			f.fail("steps", "number %d: %s", i, problem)
 		}
 	}
 	return numbered(steps), true
 }
 
 // readStep reads one step, and says what is wrong with it.
-func readStep(f fields, s *Step) (problem string) {
-	var v checks
-	s.Type, _ = f.text(&v, "type")
+func readStep(fields fields, s *Step) (problem string) {
+	f := form{fields: fields}
+	s.Type, _ = f.text("type")
 	if !slices.Contains(stepTypes, s.Type) {
-		v.fail("type", "has to be one of %s", strings.Join(stepTypes, ", "))
+		f.fail("type", "has to be one of %s", strings.Join(stepTypes, ", "))
 	}
-	if raw, ok := f["sequenceNumber"]; ok && (json.Unmarshal(raw, &s.SequenceNumber) != nil || s.SequenceNumber < 1) {
-		v.fail("sequenceNumber", "has to be an integer of at least 1")
+	if raw, ok := f.fields["sequenceNumber"]; ok && (json.Unmarshal(raw, &s.SequenceNumber) != nil || s.SequenceNumber < 1) {
+		f.fail("sequenceNumber", "has to be an integer of at least 1")
 	}
-	s.Subject, _ = f.text(&v, "subject")
-	s.Body, _ = f.text(&v, "body")
-	s.Topic, _ = f.text(&v, "topic")
-	f.only(&v, "type", "sequenceNumber", "subject", "body", "topic")
-	return strings.Join(v.messages, ", ")
+	s.Subject, _ = f.text("subject")
+	s.Body, _ = f.text("body")
+	s.Topic, _ = f.text("topic")
+	f.only("type", "sequenceNumber", "subject", "body", "topic")
+	return strings.Join(f.messages, ", ")
 }
 
 // fit refuses steps that the channels of a campaign do not carry.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -48,8 +47,8 @@ type wirePages struct {
 // paging is what a request asks of a listing in pages.
 type paging struct{ limit, pageNum int }
 
-func (v *checks) paging(q url.Values, fallback int) paging {
-	return paging{v.number(q, "limit", 1000, fallback), v.number(q, "pageNum", 0, 1)}
+func (q *params) paging(fallback int) paging {
+	return paging{q.number("limit", 1000, fallback), q.number("pageNum", 0, 1)}
 }
 
 // of is the part of n things that the page shows.
