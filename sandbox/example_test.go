@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -115,4 +116,157 @@ func ExampleTenant_Outbox() {
 	// 09:00:03 campaign activated
 	// 09:01:03 messages sent
 	// 1 message, and none has left
+}
+
+// The test that you write: what goes wrong inside the sandbox fails it, a fault that never fired for example. Here t only prints.
+func ExampleNew() {
+	t := &printer{}
+	sb := sandbox.New(t, sandbox.Credits(5000), sandbox.NoLimits())
+	sb.Fail("lists.rows", sandbox.Nth(3), sandbox.Status(429, "RATE_LIMITED"))
+	status, _ := call(sb, "GET", "/business/me", "")
+	fmt.Println(status, sb.Balance())
+	t.end()
+	// Output:
+	// 200 OK 5000
+	// failed: sandbox: a fault never fired: fault 1, lists.rows: request 3, 429 RATE_LIMITED
+}
+
+// printer stands for a *testing.T.
+type printer struct{ cleanups []func() }
+
+func (p *printer) Helper()          {}
+func (p *printer) Cleanup(f func()) { p.cleanups = append(p.cleanups, f) }
+
+// Errorf leaves out the line that set the fault, and the last requests.
+func (p *printer) Errorf(format string, args ...any) {
+	problem, _, _ := strings.Cut(fmt.Sprintf(format, args...), " (")
+	fmt.Println("failed:", problem)
+}
+
+func (p *printer) end() {
+	for _, f := range p.cleanups {
+		f()
+	}
+}
+
+// The state of a first run seeds a second, and a file keeps it.
+func ExampleSeed() {
+	first := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name:  "main",
+		Lists: []sandbox.List{{Name: "Q1", Rows: sandbox.Rows(sandbox.Row{"firstName": "Ada"}, sandbox.Row{"firstName": "Grace"})}},
+	}}}))
+	call(first, "POST", "/business/lists", `{"name": "Q2"}`)
+	var file strings.Builder
+	if _, err := first.Snapshot().WriteTo(&file); err != nil {
+		fmt.Println(err)
+	}
+
+	state, err := sandbox.ReadState(strings.NewReader(file.String()))
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, list := range sandbox.New(nil, sandbox.Seed(state)).Lists() {
+		fmt.Println(list.Name, len(list.Rows))
+	}
+	// Output:
+	// Q2 0
+	// Q1 2
+}
+
+// What the document does not show is answered nevertheless, by assumptions. Strict refuses it.
+func ExampleStrict() {
+	fmt.Println(call(sandbox.New(nil, sandbox.Credits(5)), "GET", "/business/credits", ""))
+
+	strict := sandbox.New(nil, sandbox.Strict())
+	status, _ := call(strict, "GET", "/business/credits", "") // its body is not shown
+	fmt.Println(status)
+	status, _ = call(strict, "GET", "/business/me", "")
+	fmt.Println(status)
+	// Output:
+	// 200 OK {"credits":{"balance":5}}
+	// 501 Not Implemented
+	// 200 OK
+}
+
+// Somebody adds a row while a program reads page after page: the last row of page one comes again as the first of page two.
+func ExampleSandbox_Between() {
+	sb := sandbox.New(nil)
+	var list string
+	sb.Do(func(tx *sandbox.Tx) {
+		list = tx.CreateList(sandbox.List{Name: "Q1"})
+		tx.AddRows(list, sandbox.Row{"id": "c00000000000000000000001"}, sandbox.Row{"id": "c00000000000000000000002"})
+	})
+	sb.Between("lists.rows", func(tx *sandbox.Tx) { tx.InsertRows(list, 0, sandbox.Row{"id": "c00000000000000000000003"}) })
+
+	for page := range 2 {
+		_, answer := call(sb, "GET", fmt.Sprintf("/business/lists/%s/rows?limit=1&pageNum=%d", list, page+1), "")
+		fmt.Println(answer)
+	}
+	// Output:
+	// {"entityType":"contactList","data":[{"id":"c00000000000000000000001"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}
+	// {"entityType":"contactList","data":[{"id":"c00000000000000000000001"}],"pagination":{"pageNum":2,"totalPages":3,"totalRecords":3}}
+}
+
+// Credits move by the ledger, which names the request.
+func ExampleTenant_Ledger() {
+	sb := sandbox.New(nil, sandbox.Credits(100), sandbox.WithPrices(sandbox.Prices{"search.prospects": 2}))
+	call(sb, "POST", "/business/prospects/search", `{"size": 10}`)
+	sb.Do(func(tx *sandbox.Tx) { tx.AddCredits(50, "a refill") })
+	for _, entry := range sb.Ledger() {
+		fmt.Printf("%q %+d %s: %d\n", entry.RequestID, entry.Amount, entry.Reason, entry.Balance)
+	}
+	// Output:
+	// "req_000001" -20 profiles found: 80
+	// "" +50 a refill: 130
+}
+
+// What was asked, by whom, and what came of it.
+func ExampleSandbox_Journal() {
+	sb := sandbox.New(nil)
+	sb.Fail("lists.create", sandbox.DropAfter())
+	call(sb, "POST", "/business/lists", `{"name": "Q1"}`)
+	call(sb, "GET", "/business/lists", "")
+	for _, entry := range sb.Journal() {
+		fmt.Println(entry.Op, entry.Status, entry.Effects, entry.Fault)
+	}
+	// Output:
+	// lists.create 201 [list created: "Q1"] fault 1, lists.create: dropped after
+	// lists.list 200 []
+}
+
+// An operation whose path the document does not show is served where your application looks for it.
+func ExampleWithRoute() {
+	sb := sandbox.New(nil, sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/timeline"))
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.AddRows(tx.CreateList(sandbox.List{Name: "Q1"}), sandbox.Row{"id": "c00000000000000000000001"})
+	})
+	fmt.Println(call(sb, "GET", "/business/contacts/c00000000000000000000001/timeline", ""))
+	// Output:
+	// 200 OK {"activities":[],"contactId":"c00000000000000000000001","nextCursor":null}
+}
+
+// The same sandbox on a port, for curl and for programs in other languages.
+func ExampleSandbox_Listen() {
+	sb := sandbox.New(nil)
+	server, err := sb.Listen(context.Background(), "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	req, err := http.NewRequest(http.MethodGet, server.BaseURL()+"/business/me", http.NoBody)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req.SetBasicAuth(sb.Token(), "")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	fmt.Println(resp.Status)
+	// Output:
+	// 200 OK
 }
