@@ -114,7 +114,7 @@ func TestRestartSkipsWhatWasDelivered(t *testing.T) {
 			stopped := asScrollError(t, err)
 			require.Equal(t, []int{c.pages, c.want, c.restarts}, []int{stopped.Pages, stopped.Delivered, stopped.Restarts})
 			if c.restarts > 0 {
-				require.ErrorContains(t, err, ", 1 restarts and ")
+				require.ErrorContains(t, err, ", 1 restart and ")
 			}
 		})
 	}

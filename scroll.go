@@ -67,10 +67,10 @@ type ScrollError struct {
 func (e *ScrollError) Error() string {
 	restarts := ""
 	if e.Restarts > 0 {
-		restarts = fmt.Sprintf(", %d restarts", e.Restarts)
+		restarts = ", " + plural(e.Restarts, "restart")
 	}
-	return fmt.Sprintf("prospectkit: %s: after %d pages%s and %d elements: %s",
-		e.Op, e.Pages, restarts, e.Delivered, strings.TrimPrefix(e.cause.Error(), "prospectkit: "+e.Op+": "))
+	return fmt.Sprintf("prospectkit: %s: after %s%s and %s: %s",
+		e.Op, plural(e.Pages, "page"), restarts, plural(e.Delivered, "element"), strings.TrimPrefix(e.cause.Error(), "prospectkit: "+e.Op+": "))
 }
 
 // Unwrap returns why the range ended.

@@ -194,11 +194,11 @@ func TestTheEndOfAScroll(t *testing.T) {
 		"empty":                      {[]string{pageOf(1, `""`)}, 2, ""},
 		"an empty page goes on":      {[]string{`{"profiles": [], "scrollToken": "a"}`, pageOf(2, "")}, 2, ""},
 		"no profiles at all":         {[]string{`{"profiles": []}`}, 0, ""},
-		"a number":                   {[]string{pageOf(1, "7")}, 2, "after 1 pages and 2 elements: the token of the next page is no string"},
+		"a number":                   {[]string{pageOf(1, "7")}, 2, "after 1 page and 2 elements: the token of the next page is no string"},
 		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is no string"},
 		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`)}, 4, "after 2 pages and 4 elements: the service gave the same token twice"},
 		"a token of before":          {[]string{pageOf(1, `"a"`), pageOf(2, `"b"`), pageOf(3, `"a"`)}, 6, "the service gave the same token twice"},
-		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 pages and 2 elements: applied (status 200), but the answer was lost: the page has no profiles"},
+		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 page and 2 elements: applied (status 200), but the answer was lost: the page has no profiles"},
 		"profiles of another type":   {[]string{`{"profiles": {}}`}, 0, "the page has no profiles"},
 		"something that is no page":  {[]string{`[]`}, 0, "the page is no object"},
 		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the answer was lost"},
@@ -255,7 +255,7 @@ func TestPagesAreRepeatedOnlyIfThatCostsNothing(t *testing.T) {
 						e := asScrollError(t, err)
 						require.Equal(t, []int{1, 2}, []int{e.Pages, e.Delivered})
 						require.Equal(t, c.outcome, e.Outcome())
-						require.ErrorContains(t, err, "search.prospects: after 1 pages and 2 elements: ")
+						require.ErrorContains(t, err, "search.prospects: after 1 page and 2 elements: ")
 					}
 					require.Equal(t, want, failed)
 					if behind || name != "the service's 500" {

@@ -31,8 +31,8 @@ func (e *UnsettledError) Error() string {
 	if e.State != "" {
 		state = "last seen as " + oneLine(e.State)
 	}
-	return fmt.Sprintf("prospectkit: %s: not settled after %s and %d polls, %s: %s",
-		e.Op, e.Waited.Round(time.Millisecond), e.Polls, state, causeText(e.cause, e.Op))
+	return fmt.Sprintf("prospectkit: %s: not settled after %s and %s, %s: %s",
+		e.Op, e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"), state, causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the wait ended.

@@ -210,7 +210,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 	agent, err := client.Agents.WaitSettled(ctx, agentID)
 	require.Nil(t, agent)
 	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorContains(t, err, "1 polls, no state was seen")
+	require.ErrorContains(t, err, "1 poll, no state was seen")
 }
 
 func TestWaitTellsObservers(t *testing.T) {
