@@ -50,7 +50,7 @@ type transport struct{ base http.RoundTripper }
 
 // RoundTrip sends one attempt and reads its whole answer into the call. The response it returns has no body left to read.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	c := callOf(req.Context())
+	c := callIn(req.Context())
 	if c == nil {
 		return nil, errors.New("prospectkit: request made outside of a call")
 	}
@@ -81,6 +81,7 @@ type attempt struct {
 	began  time.Time
 
 	request http.Request
+	tracer  httptrace.ClientTrace
 
 	asked     atomic.Bool  // a connection was asked for, so the transport below shows its trace
 	conns     atomic.Int32 // connections handed out: more than one means that net/http replayed the request
@@ -123,6 +124,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 
 	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))
 	req = &a.request
+	req.Host = req.URL.Host
 	if a.call.client.conf.httpClient.Jar == nil {
 		req.Header = a.call.header
 	}
@@ -135,7 +137,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	resp, err := sound(base.RoundTrip(req))
 	if err == nil {
 		timer.Reset(limit)
-		a.body = buffers.Get().(*[]byte)
+		a.body = borrowBuffer()
 		*a.body, a.bodyErr = readBody(resp, *a.body, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
 		_ = resp.Body.Close()
 	}
@@ -157,7 +159,8 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 // the stream, even if it may have been processed: for writes the attempt is given up before that happens. Over HTTP/1 a second
 // connection for a write proves that nothing had been written on the first one.
 func (a *attempt) trace(cancel context.CancelCauseFunc) *httptrace.ClientTrace {
-	t := &httptrace.ClientTrace{
+	t := &a.tracer
+	*t = httptrace.ClientTrace{
 		GetConn: func(string) { a.asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) {
 			if a.conns.Add(1) > 1 && a.http2.Load() {
@@ -233,13 +236,31 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // largestBuffer is what is worth keeping: more than a page of 1,000 rows.
 const largestBuffer = 4 << 20
 
+// spare is the buffer that was used last, if it is no larger than most pages of rows. The pool forgets what another processor has used.
+var spare atomic.Pointer[[]byte]
+
+const largestSpare = 1 << 20
+
+func borrowBuffer() *[]byte {
+	if b := spare.Swap(nil); b != nil {
+		return b
+	}
+	return buffers.Get().(*[]byte)
+}
+
+func returnBuffer(b *[]byte) {
+	if cap(*b) > largestSpare || !spare.CompareAndSwap(nil, b) {
+		buffers.Put(b)
+	}
+}
+
 // wipe is for tests, which make sure that nothing outlives its buffer.
 var wipe = func([]byte) {}
 
 func (a *attempt) release() {
 	if a.body != nil && cap(*a.body) <= largestBuffer {
 		wipe(*a.body)
-		buffers.Put(a.body)
+		returnBuffer(a.body)
 	}
 	a.body = nil
 }
@@ -264,7 +285,7 @@ func readBody(resp *http.Response, buf []byte, limit int64, progress func()) ([]
 		size = 4 << 10
 	}
 	if buf = buf[:0]; size >= int64(cap(buf)) {
-		buf = make([]byte, 0, size+1)
+		buf = make([]byte, 0, size+size/16+1) // the next page may be a little larger
 	}
 	sinceReset := step
 	for {

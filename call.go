@@ -34,22 +34,30 @@ type request struct {
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
 // otherwise, and decodes the answer.
 func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read reader[T], opts []CallOption) (*T, error) {
-	c, err := client.prepare(ctx, o, r, opts)
+	c := &callOf[T]{read: read}
+	err := c.prepare(ctx, client, o, r, opts)
 	c.start()
 	if err != nil {
 		c.over(err)
 		return nil, err
 	}
-	c.decode = func(body []byte) error {
-		out := new(T)
-		c.decoded = out
-		return decodeAnswer(&c.cursor, o, body, out, read)
-	}
+	c.decoder = c
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	out, _ := c.decoded.(*T)
-	return out, nil
+	return c.out, nil
+}
+
+// callOf is a call that is answered by a T.
+type callOf[T any] struct {
+	call
+	read reader[T]
+	out  *T // what was decoded last
+}
+
+func (c *callOf[T]) decode(body []byte) error {
+	c.out = new(T)
+	return decodeAnswer(&c.cursor, c.op, body, c.out, c.read)
 }
 
 // call is one call on its way: the state that the attempts share.
@@ -77,8 +85,7 @@ type call struct {
 	laterPage bool
 	look      lookup
 	timeout   time.Duration
-	decode    func([]byte) error
-	decoded   any // what decode made last: a pointer
+	decoder   interface{ decode(body []byte) error }
 
 	observers []Observer // of the client, and those that its hooks have for this call
 
@@ -115,31 +122,28 @@ func (c *callContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// callOf returns the call that a context belongs to, or nil.
-func callOf(ctx context.Context) *call {
+// callIn returns the call that a context belongs to, or nil.
+func callIn(ctx context.Context) *call {
 	c, _ := ctx.Value(callKey{}).(*call)
 	return c
 }
 
 // prepare turns arguments and options into a call, or refuses them with every violation at once. A refused call can only be
 // observed.
-func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOption) (*call, error) {
-	call := &call{
-		client: c, op: o, ctx: ctx, conf: callConfig{settings: c.conf.settings}, stream: r.stream, secret: r.secret,
-		laterPage: r.laterPage, look: r.look, began: time.Now(),
-	}
-	call.attempts = call.first[:0]
-	bad := &call.bad
+func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
+	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage, c.look = client, o, ctx, r.stream, r.secret, r.laterPage, r.look
+	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
+	bad := &c.bad
 	if ctx == nil {
 		bad.add("context", "must not be nil")
-		call.ctx = context.Background() // for observers
+		c.ctx = context.Background() // for observers
 	}
 	for i, option := range opts {
 		if option == nil {
 			bad.add("option "+strconv.Itoa(i+1), "is nil")
 			continue
 		}
-		option.applyCall(&call.conf, bad)
+		option.applyCall(&c.conf, bad)
 	}
 	if r.check != nil {
 		r.check(bad)
@@ -149,26 +153,26 @@ func (c *Client) prepare(ctx context.Context, o *op.Op, r request, opts []CallOp
 			self.check(bad)
 		}
 	}
-	call.locate(r, bad)
-	call.encode(r, bad)
-	if call.conf.info != nil {
-		*call.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
+	c.locate(r, bad)
+	c.encode(r, bad)
+	if c.conf.info != nil {
+		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
 	}
 	if len(*bad) > 0 {
-		return call, refusal(o, *bad...)
+		return refusal(o, *bad...)
 	}
-	if c.closed.Load() {
-		return call, forbidden(o, RuleClosed)
+	if client.closed.Load() {
+		return forbidden(o, RuleClosed)
 	}
-	if rule, ok := call.conf.forbids(o, r); ok {
-		return call, forbidden(o, rule)
+	if rule, ok := c.conf.forbids(o, r); ok {
+		return forbidden(o, rule)
 	}
-	call.timeout = o.Timeout
-	if call.conf.timeout > 0 {
-		call.timeout = call.conf.timeout
+	c.timeout = o.Timeout
+	if c.conf.timeout > 0 {
+		c.timeout = c.conf.timeout
 	}
-	call.pool = c.conf.budget.pool(o.Surface)
-	return call, nil
+	c.pool = client.conf.budget.pool(o.Surface)
+	return nil
 }
 
 // bareRequest is what all requests have in common.
@@ -182,7 +186,7 @@ func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
 	req := &c.request
-	req.Method, req.URL, req.Host, req.Header = c.op.Method, &c.url, c.url.Host, noHeader
+	req.Method, req.URL, req.Header = c.op.Method, &c.url, noHeader // with a Host, http.Client would copy the URL: an attempt sets it
 	c.retry.Request = req
 	if c.body != nil {
 		if err := c.retry.SetBody(c.body); err != nil {
@@ -193,7 +197,7 @@ func (c *call) run() error {
 	loop := &c.loop
 	loop.HTTPClient, loop.RetryMax, loop.ErrorHandler = c.client.conf.httpClient, c.conf.retry.MaxAttempts-1, retryablehttp.PassthroughErrorHandler
 	loop.CheckRetry = func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-		c := callOf(ctx)
+		c := callIn(ctx)
 		c.loop.RetryWaitMin = c.pause
 		return c.next.again(), nil
 	}
@@ -232,7 +236,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	}
 	switch {
 	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
-		if c.cause = c.decode(*a.body); c.cause == nil {
+		if c.cause = c.decoder.decode(*a.body); c.cause == nil {
 			c.done, c.next = true, stop
 			c.pool.succeeded()
 		}
@@ -353,15 +357,20 @@ func bothCauses(failure, end error) error {
 
 // failed is the last attempt as an error.
 func (c *call) failed() *Error {
-	e := c.answer
-	if c.status == 0 && c.ctx.Err() != nil {
-		e = c.earlier
+	var memory struct { // for both at once
+		err   Error
+		first [1]Attempt
 	}
-	e.Op, e.Method, e.Route, e.Attempts, e.outcome = c.op.Name, c.op.Method, c.op.Path, slices.Clone(c.attempts), NotApplied
+	e := &memory.err
+	if *e = c.answer; c.status == 0 && c.ctx.Err() != nil {
+		*e = c.earlier
+	}
+	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.op.Method, c.op.Path, NotApplied
+	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
 		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
 	}
-	return &e
+	return e
 }
 
 // doubtful is the last attempt as an unknown outcome.

@@ -58,12 +58,14 @@ func Explain(code Code) (Explanation, bool) {
 // CodeOf returns the code that an error carries: the service's, or [CodeValidationFailed] for arguments refused locally.
 // It is empty for nil and for errors without a code. Look at [ErrOutcomeUnknown] before you trust it about a write.
 func CodeOf(err error) Code {
-	var coded interface{ errorCode() Code }
-	if errors.As(err, &coded) {
-		return coded.errorCode()
+	type coded interface {
+		error
+		errorCode() Code
 	}
-	var code Code
-	errors.As(err, &code)
+	if e, ok := errors.AsType[coded](err); ok {
+		return e.errorCode()
+	}
+	code, _ := errors.AsType[Code](err)
 	return code
 }
 
@@ -134,9 +136,12 @@ func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied
 	}
-	var ours interface{ Outcome() Outcome }
-	if errors.As(err, &ours) {
-		return ours.Outcome()
+	type ours interface {
+		error
+		Outcome() Outcome
+	}
+	if e, ok := errors.AsType[ours](err); ok {
+		return e.Outcome()
 	}
 	return Unknown
 }

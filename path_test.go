@@ -20,8 +20,8 @@ func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
 	if template != "" {
 		opts = append(opts, WithPath(template))
 	}
-	c, err := client.prepare(tb.Context(), o, request{ids: []string{id}}, opts)
-	if err != nil {
+	c := new(call)
+	if err := c.prepare(tb.Context(), client, o, request{ids: []string{id}}, opts); err != nil {
 		return nil, err
 	}
 	return &c.url, nil
