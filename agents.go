@@ -12,9 +12,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AgentsService keeps agents: they search on a schedule and deliver people or companies into a list of their own. What an agent is
-// made of is an [AgentSpec]. Save a draft with Create, which is free, or start one safely with CreateAndStart; wait with WaitSettled, and
-// read what it has delivered with Rows.
+// AgentsService keeps agents: they search on a schedule and deliver people or companies into a list of their own. An [AgentSpec] says
+// what to look for. Save a draft with Create, which is free, or start one safely with CreateAndStart; wait with WaitSettled, and read what
+// it has delivered with Rows.
 type AgentsService struct{ client *Client }
 
 // AgentType is the kind of an agent.
@@ -163,7 +163,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 // the same, because a teammate may edit the draft in between.
 //
 // Codes worth branching on: [CodeAgentNotADraft], [CodeAgentNotFound]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for
-// agents of old. After [CodeAgentProcessing] there is nothing to wait for: an agent that runs never becomes a draft again.
+// legacy agents. After [CodeAgentProcessing] there is nothing to wait for: an agent that runs never becomes a draft again.
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -184,7 +184,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
 // Codes worth branching on: [CodeInsufficientCredits], with nothing billed; [CodeAgentNotADraft], also after it was activated before;
-// [CodeAgentNotFound]; [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for agents of old.
+// [CodeAgentNotFound]; [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for legacy agents.
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {

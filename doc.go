@@ -55,7 +55,7 @@
 //   - [*WaitError]: a wait for a rate limit that would be too long; nothing was sent
 //   - [*RefusedError]: arguments out of bounds, or a safety rule; nothing was sent
 //
-// Calls of several steps wrap these: [*ScrollError], [*UnsettledError], [*StartError], [*NotStartedError], [*NameHeldError].
+// Calls of several steps have their own: [*ScrollError], [*UnsettledError], [*StartError], [*NotStartedError], [*NameHeldError].
 //
 // # What is repeated and what never is
 //
@@ -97,8 +97,8 @@
 // # Observability
 //
 // Nothing is logged unless you ask. [WithLogger] takes a slog.Logger, [WithObserver] sees every attempt, wait and call as an [Event],
-// and [WithCallHook] follows a single call; package [example.com/prospectkit/otelprospectkit] makes spans and metrics of that. None
-// of them is told a token, an id, a query or a body.
+// and [WithCallHook] follows a single call; package [example.com/prospectkit/otelprospectkit] makes spans and metrics of that. Logs,
+// spans and metrics hold no token, id, query or body. Something new in an answer is told as [EventUndocumented].
 //
 // # Testing
 //

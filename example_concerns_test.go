@@ -49,7 +49,7 @@ func ExampleNoSpend() {
 	_, err = client.Contacts.Resolve(ctx, prospectkit.Fields{"email": "grace@navy.example"})
 	fmt.Println(err)
 	draft, err := client.Agents.Create(ctx, prospectkit.WebMonitor{
-		ListName: "Openings", EntityType: prospectkit.MonitorCompanies, Prompt: "companies that open an office in 2026",
+		ListName: "Openings", EntityType: prospectkit.MonitorCompanies, Prompt: "new offices in 2026",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -68,7 +68,8 @@ func ExampleNoSend() {
 	sb := sandbox.New(nil)
 	sb.Do(func(tx *sandbox.Tx) {
 		tx.ConnectAccount("email")
-		list := tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"email": "grace@navy.example"})})
+		list := tx.CreateList(sandbox.List{Name: "Berlin"})
+		tx.AddRows(list, sandbox.Row{"email": "grace@navy.example"})
 		campaign = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", list))
 	})
 	client := clientOf(sb)
@@ -90,7 +91,8 @@ func ExampleNoSend() {
 // All that is wrong with the arguments is said at once, and nothing is sent. One branch serves the local and the remote check.
 func ExampleRefusedError() {
 	sb := sandbox.New(nil)
-	_, err := clientOf(sb).Lists.Page(context.Background(), prospectkit.ListsParams{Limit: 5000, FolderID: "inbox"})
+	params := prospectkit.ListsParams{Limit: 5000, FolderID: "inbox"}
+	_, err := clientOf(sb).Lists.Page(context.Background(), params)
 	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
 		for _, v := range refused.Violations {
 			fmt.Println(v.Param, v.Problem)
@@ -167,10 +169,12 @@ func ExampleBudget_Snapshot() {
 		}
 	}
 	for _, s := range client.Budget().Snapshot() {
-		fmt.Println(s.Surface, s.Minute.Used, "used,", s.Minute.Remaining, "of", s.Minute.Limit, "left in the minute,", s.Day.Limit, "a day")
+		fmt.Println(s.Surface, s.Minute.Used, "used,", s.Minute.Remaining, "of", s.Minute.Limit, "left in the minute")
+		fmt.Println(s.Day.Limit, "a day,", s.Day.Source)
 	}
 	// Output:
-	// account 3 used, 117 of 120 left in the minute, 10000 a day
+	// account 3 used, 117 of 120 left in the minute
+	// 10000 a day, documented
 }
 
 // Teammates have used the minute up. One call learns it by a 429; the next is not sent, because the whole surface is held.
@@ -198,7 +202,8 @@ func ExampleWaitError() {
 func ExampleReserve() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
-	client := clientOf(sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(5))), prospectkit.NoWait())
+	budget := prospectkit.NewBudget(prospectkit.Reserve(5))
+	client := clientOf(sb, prospectkit.WithBudget(budget), prospectkit.NoWait())
 	job, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
 	if err != nil {
 		log.Fatal(err)
@@ -221,7 +226,8 @@ func ExampleWithBudget() {
 	sb := sandbox.New(nil)
 	budget := prospectkit.NewBudget()
 	for _, scope := range []string{"lists", "campaigns"} {
-		client, err := prospectkit.New(sb.BaseURL(), sb.Key(scope), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Key(scope),
+			prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -180,7 +180,8 @@ func ExampleAgentsService_Pause() {
 func ExampleListsService_PushToCRM() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
-	push := prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{graceID}} // the document masks the names: this one is the sandbox's
+	// The document masks the names of the CRMs: this one is the sandbox's.
+	push := prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{graceID}}
 	_, err := client.Lists.PushToCRM(ctx, berlinID, push)
 	fmt.Println("not connected:", errors.Is(err, prospectkit.CodeCRMNotConnected))
 
@@ -379,10 +380,12 @@ func ExampleRestartSkippingSeen() {
 		}
 	}
 	report := progress.Report()
-	fmt.Println(report.Delivered, "profiles,", report.Restarts, "restart,", report.PaidAgain, "page paid again,", 5000-sb.Balance(), "credits")
+	fmt.Println(report.Delivered, "profiles,", report.Restarts, "restart,", report.PaidAgain, "page paid again")
+	fmt.Println(5000-sb.Balance(), "credits")
 	// Output:
 	// the cap: true
-	// 4 profiles, 1 restart, 1 page paid again, 6 credits
+	// 4 profiles, 1 restart, 1 page paid again
+	// 6 credits
 }
 
 func ExampleSearchService_RunSaved() {
@@ -430,7 +433,8 @@ func ExampleContactsService_Resolve() {
 func ExampleContactsService_Activities() {
 	const path = "/business/contacts/{contactId}/timeline"
 	client, _ := surfaceSandbox(sandbox.WithRoute("contacts.timeline", "GET "+path))
-	activities := client.Contacts.Activities(context.Background(), graceID, prospectkit.ActivityParams{}, prospectkit.WithPath(path))
+	activities := client.Contacts.Activities(context.Background(), graceID,
+		prospectkit.ActivityParams{}, prospectkit.WithPath(path))
 	for activity, err := range activities {
 		if err != nil {
 			log.Fatal(err)

@@ -185,7 +185,8 @@ func ExampleRowsOf() {
 		ID        string `json:"id"`
 		FirstName string `json:"firstName"`
 	}
-	for c, err := range prospectkit.RowsOf[contact](context.Background(), client.Lists, exampleList, prospectkit.RowsParams{}) {
+	ctx := context.Background()
+	for c, err := range prospectkit.RowsOf[contact](ctx, client.Lists, exampleList, prospectkit.RowsParams{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -245,7 +246,8 @@ func ExampleTrack() {
 		}
 	})
 	var progress prospectkit.Progress
-	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1}, prospectkit.Track(&progress))
+	rows := client.Lists.Rows(context.Background(), exampleList,
+		prospectkit.RowsParams{Limit: 1}, prospectkit.Track(&progress))
 	for row, err := range rows {
 		if err != nil {
 			log.Fatal(err)

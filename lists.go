@@ -11,7 +11,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// ListsService keeps prospect lists: contact lists hold people, company lists hold companies.
+// ListsService keeps prospect lists: contact lists hold people, company lists hold companies. Read them
+// with All and their rows with Rows or [RowsOf]; make one with Ensure, which finds it if it is there.
 type ListsService struct{ client *Client }
 
 // ListKind is what a list holds.

@@ -30,6 +30,12 @@
 // A fault that answers in place of the service leaves everything as it was, the rate windows too. One that only alters or
 // loses the answer lets the service do its work first. [Sandbox.Between] lets a teammate change things between two pages.
 //
+// # What a test can look at
+//
+// [Sandbox.Journal] lists the requests and what came of them, [Sandbox.Calls] counts them. [Tenant.Ledger] has every credit that moved,
+// [Tenant.Outbox] what would have reached people or a CRM, [Sandbox.Events] what the clock brought. [Tenant.Rows], [Tenant.Agents] and
+// their like copy the state, [Sandbox.Snapshot] all of it.
+//
 // # Honesty
 //
 // The document leaves much open. Every rule carries its provenance: see [Rules] and [Sandbox.Assumptions]. An answer that rests

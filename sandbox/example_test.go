@@ -99,7 +99,7 @@ func ExampleTenant_Outbox() {
 	var campaign string
 	sb.Do(func(tx *sandbox.Tx) {
 		tx.ConnectAccount("email")
-		list := tx.CreateList(sandbox.List{Name: "Q1", Rows: sandbox.Rows(sandbox.Row{"email": "adasandbox.WithClock(sandbox.NewManualClock(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)))engines.example"})})
+		list := tx.CreateList(sandbox.List{Name: "Q1", Rows: sandbox.Rows(sandbox.Row{"email": "ada@engines.example"})})
 		campaign = tx.CreateCampaign(sandbox.ReadyCampaign("Q1", list))
 	})
 	for range 2 {

@@ -18,7 +18,7 @@ type settings struct {
 	credits *int64
 }
 
-// Seed gives the sandbox its first state. Without it, there is one empty workspace.
+// Seed gives the sandbox its first state. Without it, there is one empty workspace with 10,000 credits.
 func Seed(state State) Option {
 	return func(_ *Sandbox, cfg *settings) error {
 		cfg.state = state
