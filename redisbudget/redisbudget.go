@@ -1,5 +1,12 @@
 // Package redisbudget keeps the rate budget of a workspace in Redis, so that all processes that share it use the quota together
-// and earn no 429. See [New].
+// and earn no 429.
+//
+//	server := redis.NewClient(&redis.Options{Addr: "localhost:6379", ContextTimeoutEnabled: true})
+//	store, err := redisbudget.New(server, "acme")
+//	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 8}))
+//	client, err := prospectkit.New(baseURL, token, prospectkit.WithBudget(budget))
+//
+// While Redis is away, each process keeps to its part of the limits: see [prospectkit.SharedBy].
 package redisbudget
 
 import (
@@ -37,8 +44,6 @@ type Store struct {
 // New keeps the budget under keys that begin with the prefix in braces, so that a cluster keeps them together. Processes
 // with the same Redis and the same prefix share a budget: name the workspace, never its token. The client stays yours to close;
 // it needs ContextTimeoutEnabled, without which a Redis that hangs would hold calls up.
-//
-//	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 8}))
 func New(client redis.UniversalClient, prefix string) (*Store, error) {
 	if prefix == "" || strings.ContainsAny(prefix, "{}") {
 		return nil, errors.New("redisbudget: the prefix must not be empty or hold braces")

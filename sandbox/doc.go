@@ -11,7 +11,8 @@
 // # Three ways in
 //
 // [Sandbox.Transport] answers in place, without a socket: fast, usable inside testing/synctest, and unable to reach any other
-// host. [Sandbox.Handler] serves any HTTP server. [Sandbox.Listen] opens a port of this machine.
+// host. It is what [example.com/prospectkit.WithTransport] takes. [Sandbox.Handler] serves any HTTP server. [Sandbox.Listen] opens a
+// port of this machine.
 //
 // # Time
 //
