@@ -95,7 +95,7 @@ type call struct {
 	headers  http.Header
 	rate     RateWindow
 	answer   Error                // the last answer that was no success
-	earlier  Error                // the answer before that, for when the time runs out during an attempt
+	earlier  *Error               // the answer before that, for when the time runs out during an attempt
 	late     bool                 // no time was left for the next attempt
 	inDoubt  *OutcomeUnknownError // from the first attempt that may have been delivered without an answer
 	refusal  *WaitError
@@ -218,7 +218,8 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Evidence: a.evidence(resp, err)}
 	if c.status != 0 {
-		c.earlier = c.answer
+		earlier := c.answer
+		c.earlier = &earlier
 	}
 	c.status, c.answer = 0, Error{}
 	if resp != nil {
@@ -357,14 +358,15 @@ func bothCauses(failure, end error) error {
 
 // failed is the last attempt as an error.
 func (c *call) failed() *Error {
-	var memory struct { // for both at once
-		err   Error
+	last := &c.answer
+	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
+		last = c.earlier
+	}
+	memory := struct { // for both at once
+		Error
 		first [1]Attempt
-	}
-	e := &memory.err
-	if *e = c.answer; c.status == 0 && c.ctx.Err() != nil {
-		*e = c.earlier
-	}
+	}{Error: *last}
+	e := &memory.Error
 	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.op.Method, c.op.Path, NotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
