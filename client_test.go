@@ -129,6 +129,8 @@ func TestRequestsGoBelowTheBaseURL(t *testing.T) {
 	for base, want := range map[string]string{
 		"https://api.example.com/api/v1":        "https://api.example.com/api/v1/business/me",
 		"https://api.example.com/a%2Fb/api/v1/": "https://api.example.com/a%2Fb/api/v1/business/me",
+		"https://api.example.com/a(b/api/v1":    "https://api.example.com/a(b/api/v1/business/me",
+		"https://api.example.com/a%20b/api/v1":  "https://api.example.com/a%20b/api/v1/business/me",
 	} {
 		var got string
 		client, err := prospectkit.New(base, token, prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -32,24 +32,23 @@ func (c *call) locate(r request, bad *checks) {
 			bad.id(name, id)
 		}
 	}
-	escaped, ok := op.Expand(template, r.ids...)
+	u := &c.url
+	*u = *c.client.conf.base
+	escaped, ok := op.ExpandBelow(u.EscapedPath(), template, r.ids...)
 	if !ok {
 		if n := strings.Count(template, "{"); n != len(r.ids) || len(*bad) == 0 {
 			bad.add("path", "has %d parameters, the call has %d ids", n, len(r.ids))
 		}
 		return
 	}
-	c.url = *c.client.conf.base
-	u := &c.url
-	if strings.Contains(escaped, "%") || u.RawPath != "" {
-		u.RawPath = u.EscapedPath() + escaped
-	}
 	plain, err := url.PathUnescape(escaped)
 	if err != nil {
 		bad.add("path", "has an invalid escape")
 		return
 	}
-	u.Path += plain
+	if u.Path = plain; plain != escaped || u.RawPath != "" {
+		u.RawPath = escaped
+	}
 	u.RawQuery = c.queryString(r.query, bad)
 }
 

@@ -143,11 +143,17 @@ func (o *Op) Write() bool { return o.Class != Read && o.Class != MeteredRead }
 // Expand fills the template's parameters in order, each escaped so that it stays one path element.
 // It reports false when the number of arguments does not fit the template.
 func Expand(template string, args ...string) (string, bool) {
+	return ExpandBelow("", template, args...)
+}
+
+// ExpandBelow is Expand behind a path that is escaped already.
+func ExpandBelow(base, template string, args ...string) (string, bool) {
 	if !strings.Contains(template, "{") {
-		return template, len(args) == 0
+		return base + template, len(args) == 0
 	}
 	var b strings.Builder
-	b.Grow(len(template) + 24*len(args))
+	b.Grow(len(base) + len(template) + 24*len(args))
+	b.WriteString(base)
 	rest := template
 	for {
 		before, after, found := strings.Cut(rest, "{")
