@@ -64,7 +64,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.pool.limiter.Done(permit, budget.Observation{NotSent: true})
 		return nil, err
 	}
-	resp, err := a.send(t.base, req)
+	var resp *http.Response
+	defer func() { c.settle(&a, resp, a.evidence(resp, err)) }() // also if code of the caller's panics: a transport, an UnmarshalJSON
+	resp, err = a.send(t.base, req)
 	c.record(&a, resp, err)
 	a.release()
 	if err != nil {

@@ -245,3 +245,20 @@ func TestPermitsComeBack(t *testing.T) {
 		}
 	})
 }
+
+// A panic in code of the caller's leaves no request under way, so that a server which recovers does not wait for it.
+func TestPanicsLeaveNothingUnderWay(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []roundTrip{
+		always(http.StatusOK, `{"data":[{"id":"7"}]}`), // touchy
+		func(*http.Request) (*http.Response, error) { panic("touched 7") },
+	} {
+		client := newClient(t, transport)
+		require.PanicsWithValue(t, "touched 7", func() {
+			_, _ = prospectkit.Collect(prospectkit.RowsOf[touchy](t.Context(), client.Lists, listID, prospectkit.RowsParams{}), 1)
+		})
+		for _, surface := range client.Budget().Snapshot() {
+			require.Zero(t, surface.UnderWay, surface.Surface)
+		}
+	}
+}

@@ -255,7 +255,6 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}
-	c.settle(a, resp, try.Evidence)
 }
 
 // fail reads an answer that is not a success.

@@ -99,7 +99,7 @@ func readElements[T any](c *jsonscan.Cursor, items *[]T, item reader[T]) error {
 		if n := len(all); n == cap(all) {
 			room := 1
 			if n > 0 {
-				room = n + min(c.Left()/((c.Mark()-start)/n)+1, maxPageSize)
+				room = n + min(c.Left()/((c.Mark()-start)/n)+1, max(n, maxPageSize))
 			}
 			all = append(make([]T, 0, room), all...)
 		}

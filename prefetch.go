@@ -55,7 +55,7 @@ type early[T any] struct {
 // readAhead begins to read the pages behind the current one.
 func (w *walk[T]) readAhead(current *Page[T]) {
 	a := &w.ahead
-	if w.conf.prefetch == 0 || !current.TotalsKnown {
+	if w.conf.prefetch == 0 || !current.TotalsKnown || !w.named(current) {
 		a.last = 0
 		return
 	}
@@ -102,7 +102,7 @@ func (w *walk[T]) next() (*Page[T], error) {
 	}
 	w.fillAhead()
 	e := a.queue[0]
-	a.queue = a.queue[1:]
+	a.queue[0], a.queue = nil, a.queue[1:] // the page is not to be held any longer than the loop holds it
 	<-e.done
 	if e.panicked != nil {
 		panic(e.panicked)
@@ -135,7 +135,17 @@ func (w *walk[T]) changed(p *Page[T]) bool {
 			return true
 		}
 	}
-	return false
+	return !w.named(p)
+}
+
+// named reports whether all records of a page have an id. Without one, nothing would tell that a record came twice.
+func (w *walk[T]) named(p *Page[T]) bool {
+	for i := range p.Items {
+		if w.id(&p.Items[i]) == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // dropAhead ends what is on its way, and waits for the end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -236,6 +237,28 @@ func TestPrefetchLosesNothingBetweenPages(t *testing.T) {
 		require.Equal(t, "abcdefghi", strings.Join(got, ""))
 		require.Equal(t, []int{1, 4, 3, 2, 2, 3, 4, 5}, s.shelf.asked)
 		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalTold: true, Repeats: 1, Finished: true, OrderKnown: true}, p.Report())
+	})
+}
+
+// Where records have no id, nothing would tell that one comes twice, so nothing is read ahead.
+func TestPrefetchNeedsIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(50)
+		nameless := roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := s.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			text, err := io.ReadAll(resp.Body)
+			return answer(http.StatusOK, strings.ReplaceAll(string(text), `"id"`, `"number"`)), err
+		})
+		rows := newClient(t, nameless, prospectkit.WithBudget(prospectkit.NewBudget())).Lists.Rows(
+			t.Context(), listID, prospectkit.RowsParams{Limit: 10}, prospectkit.Prefetch(4))
+		got, err := prospectkit.Collect(rows, 100)
+		require.NoError(t, err)
+		require.Len(t, got, 50)
+		require.Equal(t, 1, s.most)
+		require.Len(t, s.shelf.asked, 5)
 	})
 }
 

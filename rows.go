@@ -34,6 +34,12 @@ func (r *Row) ID() string {
 	return r.id
 }
 
+// UnmarshalJSON keeps a copy of the text.
+func (r *Row) UnmarshalJSON(data []byte) error {
+	r.id = ""
+	return r.Object.UnmarshalJSON(data)
+}
+
 // RowsParams selects rows. The zero value selects all, in an order that the service does not promise.
 type RowsParams struct {
 	Limit   int       // rows a page, 1 to 1000; iterators default to 1000, RowsPage to the service's 100

@@ -41,6 +41,20 @@ func TestRowsPage(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRowFilters)
 }
 
+// A row may be kept as JSON, and read back into a variable that held another.
+func TestRowReadBack(t *testing.T) {
+	t.Parallel()
+	page, err := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+	require.NoError(t, err)
+	row := page.Items[0]
+	kept, err := json.Marshal(page.Items[1])
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(kept, &row))
+	require.Equal(t, "b", row.ID())
+	require.Equal(t, "b", row.Text("id"))
+	require.Equal(t, "a", page.Items[0].ID())
+}
+
 // A filter that filters nothing is not sent, in whatever way it is empty.
 func TestRowsEmptyFilter(t *testing.T) {
 	t.Parallel()
