@@ -60,8 +60,13 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a := attempt{call: c, permit: permit, began: time.Now()}
+	defer func() {
+		if !a.settled { // something panicked, perhaps after it was sent
+			c.report(&a, budget.Observation{Lost: true})
+		}
+	}()
 	if err := a.open(); err != nil {
-		c.pool.limiter.Done(permit, budget.Observation{NotSent: true})
+		c.report(&a, budget.Observation{NotSent: true})
 		return nil, err
 	}
 	var resp *http.Response
@@ -81,6 +86,8 @@ type attempt struct {
 	call   *call
 	permit budget.Permit
 	began  time.Time
+
+	settled bool // the permit was given back
 
 	request http.Request
 	tracer  httptrace.ClientTrace

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -218,6 +219,70 @@ func TestSharedPermitsComeBack(t *testing.T) {
 		require.Zero(t, surface.UnderWay+surface.Waiting)
 		require.GreaterOrEqual(t, surface.Day.Used, sb.Calls("lists.list"))
 		require.Less(t, surface.Day.Used, 200)
+	})
+}
+
+type storeFunc func(context.Context, prospectkit.Surface, *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error)
+
+func (f storeFunc) Exchange(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+	return f(ctx, s, ask)
+}
+
+// A store that panics while it asks for all who wait leaves a line that goes on.
+func TestStorePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(1)
+		broken := true
+		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.SharedBy(storeFunc(
+			func(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+				if broken {
+					broken = false
+					time.Sleep(10 * time.Millisecond)
+					panic("store")
+				}
+				return store.Exchange(ctx, s, ask)
+			}), prospectkit.Sharing{Processes: 1}))))
+		var group sync.WaitGroup
+		began := time.Now()
+		group.Go(func() {
+			require.PanicsWithValue(t, "store", func() { _, _ = client.Lists.Page(t.Context(), prospectkit.ListsParams{}) })
+		})
+		synctest.Wait()
+		for range 3 {
+			group.Go(func() {
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+				require.NoError(t, err)
+			})
+		}
+		group.Wait()
+		require.Less(t, time.Since(began), 3*time.Second)
+	})
+}
+
+// Calls that do not wait and come together are all let go while there is room.
+func TestNoWaitTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store := newStore(1)
+		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.SharedBy(storeFunc(
+			func(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+				reply, err := store.Exchange(ctx, s, ask)
+				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+				return reply, err
+			}), prospectkit.Sharing{}))))
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, err)
+		var group sync.WaitGroup
+		for i := range 40 {
+			group.Go(func() {
+				time.Sleep(time.Duration(i) * 5 * time.Millisecond)
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+				require.NoError(t, err)
+			})
+		}
+		group.Wait()
 	})
 }
 

@@ -40,7 +40,7 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay}
+	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay, hasty: r.NoWait}
 	l.mu.Lock()
 	now := l.now()
 	l.limit(ctx, r, w, now)
@@ -54,14 +54,14 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 	l.line.Join(w)
 	l.mu.Unlock()
 	l.tend(ctx, w, true)
-	if refusal := l.settled(w, ahead, r.NoWait); refusal != nil {
+	if refusal := l.settled(w, ahead); refusal != nil {
 		return Permit{}, refusal
 	}
 	return l.stand(ctx, w)
 }
 
 // settled refuses a newcomer for whom waiting is hopeless by the latest news.
-func (l *SharedLimiter) settled(w *Waiter, ahead int, noWait bool) *RefusedError {
+func (l *SharedLimiter) settled(w *Waiter, ahead int) *RefusedError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !w.queued {
@@ -69,7 +69,7 @@ func (l *SharedLimiter) settled(w *Waiter, ahead int, noWait bool) *RefusedError
 	}
 	now := l.now()
 	refusal := l.hopeless(now, ahead, w)
-	if refusal == nil && noWait {
+	if refusal == nil && w.hasty {
 		at, window := l.line.State.Earliest(now, ahead, w.Priority)
 		refusal = l.refuse(now, at, window, false)
 	}
@@ -116,7 +116,11 @@ func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
 	first := l.line.Head() == w
 	var a *Ask
 	if w.queued && (first || arrived) && (l.now() >= l.due || first && arrived) {
-		if wanted := l.line.order(l.asked, atOnce); len(wanted) > 0 {
+		wanted := l.line.order(l.asked, atOnce)
+		if len(wanted) == 0 && w.hasty { // another answer may come too late for it
+			wanted = []Priority{w.Priority}
+		}
+		if len(wanted) > 0 {
 			a = l.ask(nil, wanted, w)
 		}
 	}
@@ -197,16 +201,44 @@ func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter)
 // the link allows, and nobody who is cancelled loses a permit by it.
 func (l *SharedLimiter) exchange(ctx context.Context, a *Ask, caller *Waiter) {
 	for a != nil {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.link.Timeout)
-		reply, err := l.store(bounded, a)
-		cancel()
-		if err != nil {
-			l.link.lost(err)
-		} else {
-			l.link.reached(reply.Processes)
-		}
-		a = l.answered(a, &reply, err, caller)
+		a = l.carry(ctx, a, caller)
 	}
+}
+
+func (l *SharedLimiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next *Ask) {
+	panicked := true
+	defer func() {
+		if panicked {
+			l.abandon(a, caller)
+		}
+	}()
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.link.Timeout)
+	defer cancel()
+	reply, err := l.store(bounded, a)
+	if err != nil {
+		l.link.lost(err)
+	} else {
+		l.link.reached(reply.Processes)
+	}
+	panicked = false
+	return l.answered(a, &reply, err, caller)
+}
+
+var errPanicked = errors.New("budget: the store panicked")
+
+// abandon ends an exchange in which the store, or the log, panicked: the caller is gone, and the others go on without an answer.
+func (l *SharedLimiter) abandon(a *Ask, caller *Waiter) {
+	if caller != nil {
+		l.mu.Lock()
+		if caller.queued {
+			l.line.Leave(caller)
+		} else if caller.refusal == nil {
+			l.unused = append(l.unused, caller.Permit)
+		}
+		l.mu.Unlock()
+	}
+	l.answered(a, nil, errPanicked, nil)
+	l.link.lost(errPanicked)
 }
 
 // answered takes what the store said over, and returns what there is to say next.
@@ -220,7 +252,7 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 		return nil
 	}
 	for _, g := range reply.Grants { // first, so that the news refuses nobody who may go
-		l.hand(g)
+		l.hand(g, caller)
 	}
 	if a.number > l.taken {
 		l.taken = a.number
@@ -269,9 +301,12 @@ func (l *SharedLimiter) follow(now Instant) {
 	}
 }
 
-// hand gives a permit to the first who may have it.
-func (l *SharedLimiter) hand(g Grant) {
+// hand gives a permit to the first who may have it, or to a caller who cannot wait while all others are still asked for.
+func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
 	w := l.line.queues[g.Priority].first
+	if caller != nil && caller.hasty && caller.queued && caller.Priority == g.Priority && l.asked >= l.line.Waiting()-1 {
+		w = caller
+	}
 	if w == nil && g.Priority == Batch { // it leaves the reserve alone, so anybody may
 		w = l.line.queues[Interactive].first
 	}
