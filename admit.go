@@ -66,11 +66,5 @@ func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence) {
 	default:
 		seen.Lost = true
 	}
-	c.report(a, seen)
-}
-
-// report gives the permit of an attempt back, once.
-func (c *call) report(a *attempt, seen budget.Observation) {
-	a.settled = true
 	c.pool.limiter.Done(a.permit, seen)
 }

@@ -60,17 +60,11 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a := attempt{call: c, permit: permit, began: time.Now()}
-	defer func() {
-		if !a.settled { // something panicked, perhaps after it was sent
-			c.report(&a, budget.Observation{Lost: true})
-		}
-	}()
-	if err := a.open(); err != nil {
-		c.report(&a, budget.Observation{NotSent: true})
-		return nil, err
-	}
 	var resp *http.Response
 	defer func() { c.settle(&a, resp, a.evidence(resp, err)) }() // also if code of the caller's panics: a transport, an UnmarshalJSON
+	if err = a.open(); err != nil {
+		return nil, err
+	}
 	resp, err = a.send(t.base, req)
 	c.record(&a, resp, err)
 	a.release()
@@ -86,8 +80,6 @@ type attempt struct {
 	call   *call
 	permit budget.Permit
 	began  time.Time
-
-	settled bool // the permit was given back
 
 	request http.Request
 	tracer  httptrace.ClientTrace
@@ -192,6 +184,8 @@ func (a *attempt) trace(cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 // expired context can run ahead of the write, so then only "no connection" is.
 func (a *attempt) evidence(resp *http.Response, err error) Evidence {
 	switch {
+	case a.request.URL == nil: // nothing was opened to be sent
+		return EvidenceNotSent
 	case resp != nil && a.bodyErr == nil:
 		return EvidenceAnswered
 	case resp != nil:

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/sandbox"
 )
 
 // counting answers every request through f and counts them.
@@ -146,23 +145,5 @@ func TestRetriesThatAreFree(t *testing.T) {
 		_, err := client.Account.Me(t.Context())
 		require.Error(t, err)
 		require.Equal(t, 3, requests)
-	})
-}
-
-// A transport that panics holds nobody up: its permission is given back.
-func TestTransportPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t)
-		broken := true
-		client := sandboxClient(t, sb, prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
-			if broken {
-				broken = false
-				panic("transport")
-			}
-			return sb.Transport().RoundTrip(r)
-		})))
-		require.PanicsWithValue(t, "transport", func() { _, _ = client.Lists.Page(t.Context(), prospectkit.ListsParams{}) })
-		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
-		require.NoError(t, err)
 	})
 }
