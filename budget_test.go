@@ -257,6 +257,9 @@ func TestPanicsLeaveNothingUnderWay(t *testing.T) {
 		require.PanicsWithValue(t, "touched 7", func() {
 			_, _ = prospectkit.Collect(prospectkit.RowsOf[touchy](t.Context(), client.Lists, listID, prospectkit.RowsParams{}), 1)
 		})
+		require.PanicsWithValue(t, "no file", func() {
+			_, _ = client.Imports.Upload(t.Context(), prospectkit.Upload{Name: "a.csv", Size: 4, Open: func() (io.ReadCloser, error) { panic("no file") }})
+		})
 		for _, surface := range client.Budget().Snapshot() {
 			require.Zero(t, surface.UnderWay, surface.Surface)
 		}
