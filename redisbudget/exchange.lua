@@ -4,16 +4,21 @@
 
 -- Lists of doubles. Each reader takes the next number of the list, each writer appends to it.
 
-local data, at
+local data, at, short -- or otherwise not what it should be
 
 local function unpackAll(blob)
-  data, at = { struct.unpack('<' .. string.rep('d', floor(#blob / 8)), blob) }, 0
+  short = #blob % 8 ~= 0 or #blob > 32768
+  if short then
+    blob = ''
+  end
+  data, at = { struct.unpack('<' .. string.rep('d', #blob / 8), blob) }, 0
   data[#data] = nil -- where the reading ended
 end
 
 local function num()
   at = at + 1
-  return data[at]
+  short = short or not data[at]
+  return data[at] or 0
 end
 
 local function flag() return num() ~= 0 end
@@ -49,7 +54,9 @@ local function readConfig() return { perMinute = num(), perDay = num(), reserve 
 
 local function readLimit()
   local limit, l = { max = num(), source = num() }, { sum = num(), opened = num(), at = {}, n = {} }
-  for i = 1, num() do
+  local used = num()
+  short = short or used > slots
+  for i = 1, short and 0 or used do
     l.at[i], l.n[i] = num(), num()
   end
   return limit, l
@@ -133,7 +140,9 @@ local function load(blob, now, c)
       local last = num()
       if last <= now + second then
         readState()
-        return max(now, last)
+        if not short and at == #data then
+          return max(now, last)
+        end
       end
     end
   end

@@ -2,8 +2,11 @@ package redisbudget
 
 import (
 	"context"
+	"encoding/binary"
+	"math"
 	"net"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -64,16 +68,38 @@ func TestRedisThatRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "WRONGTYPE")
 }
 
-// A state that is not ours is as good as none.
+// A state that is not ours is as good as none, as for the package in Go.
 func TestStateOfAnotherVersion(t *testing.T) {
 	server, sb := startRedis(t), sandbox.New(t)
 	store := server.store(t, "one")
-	for _, garbage := range []string{"", "x", "12345678", "123456781234567812345678"} {
+	reply, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	require.NoError(t, err)
+	life := born(t, reply)
+	ours, err := store.client.Get(t.Context(), "{one}:lists").Result()
+	require.NoError(t, err)
+	long := ours[:len(ours)-8] + string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1e15))) // so many slots
+	for _, garbage := range []string{
+		"", "x", "12345678", "123456781234567812345678", ours[:8], ours[:len(ours)-8], ours + "x", ours + "12345678", ours + strings.Repeat("12345678", 10_000), long,
+	} {
 		require.NoError(t, store.client.Set(t.Context(), "{one}:lists", garbage, 0).Err())
-		_, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
-		require.NoError(t, err, "%q", garbage)
+		reply, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+		require.NoError(t, err, "%d bytes", len(garbage))
+		require.Greater(t, born(t, reply), life, "%d bytes", len(garbage))
+		now, err := store.client.StrLen(t.Context(), "{one}:lists").Result()
+		require.NoError(t, err)
+		require.EqualValues(t, len(ours), now)
 	}
 	require.Equal(t, 119, remaining(t, client(t, sb, store)))
+}
+
+// born is when the state began.
+func born(t *testing.T, reply prospectkit.BudgetReply) int64 {
+	t.Helper()
+	data, err := reply.MarshalBinary()
+	require.NoError(t, err)
+	var r budget.Reply
+	require.NoError(t, r.Decode(data))
+	return r.State.Born
 }
 
 // A Redis that accepts connections and says nothing.
