@@ -67,7 +67,7 @@ func TestClockMovesWindows(t *testing.T) {
 	require.Equal(t, 120, remaining())
 	require.Equal(t, "2031-01-01T00:00:00Z", p.control(t, "POST", "clock", `{"to":"2031-01-01T00:00:00Z"}`).body["now"])
 
-	for _, body := range []string{``, `{}`, `{"advance":"-1s"}`, `{"advance":"soon"}`, `{"advance":"1s","to":"2032-01-01T00:00:00Z"}`, `{"by":1}`} {
+	for _, body := range []string{``, `{}`, `{"advance":"-1s"}`, `{"advance":"90000h"}`, `{"to":"9999-12-31T23:59:59Z"}`, `{"advance":"soon"}`, `{"advance":"1s","to":"2032-01-01T00:00:00Z"}`, `{"by":1}`} {
 		a := p.control(t, "POST", "clock", body)
 		require.Equal(t, http.StatusBadRequest, a.StatusCode, body)
 		require.NotEmpty(t, a.body["error"])
