@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,6 +38,15 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// cannedPages are the pages of a collection.
+type cannedPages []*canned
+
+func (c cannedPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, number, _ := strings.Cut(r.URL.RawQuery, "pageNum=")
+	n, _ := strconv.Atoi(number) // the first is asked for without
+	return c[max(n-1, 0)].RoundTrip(r)
+}
+
 // hold fails a benchmark, and costs nothing when it does not.
 func hold(b *testing.B, ok bool) { //nolint:thelper // Helper would cost more than what is measured
 	if !ok {
@@ -46,18 +56,22 @@ func hold(b *testing.B, ok bool) { //nolint:thelper // Helper would cost more th
 }
 
 // joined makes a page of elements.
-func joined(elements []string) string {
-	return fmt.Sprintf(`{"entityType":"contactList","data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`,
-		strings.Join(elements, ","), len(elements))
+func joined(elements []string) string { return joinedPage(elements, 1, 1) }
+
+func joinedPage(elements []string, number, of int) string {
+	return fmt.Sprintf(`{"entityType":"contactList","data":[%s],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`,
+		strings.Join(elements, ","), number, of, of*len(elements))
 }
 
-func pageOfLists(n int) string {
+func pageOfLists(n int) string { return joined(someLists(0, n)) }
+
+func someLists(from, n int) []string {
 	lists := make([]string, n)
 	for i := range lists {
 		lists[i] = fmt.Sprintf(`{"id":"%024x","name":"List %d","entityType":"contactList","folderId":null,"contactsCount":%d,`+
-			`"companiesCount":0,"createdAt":"2026-03-01T09:30:00.000Z"}`, i+1, i, 10*i)
+			`"companiesCount":0,"createdAt":"2026-03-01T09:30:00.000Z"}`, from+i+1, from+i, 10*i)
 	}
-	return joined(lists)
+	return lists
 }
 
 // pageOfRows has people as the sandbox makes them up.
@@ -103,6 +117,40 @@ func BenchmarkLists(b *testing.B) {
 	for b.Loop() {
 		page, err := client.Lists.Page(b.Context(), prospectkit.ListsParams{})
 		hold(b, err == nil && len(page.Items) == 100)
+	}
+}
+
+// BenchmarkWalk reads 100,000 lists, and remembers which it has seen.
+func BenchmarkWalk(b *testing.B) {
+	const pages, each = 100, 1000
+	answers := make(cannedPages, pages)
+	for i := range answers {
+		answers[i] = serve(http.StatusOK, joinedPage(someLists(i*each, each), i+1, pages))
+	}
+	client := newClient(b, answers)
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		for _, err := range client.Lists.All(b.Context(), prospectkit.ListsParams{Limit: each}) {
+			hold(b, err == nil)
+			n++
+		}
+		hold(b, n == pages*each)
+	}
+}
+
+// BenchmarkSeen is what that costs: to take 100,000 ids for new.
+func BenchmarkSeen(b *testing.B) {
+	ids := make([]string, 100_000)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%024x", i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var seen prospectkit.SeenIDs
+		for _, id := range ids {
+			hold(b, seen.Add(id))
+		}
 	}
 }
 

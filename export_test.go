@@ -46,4 +46,4 @@ func (s *SeenIDs) Add(id string) bool { return s.add(id) }
 func (s *SeenIDs) Has(id string) bool { return s.has(id) }
 
 // Room is for how many ids there is memory.
-func (s *SeenIDs) Room() int { return len(s.young.slots) + len(s.old.slots) }
+func (s *SeenIDs) Room() int { return len(s.hashes) }

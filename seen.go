@@ -1,28 +1,42 @@
 package prospectkit
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/maphash"
 )
 
-// seenIDs remembers the last ids of a walk, 32,768 of them at least and twice as many at most, so that memory stays bounded however
-// long it is. Drift brings records back from the pages just read, and those are 32 of the largest pages.
+// seenIDs remembers the last 32,768 ids of a walk, so that memory stays bounded however long it is. Drift brings records back from
+// the pages just read, and those are 32 of the largest pages.
 //
 // An id is remembered by 64 bits of hash with a seed of the process. That a walk over a million records takes any of them for
 // another, and drops it, has a chance below one in a hundred million.
-type seenIDs struct{ young, old hashSet }
+//
+// Nearly every id is new, and the hashes are too many for the caches next to the processor. Hence a Bloom filter in front of them,
+// which is not: where it says that an id is new, hashes are only written, for which nobody waits.
+type seenIDs struct {
+	n      int      // ids so far
+	hashes []uint64 // of the last ids, in a ring
+	before []uint16 // for each of them, the number of the one before it in its bucket
+	last   []uint16 // for each bucket, the number of the last one in it
+	filter []bloom  // for each bucket
+}
 
-const seenLeast = 1 << 15
+// bloom has four bits for each id of a bucket: for the younger ones, and for those before. When 32,768 have come, the old ones are
+// surely overwritten, and the young ones become old.
+type bloom struct{ young, old uint64 }
+
+const (
+	seenMost   = 1 << 15
+	seenFirst  = 1 << 9 // room to begin with
+	seenGrowth = 4
+	bucketSize = 4 // ids of a full ring, on average
+)
 
 var seenSeed = maphash.MakeSeed()
 
-func seenHash(id string) uint64 { return cmp.Or(maphash.String(seenSeed, id), 1) }
-
 func (s *seenIDs) has(id string) bool {
-	h := seenHash(id)
-	return id != "" && (s.young.has(h) || s.old.has(h))
+	return id != "" && s.n > 0 && s.remembers(maphash.String(seenSeed, id))
 }
 
 // add remembers an id and reports whether it is new. An empty id always is.
@@ -30,57 +44,65 @@ func (s *seenIDs) add(id string) bool {
 	if id == "" {
 		return true
 	}
-	h := seenHash(id)
-	if s.old.has(h) || !s.young.add(h) {
-		return false
-	}
-	if s.young.n == seenLeast {
-		slots := s.old.slots
-		if clear(slots); slots == nil {
-			slots = make([]uint64, 2*seenLeast)
-		}
-		s.young, s.old = hashSet{slots: slots}, s.young
-	}
-	return true
-}
-
-// hashSet is a flat table of hashes, at most half full. One that is not in its place is in the next that was free.
-type hashSet struct {
-	slots []uint64 // 0 is free
-	n     int
-}
-
-func (s *hashSet) has(h uint64) bool { return s.n > 0 && *s.find(h) == h }
-
-// find returns the place of a hash, or the free one where it belongs.
-func (s *hashSet) find(h uint64) *uint64 {
-	mask := uint64(len(s.slots) - 1) //nolint:gosec // G115: a table that is asked has slots
-	i := h & mask
-	for s.slots[i] != h && s.slots[i] != 0 {
-		i = (i + 1) & mask
-	}
-	return &s.slots[i]
-}
-
-// add adds a hash and reports whether it is new.
-func (s *hashSet) add(h uint64) bool {
-	if 2*s.n == len(s.slots) {
+	if s.n == len(s.hashes) && s.n < seenMost {
 		s.grow()
 	}
-	slot := s.find(h)
-	if *slot == h {
+	h := maphash.String(seenSeed, id)
+	if s.remembers(h) {
 		return false
 	}
-	*slot = h
-	s.n++
+	s.put(h)
 	return true
 }
 
-func (s *hashSet) grow() {
-	old := s.slots
-	s.slots = make([]uint64, max(1024, 4*len(old)))
+func (s *seenIDs) remembers(h uint64) bool {
+	f, bits := &s.filter[s.bucket(h)], bloomBits(h)
+	return (f.young&bits == bits || f.old&bits == bits) && s.search(h)
+}
+
+// search goes back in time through a bucket. A number that was overwritten meanwhile shows by its age: too high, or not higher than
+// the one before.
+func (s *seenIDs) search(h uint64) bool {
+	number, age := s.last[s.bucket(h)], 0
+	for {
+		older := int(uint16(s.n) - number) //nolint:gosec // G115: numbers are counted modulo 1<<16
+		if older <= age || older > len(s.hashes) {
+			return false
+		}
+		place := s.place(int(number))
+		if s.hashes[place] == h {
+			return true
+		}
+		number, age = s.before[place], older
+	}
+}
+
+func (s *seenIDs) put(h uint64) {
+	place, bucket := s.place(s.n), s.bucket(h)
+	s.hashes[place], s.before[place] = h, s.last[bucket]
+	s.last[bucket] = uint16(s.n) //nolint:gosec // G115: numbers are counted modulo 1<<16
+	s.filter[bucket].young |= bloomBits(h)
+	if s.n++; s.n%seenMost == 0 {
+		for i := range s.filter {
+			s.filter[i] = bloom{old: s.filter[i].young}
+		}
+	}
+}
+
+// place and bucket are taken from powers of two.
+func (s *seenIDs) place(number int) int { return number & (len(s.hashes) - 1) }
+func (s *seenIDs) bucket(h uint64) int  { return int(h>>32) & (len(s.filter) - 1) }
+
+func bloomBits(h uint64) uint64 { return 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63) | 1<<(h>>18&63) }
+
+func (s *seenIDs) grow() {
+	room := max(seenFirst, seenGrowth*len(s.hashes))
+	old, buckets := s.hashes, room/bucketSize
+	*s = seenIDs{
+		hashes: make([]uint64, room), before: make([]uint16, room), last: make([]uint16, buckets), filter: make([]bloom, buckets),
+	}
 	for _, h := range old {
-		*s.find(h) = h
+		s.put(h)
 	}
 }
 
