@@ -5,14 +5,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -138,9 +136,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	resp, err := sound(base.RoundTrip(req))
 	if err == nil {
 		timer.Reset(limit)
-		a.body = borrowBuffer()
-		*a.body, a.bodyErr = readBody(resp, *a.body, a.call.client.conf.maxBody, func() { timer.Reset(limit) })
-		_ = resp.Body.Close()
+		a.read(resp, func() { timer.Reset(limit) })
 	}
 	a.truncated = a.upload != nil && a.upload.cutShort()
 	a.expired = ctx.Err() != nil
@@ -233,91 +229,6 @@ func permanent(err error) bool {
 		err != nil && (strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
 }
 
-// buffers hold answers while they are decoded: mostly pages, which are all of about the same size.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// largestBuffer is what is worth keeping: more than a page of 1,000 rows.
-const largestBuffer = 4 << 20
-
-// spare is the buffer that was used last, if it is no larger than most pages of rows. The pool forgets what another processor has used.
-var spare atomic.Pointer[[]byte]
-
-const largestSpare = 1 << 20
-
-func borrowBuffer() *[]byte {
-	if b := spare.Swap(nil); b != nil {
-		return b
-	}
-	return buffers.Get().(*[]byte)
-}
-
-func returnBuffer(b *[]byte) {
-	if cap(*b) > largestSpare || !spare.CompareAndSwap(nil, b) {
-		buffers.Put(b)
-	}
-}
-
-// wipe is for tests, which make sure that nothing outlives its buffer.
-var wipe = func([]byte) {}
-
-func (a *attempt) release() {
-	if a.body != nil && cap(*a.body) <= largestBuffer {
-		wipe(*a.body)
-		returnBuffer(a.body)
-	}
-	a.body = nil
-}
-
-// readBody reads a whole body of at most limit bytes into buf, or into a larger one. Of an error page the beginning is enough.
-// Each 64 KiB of progress renews the time limit, so that a large page over a slow line gets through and a drip does not hold the
-// call for ever.
-func readBody(resp *http.Response, buf []byte, limit int64, progress func()) ([]byte, error) {
-	const (
-		step      = 64 << 10
-		errorPage = 256 << 10
-	)
-	success := resp.StatusCode >= 200 && resp.StatusCode < 300
-	if !success {
-		limit = min(limit, errorPage)
-	}
-	size := resp.ContentLength
-	switch {
-	case size > limit && success:
-		return buf, &tooLargeError{limit}
-	case size < 0 || size > limit:
-		size = 4 << 10
-	}
-	if buf = buf[:0]; size >= int64(cap(buf)) {
-		buf = make([]byte, 0, size+size/16+1) // the next page may be a little larger
-	}
-	sinceReset := step
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := resp.Body.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if int64(len(buf)) > limit {
-			if !success {
-				return buf[:limit], nil
-			}
-			return buf, &tooLargeError{limit}
-		}
-		if sinceReset -= n; sinceReset <= 0 {
-			progress()
-			sinceReset = step
-		}
-		switch {
-		case err == io.EOF:
-			return buf, nil
-		case err != nil && success:
-			return buf, withoutURL(err)
-		case err != nil:
-			return buf, nil //nolint:nilerr // the status counts; whether the envelope is whole shows when it is read
-		}
-	}
-}
-
 // misfitError says that the service's answer is fine, but does not fit what the caller wants it in. No repetition cures that.
 type misfitError struct{ error }
 
@@ -326,13 +237,6 @@ func (e *misfitError) Unwrap() error { return e.error }
 func misfit(err error) bool {
 	_, ok := errors.AsType[*misfitError](err)
 	return ok
-}
-
-// tooLargeError says that an answer was longer than this client reads.
-type tooLargeError struct{ limit int64 }
-
-func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("the answer is longer than %d bytes", e.limit)
 }
 
 // sound mends what only a transport that is not net/http's returns: an answer beside an error, neither, or an answer without

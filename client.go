@@ -262,5 +262,6 @@ func defaultTransport() *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
+		DisableCompression:     true, // we ask for it, and decompress with less
 	}
 }

@@ -80,7 +80,10 @@ func (c *call) queryString(in any, bad *checks) string {
 	return values.Encode()
 }
 
-var acceptJSON = []string{"application/json"}
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
 
 // encode builds header and body.
 func (c *call) encode(r request, bad *checks) {
@@ -88,6 +91,9 @@ func (c *call) encode(r request, bad *checks) {
 		"Authorization": c.client.conf.auth(),
 		"Accept":        acceptJSON,
 		"User-Agent":    c.client.conf.userAgent,
+	}
+	if c.client.conf.ownTransport != nil {
+		c.header["Accept-Encoding"] = acceptGzip
 	}
 	for _, kv := range c.conf.header {
 		c.header.Set(kv[0], kv[1])

@@ -196,33 +196,41 @@ func plainName(s string) string {
 // mostUndocumented bounds what is remembered of a changed service.
 const mostUndocumented = 256
 
-// Large answers would cost a second reading of everything, so after the first of an operation only some are looked into.
+// To look into all answers would cost a second reading of everything, so after the first of an operation only some are. Of small ones
+// that is more often, because they come of more different things.
 const (
-	largeAnswer = 8 << 10
-	largeFirst  = 8
-	largeEvery  = 32
+	largeAnswer            = 8 << 10
+	largeFirst, largeEvery = 8, 32
+	smallFirst, smallEvery = 64, 8
 )
 
 // novelties remembers what a client and those derived from it have looked into and reported.
 type novelties struct {
 	mu       sync.Mutex
 	reported map[novelty]struct{}
-	large    map[string]int // answers by operation
+	met      map[answers]int
 }
 
-// due reports whether an answer of that size is to be looked into.
-func (n *novelties) due(o *op.Op, size int) bool {
-	if size < largeAnswer {
-		return true
+// answers are those of an operation that are alike.
+type answers struct {
+	op          *op.Op
+	large, fail bool
+}
+
+// due reports whether an answer is to be looked into.
+func (n *novelties) due(of answers) bool {
+	first, every := smallFirst, smallEvery
+	if of.large {
+		first, every = largeFirst, largeEvery
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.large == nil {
-		n.large = make(map[string]int)
+	if n.met == nil {
+		n.met = make(map[answers]int)
 	}
-	n.large[o.Name]++
-	met := n.large[o.Name]
-	return met <= largeFirst || met%largeEvery == 0
+	n.met[of]++
+	met := n.met[of]
+	return met <= first || met%every == 0
 }
 
 type novelty struct {
@@ -254,19 +262,11 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 		return
 	}
 	var n inspection
-	switch shape := shapes()[c.op.Name]; {
-	case c.done && shape != nil && c.client.conf.novelties.due(c.op, len(*a.body)):
-		n.text(*a.body, shape)
-	case c.answer.Code != "":
-		n.text(*a.body, errorShape)
-		if !c.answer.Code.Known() {
-			n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.answer.Code))})
-		}
+	if c.answer.Code != "" && !c.answer.Code.Known() {
+		n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.answer.Code))})
 	}
-	for name := range resp.Header {
-		if noteworthy(name) {
-			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
-		}
+	if c.client.conf.novelties.due(answers{c.op, len(*a.body) >= largeAnswer, !c.done}) {
+		n.answer(c, resp, *a.body)
 	}
 	for _, u := range n.found {
 		if c.secret != "" && strings.Contains(u.Name+u.Value, c.secret) || !c.client.conf.novelties.add(c.op, u) {
@@ -276,11 +276,26 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 	}
 }
 
-// text inspects a whole answer. One that cannot be read tells nothing.
+// answer inspects body and headers.
+func (n *inspection) answer(c *call, resp *http.Response, body []byte) {
+	switch shape := shapes()[c.op.Name]; {
+	case c.done && shape != nil:
+		n.text(body, shape)
+	case c.answer.Code != "":
+		n.text(body, errorShape)
+	}
+	for name := range resp.Header {
+		if noteworthy(name) {
+			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
+		}
+	}
+}
+
+// text inspects a whole body. One that cannot be read tells nothing.
 func (n *inspection) text(body []byte, s *shape) {
-	c := jsonscan.New(body)
+	c, before := jsonscan.New(body), len(n.found)
 	if n.value(&c, s); c.End() != nil {
-		n.found = nil
+		n.found = n.found[:before]
 	}
 }
 

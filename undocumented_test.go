@@ -142,24 +142,44 @@ func TestUndocumentedIsToldOnce(t *testing.T) {
 	require.Len(t, c.sung, 2)
 }
 
-// What is new on a late large page is noticed in the end, though not every page is looked into.
-func TestUndocumentedOnLargePages(t *testing.T) {
-	var c canary
-	answers, large := 0, strings.Repeat(`{"id": "`+listID+`", "name": "`+strings.Repeat("n", 90)+`"}, `, 100)
-	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
-		answers++
-		news := ""
-		if answers > 9 {
-			news = `, "color": "red"`
-		}
-		return answer(200, `{"data": [`+large+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`), nil
-	}), c.option())
-	for len(c.sung) == 0 && answers < 100 {
-		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-		require.NoError(t, err)
+// What is new in a late answer is noticed in the end, though not every answer is looked into. A new code is noticed at once.
+func TestUndocumentedInLateAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		more        int // lists on the page
+		old         int // answers before the new one
+		status      int
+		extra, sung string
+		at          int // the answer that tells
+	}{
+		"among the first":       {0, 10, 200, `, "color": "red"`, "field data.color", 11},
+		"the last of the first": {0, 63, 200, `, "color": "red"`, "field data.color", 64},
+		"behind the first":      {0, 64, 200, `, "color": "red"`, "field data.color", 72},
+		"behind large ones":     {100, 9, 200, `, "color": "red"`, "field data.color", 32},
+		"an error":              {0, 64, 404, `, "color": "red"`, "field error.color", 72},
+		"a new code":            {0, 64, 404, `, "code": "NEW_CODE"`, "code NEW_CODE", 65},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c canary
+			answers, more := 0, strings.Repeat(`{"id": "`+listID+`", "name": "`+strings.Repeat("n", 90)+`"}, `, test.more)
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				answers++
+				news := ""
+				if answers > test.old {
+					news = test.extra
+				}
+				if test.status != 200 {
+					return answer(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`), nil
+				}
+				return answer(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`), nil
+			}), c.option())
+			for len(c.sung) == 0 && answers < 100 {
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+				require.Equal(t, test.status == 200, err == nil)
+			}
+			require.Equal(t, []string{test.sung}, c.sung)
+			require.Equal(t, test.at, answers)
+		})
 	}
-	require.Equal(t, []string{"field data.color"}, c.sung)
-	require.Equal(t, 32, answers)
 }
 
 // A service that makes up names for ever fills no memory, and a token that it repeats is not shown.

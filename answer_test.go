@@ -1,0 +1,112 @@
+package prospectkit_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// Our transport leaves compressed answers to us, net/http's decompresses them. Nobody is to see a difference.
+func TestCompressedAnswers(t *testing.T) {
+	const limit = 1 << 16
+	missing := envelope("LIST_NOT_FOUND")
+	long := oneUser + strings.Repeat(" ", limit-len(oneUser))
+	packed := zip(oneUser)
+	damaged := packed[:len(packed)-9] + "!" + packed[len(packed)-8:]
+	unzipped := []string{"Content-Encoding", "gzip"}
+	tests := map[string]struct {
+		serve  http.HandlerFunc
+		status int
+		ok     bool
+	}{
+		"not compressed":            {serves(200, oneUser), 200, true},
+		"compressed":                {serves(200, packed, unzipped...), 200, true},
+		"named otherwise":           {serves(200, packed, "Content-Encoding", "GZIP"), 200, true},
+		"in parts":                  {serves(200, zip(oneUser[:9])+zip(oneUser[9:]), unzipped...), 200, true},
+		"streamed":                  {streamed(packed, 7), 200, true},
+		"as long as allowed":        {serves(200, zip(long), unzipped...), 200, true},
+		"longer than that":          {serves(200, zip(long+" "), unzipped...), 200, false},
+		"empty":                     {serves(200, "", unzipped...), 200, false},
+		"damaged":                   {serves(200, damaged, unzipped...), 200, false},
+		"cut":                       {serves(200, packed[:len(packed)-9], unzipped...), 200, false},
+		"without its end":           {serves(200, packed[:len(packed)-8], unzipped...), 200, false},
+		"cut in the head":           {serves(200, packed[:5], unzipped...), 200, false},
+		"followed by something":     {serves(200, packed+"x", unzipped...), 200, false},
+		"an error":                  {serves(404, zip(missing), unzipped...), 404, false},
+		"an error that is damaged":  {serves(404, zip(missing)[:40], unzipped...), 404, false},
+		"a long error page":         {serves(502, zip(strings.Repeat("x", 1<<20)), unzipped...), 502, false},
+		"a compressed answer twice": {serves(200, zip(packed), unzipped...), 200, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Accept-Encoding") != "gzip" {
+					w.WriteHeader(http.StatusNotAcceptable)
+					return
+				}
+				test.serve(w, r)
+			}))
+			defer server.Close()
+			theirs := new(http.Transport)
+			defer theirs.CloseIdleConnections()
+			ours := clientAt(t, server.URL, prospectkit.WithMaxResponseBytes(limit))
+			defer ours.Close()
+			same := seen(t, clientAt(t, server.URL, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithTransport(theirs)))
+			for range 2 { // from a fresh buffer and a used one
+				require.Equal(t, same, seen(t, ours))
+			}
+			require.Equal(t, test.status, same.status)
+			require.Equal(t, test.ok, same.err == "", same.err)
+		})
+	}
+}
+
+// What a call shows of an answer.
+type sight struct {
+	user   *prospectkit.User
+	err    string
+	body   string
+	code   prospectkit.Code
+	status int
+	header http.Header
+	tries  int
+}
+
+func seen(t *testing.T, client *prospectkit.Client) sight {
+	t.Helper()
+	var info prospectkit.Info
+	user, err := client.Account.Me(t.Context(), prospectkit.Capture(&info))
+	info.Header.Del("Date")
+	s := sight{user: user, status: info.Status, header: info.Header, tries: len(info.Attempts)}
+	if err != nil {
+		e := asError(t, err)
+		s.err, s.code, s.body = err.Error(), e.Code, e.Body
+	}
+	return s
+}
+
+// streamed sends a compressed body in pieces, without a length.
+func streamed(body string, piece int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		for rest := body; rest != ""; rest = rest[min(piece, len(rest)):] {
+			_, _ = fmt.Fprint(w, rest[:min(piece, len(rest))])
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// A recording of net/http's may tell of a compression that it has undone.
+func TestPlainAnswerThatSaysGzip(t *testing.T) {
+	recorded := serve(http.StatusOK, oneUser)
+	recorded.header.Set("Content-Encoding", "gzip")
+	user, err := newClient(t, recorded).Account.Me(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, user.ID)
+}
