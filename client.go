@@ -48,7 +48,8 @@ type Client struct {
 type config struct {
 	settings
 	base         *url.URL
-	auth         func() []string // the Authorization header; a closure, so that no dump of a client shows it
+	auth         func() []string    // the Authorization header; a closure, so that no dump of a client shows it
+	shared       func() http.Header // of calls that add nothing to the common header; a closure for the same reason
 	userAgent    []string
 	httpClient   *http.Client  // the caller's, until build copies it
 	wholeAttempt time.Duration // the caller's http.Client.Timeout; 0: none
@@ -123,6 +124,8 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 }
 
 func newClient(conf *config) *Client {
+	header := conf.commonHeader()
+	conf.shared = func() http.Header { return header }
 	c := &Client{conf: conf}
 	c.Account = &AccountService{c}
 	c.Lists = &ListsService{c}

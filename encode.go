@@ -85,16 +85,24 @@ var (
 	acceptGzip = []string{"gzip"}
 )
 
+// commonHeader is what every request of a client carries.
+func (c *config) commonHeader() http.Header {
+	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	if c.ownTransport != nil {
+		h["Accept-Encoding"] = acceptGzip
+	}
+	return h
+}
+
 // encode builds header and body.
 func (c *call) encode(r request, bad *checks) {
-	c.header = http.Header{
-		"Authorization": c.client.conf.auth(),
-		"Accept":        acceptJSON,
-		"User-Agent":    c.client.conf.userAgent,
+	conf := c.client.conf
+	bare := r.stream == nil && r.body == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
+	if bare && conf.ownTransport != nil { // a transport of the caller's might write to what all calls share
+		c.header = conf.shared()
+		return
 	}
-	if c.client.conf.ownTransport != nil {
-		c.header["Accept-Encoding"] = acceptGzip
-	}
+	c.header = conf.commonHeader()
 	for _, kv := range c.conf.header {
 		c.header.Set(kv[0], kv[1])
 	}
