@@ -39,7 +39,7 @@ func (j job) measure(ctx context.Context) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	s, err := c.open(j.Server+basePath(j.N, w.delay), w.transport())
+	s, err := c.open(j.Server+basePath(j.N, w.delay, w.packed), w.transport())
 	if err != nil {
 		return result{}, err
 	}

@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 	seen := make(map[string]bool)
 	for number := range 3 {
 		recorder := httptest.NewRecorder()
-		s.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, basePath(3, 0)+(&pageQuery{rowsPerPage, number + 1}).appendTo(rowsPath), nil))
+		s.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, basePath(3, 0, false)+(&pageQuery{rowsPerPage, number + 1}).appendTo(rowsPath), nil))
 		for _, id := range regexp.MustCompile(`"id":"[0-9a-f]{24}"`).FindAllString(recorder.Body.String(), -1) {
 			require.False(t, seen[id], id)
 			seen[id] = true

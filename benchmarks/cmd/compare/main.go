@@ -126,27 +126,16 @@ func (o *options) compare(ctx context.Context) (*table, error) {
 	defer stop()
 	before := readMachineTime()
 	t := &table{options: o, began: time.Now(), results: make(map[cell][]result)}
-	all := contenders()
 	for round := range o.rounds {
 		for _, w := range works() {
 			if !o.works.MatchString(w.id) || w.once && round > 0 {
 				continue
 			}
 			fmt.Fprintf(o.log, "%s round %d, %s: %s\n", time.Since(t.began).Round(time.Second), round+1, w.id, w.title)
-			for i := range all {
-				c := &all[(i*(1+round%2*(len(all)-2))+round*3)%len(all)] // forwards, then backwards, from another one each time
-				if !w.has(c) || !o.contenders.MatchString(c.name) {
-					continue
+			for turn := range max(1, w.turns) {
+				if err := t.measure(ctx, server, &w, round+turn); err != nil {
+					return nil, err
 				}
-				j := job{Server: server, Work: w.id, Contender: c.name, N: w.size(o.scale)}
-				r, err := j.start(ctx, o.binaries[c.tag()])
-				if err != nil {
-					return nil, fmt.Errorf("%s, %s: %w", w.id, c.name, err)
-				}
-				t.add(w.id, c.name, r)
-			}
-			if err := t.agree(&w); err != nil {
-				return nil, err
 			}
 		}
 	}
@@ -154,6 +143,36 @@ func (o *options) compare(ctx context.Context) (*table, error) {
 	stop() // what it has used is known when it has ended
 	t.others = readMachineTime().othersSince(before)
 	return t, nil
+}
+
+// measure lets all contenders do a work, in an order that changes with the turn.
+func (t *table) measure(ctx context.Context, server string, w *work, turn int) error {
+	all := contenders()
+	if w.packed && len(t.results[cell{w.id, all[0].name}]) == 0 {
+		if _, err := t.start(ctx, server, w, &all[0]); err != nil { // has the server compress its pages
+			return err
+		}
+	}
+	for i := range all {
+		c := &all[(i*(1+turn%2*(len(all)-2))+turn*3)%len(all)] // forwards, then backwards, from another one each time
+		if !w.has(c) || !t.contenders.MatchString(c.name) {
+			continue
+		}
+		r, err := t.start(ctx, server, w, c)
+		if err != nil {
+			return err
+		}
+		t.add(w.id, c.name, r)
+	}
+	return t.agree(w)
+}
+
+func (t *table) start(ctx context.Context, server string, w *work, c *contender) (result, error) {
+	r, err := job{Server: server, Work: w.id, Contender: c.name, N: w.size(t.scale)}.start(ctx, t.binaries[c.tag()])
+	if err != nil {
+		return r, fmt.Errorf("%s, %s: %w", w.id, c.name, err)
+	}
+	return r, nil
 }
 
 // inRole prepares a process of a binary, or of this one, in another role.

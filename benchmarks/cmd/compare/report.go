@@ -57,7 +57,7 @@ workspaces in one process.
 const aboutContenders = `## What each does and does not do
 
 All decode into the same structs and are asked in the way that their documentation shows for requests of one's own. Each uses its own
-default transport, except in W6T. Nobody gets answers compressed. All that goes by encoding/json matches keys without regard to
+default transport, except in W6T. Answers come compressed in W3Z only, for all. All that goes by encoding/json matches keys without regard to
 case, takes the last of two equal keys, and replaces invalid UTF-8 in silence.
 
 `

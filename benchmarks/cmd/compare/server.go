@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,9 +16,14 @@ import (
 	"time"
 )
 
-// The base URL of a run says how large the collections are and how long the server takes for a page: /PAGES/DELAY/api/v1.
-func basePath(pages int, delay time.Duration) string {
-	return fmt.Sprintf("/%d/%s/api/v1", pages, delay)
+// The base URL of a run says how large the collections are, whether answers are compressed for who allows it, and how long the
+// server takes for a page: /PAGES[z]/DELAY/api/v1.
+func basePath(pages int, delay time.Duration, packed bool) string {
+	z := ""
+	if packed {
+		z = "z"
+	}
+	return fmt.Sprintf("/%d%s/%s/api/v1", pages, z, delay)
 }
 
 const (
@@ -47,10 +53,11 @@ func serve() error {
 }
 
 // service answers from pages that were rendered before: for each request it copies one and patches the ids, so that no two rows
-// of a collection are the same.
+// of a collection are the same. Compressed answers are kept.
 type service struct {
 	lists, contacts, profiles template
 	buffers                   sync.Pool
+	packed                    sync.Map // by URL
 }
 
 func newService() *service {
@@ -70,7 +77,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	pages, _ := strconv.Atoi(parts[1])
+	size, packed := strings.CutSuffix(parts[1], "z")
+	pages, _ := strconv.Atoi(size)
 	delay, _ := time.ParseDuration(parts[2])
 	time.Sleep(delay)
 	number, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
@@ -95,12 +103,28 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
+	if packed && r.Header.Get("Accept-Encoding") == "gzip" {
+		h.Set("Content-Encoding", "gzip")
+		body = s.pack(r.URL.String(), body.Bytes())
+	}
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	h.Set("RateLimit-Limit", "100000000")
 	h.Set("RateLimit-Remaining", "99999999")
 	h.Set("RateLimit-Reset", "60")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes())
+	_, _ = w.Write(body.Bytes()) //nolint:gosec // G705: nothing of the request is in it
+}
+
+func (s *service) pack(key string, plain []byte) *bytes.Buffer {
+	text, ok := s.packed.Load(key)
+	if !ok {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(plain)
+		_ = z.Close()
+		text, _ = s.packed.LoadOrStore(key, b.Bytes())
+	}
+	return bytes.NewBuffer(text.([]byte)) //nolint:forcetypeassert // nothing else is in it
 }
 
 func (s *service) search(out *bytes.Buffer, in io.Reader, pages int) {

@@ -22,6 +22,8 @@ type work struct {
 	threads int  // 0: one
 	tuned   bool // all with the same transport, which keeps an idle connection for each thread
 	once    bool // one round only, because it is long
+	turns   int  // measurements in each round, for those that are short and therefore vary; 0: one
+	packed  bool // answers are compressed
 	only    []string
 	extra   []string // contenders besides prospectkit and its peers
 }
@@ -31,7 +33,7 @@ const threads = 64
 func works() []work {
 	all := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan", observed}
 	return []work{
-		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 10_000, extra: []string{"raw TCP", "body to nowhere", observed}},
+		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 5000, turns: 3, extra: []string{"raw TCP", "body to nowhere", observed}},
 		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, extra: all},
 		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, extra: all},
 		{
@@ -50,13 +52,17 @@ func works() []work {
 			id: "W3X", title: "50,000 rows, 20 fields typed, unknown fields kept and two read", kind: readOpen, unit: "row", n: 50,
 			perUnit: rowsPerPage, extra: []string{byHandRaw},
 		},
-		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage},
-		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 5000, extra: []string{observed}},
-		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 20_000, threads: threads},
-		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 20_000, threads: threads, tuned: true},
+		{
+			id: "W3Z", title: "50,000 contact rows in compressed pages, 20 fields typed", kind: readContacts, unit: "row", n: 50, perUnit: rowsPerPage,
+			packed: true,
+		},
+		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage, turns: 2},
+		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 3000, turns: 3, extra: []string{observed}},
+		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 10_000, turns: 3, threads: threads},
+		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 10_000, turns: 3, threads: threads, tuned: true},
 		{
 			id: "W7", title: "48 pages of 1,000 rows, 20 ms of server time each", kind: readContacts, unit: "page", n: 48, delay: 20 * time.Millisecond,
-			extra: []string{prefetching(1), prefetching(2), prefetching(4), prefetching(8)},
+			extra: []string{"raw TCP", "body to nowhere", prefetching(1), prefetching(2), prefetching(4), prefetching(8)},
 		},
 	}
 }
