@@ -8,32 +8,39 @@ import (
 	"example.com/prospectkit/internal/budget"
 )
 
-// admit waits in line until an attempt may leave, or refuses if that would be beyond the deadline or the longest wait allowed.
-func (c *call) admit() (budget.Permit, error) {
+// admit waits in line until an attempt may leave, or refuses if that would be beyond the deadline or the longest wait allowed. The
+// attempt begins when it may leave.
+func (c *call) admit(a *attempt) error {
 	c.next = stop
 	if c.cause = c.ctx.Err(); c.cause != nil {
-		return budget.Permit{}, c.cause
+		return c.cause
 	}
 	want := budget.Request{NoWait: true, WaitDay: true}
 	if c.conf.priority == PriorityBatch {
 		want.Priority = budget.Batch
 	}
-	permit, err := c.pool.limiter.Acquire(c.ctx, want)
-	if err == nil {
-		return permit, nil
+	if c.pool.limiter.Take(a.began, want.Priority, &a.report.Permit) {
+		return nil
 	}
+	err := c.stand(a, want)
 	full, ok := errors.AsType[*budget.RefusedError](err)
 	if !ok || c.conf.maxWait == 0 {
-		return permit, c.refused(err)
+		return c.refused(err)
 	}
-	began := time.Now()
+	began := a.began
 	c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "in line for the rate limit"})
 	want.NoWait, want.MaxWait = false, c.conf.maxWait
-	permit, err = c.pool.limiter.Acquire(c.ctx, want)
+	err = c.stand(a, want)
 	if n := len(c.attempts); n > 0 {
-		c.attempts[n-1].Wait += time.Since(began)
+		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
-	return permit, c.refused(err)
+	return c.refused(err)
+}
+
+func (c *call) stand(a *attempt, want budget.Request) (err error) {
+	a.report.Permit, err = c.pool.limiter.Acquire(c.ctx, want)
+	a.began = time.Now()
+	return err
 }
 
 // refused keeps why an attempt was not let go.
@@ -52,7 +59,8 @@ func (c *call) refused(err error) error {
 
 // settle tells the budget what became of an attempt.
 func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence) {
-	seen := budget.NoFigures
+	seen := &a.report.Observation
+	*seen = budget.NoFigures
 	seen.Replays = max(0, int(a.conns.Load())-1)
 	switch {
 	case resp != nil:
@@ -66,5 +74,8 @@ func (c *call) settle(a *attempt, resp *http.Response, evidence Evidence) {
 	default:
 		seen.Lost = true
 	}
-	c.pool.limiter.Done(a.permit, seen)
+	if a.ended.IsZero() { // there was nothing to record
+		a.ended = time.Now()
+	}
+	c.pool.limiter.Done(a.ended, &a.report)
 }

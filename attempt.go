@@ -52,12 +52,12 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c == nil {
 		return nil, errors.New("prospectkit: request made outside of a call")
 	}
-	permit, err := c.admit()
+	a := attempt{call: c, began: time.Now()}
+	err := c.admit(&a)
 	if err != nil {
 		closeBody(req)
 		return nil, err
 	}
-	a := attempt{call: c, permit: permit, began: time.Now()}
 	var resp *http.Response
 	defer func() { c.settle(&a, resp, a.evidence(resp, err)) }() // also if code of the caller's panics: a transport, an UnmarshalJSON
 	if err = a.open(); err != nil {
@@ -76,8 +76,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // attempt watches one try on the wire.
 type attempt struct {
 	call   *call
-	permit budget.Permit
+	report budget.Report
 	began  time.Time
+	ended  time.Time // zero as long as it is not
 
 	request http.Request
 	tracer  httptrace.ClientTrace

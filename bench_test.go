@@ -232,7 +232,7 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
-// BenchmarkBudget is what a call costs when there is room: reading the headers and taking and settling a permit.
+// BenchmarkBudget is what a call costs when there is room: taking a permit, reading the headers, settling.
 func BenchmarkBudget(b *testing.B) {
 	client := newClient(b, serve(http.StatusOK, ""))
 	pass := client.PassBudget(b.Context())

@@ -216,6 +216,7 @@ func (c *call) run() error {
 // record takes the result of an attempt and decides what comes next.
 func (c *call) record(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
+	a.ended = now
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Evidence: a.evidence(resp, err)}
 	if c.status != 0 {
 		earlier := c.answer

@@ -21,12 +21,13 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
 		"Ratelimit-Limit": {"1000000000"}, "Ratelimit-Remaining": {"999999999"}, "Ratelimit-Reset": {"60"},
 	}}
+	a := attempt{call: call, began: time.Now()}
 	return func() error {
-		permit, err := call.admit()
-		if err != nil {
+		a.began = a.began.Add(time.Microsecond) // the clock is read for the attempt, not for the budget
+		a.ended = a.began
+		if err := call.admit(&a); err != nil {
 			return err
 		}
-		a := attempt{call: call, permit: permit}
 		a.rate, a.rated = ratehdr.ParseRate(resp.Header, time.Time{})
 		call.settle(&a, resp, EvidenceAnswered)
 		return nil

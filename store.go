@@ -95,7 +95,8 @@ func SharedBy(store BudgetStore, s Sharing) BudgetOption {
 // limiter decides when the requests of a surface may leave.
 type limiter interface {
 	Acquire(ctx context.Context, r budget.Request) (budget.Permit, error)
-	Done(p budget.Permit, o budget.Observation)
+	Take(now time.Time, p budget.Priority, permit *budget.Permit) bool
+	Done(over time.Time, r *budget.Report)
 	Forecast(requests int) time.Duration
 	Snapshot() budget.Snapshot
 }

@@ -22,8 +22,8 @@ type Reply struct {
 	Now       Instant // by the clock of the state
 	Processes int     // that asked lately
 	Grants    []Grant
-	Denied    Decision // why not all that was wanted was granted, and until when
-	State     State    // a copy, to look at
+	Denied    Delay // why not all that was wanted was granted, and until when
+	State     State // a copy, to look at
 }
 
 // Grant is the permission for one request.
@@ -48,7 +48,7 @@ func Decide(stored []byte, now Instant, processes int, a *Ask) (next []byte, r R
 	return encodeState(&s, now), r
 }
 
-func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Decision) {
+func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 	s.Config = a.Config
 	for _, r := range a.Reports {
 		s.Report(now, r.Permit, r.Observation)
@@ -71,7 +71,7 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Decision) 
 			grants = append(grants, Grant{d.Permit, p})
 			continue
 		}
-		denied = d
+		denied = d.Delay
 		if p != Batch {
 			break
 		}

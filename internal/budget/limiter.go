@@ -25,6 +25,7 @@ type Limiter struct {
 	line    Line
 	start   time.Time // the epoch of the state's clock
 	ahead   Instant   // of that epoch, if the state lives by the clock of a store
+	latest  Instant   // that the state was told
 	keeper  *Waiter   // who keeps the time for all who wait
 	due     Instant   // when it will look again
 	granted []*Waiter // scratch
@@ -33,12 +34,15 @@ type Limiter struct {
 // New returns the limiter of a surface that was never used.
 func New(c Config) *Limiter { return &Limiter{line: Line{State: NewState(c)}} }
 
-// now is read under the lock, so that the state's time never runs backwards.
-func (l *Limiter) now() Instant {
+func (l *Limiter) now() Instant { return l.at(time.Now()) }
+
+// at is what the state is told of a time read a moment ago, before the lock was taken: its time never runs backwards.
+func (l *Limiter) at(t time.Time) Instant {
 	if l.start.IsZero() {
-		l.start = time.Now()
+		l.start = t
 	}
-	return 1 + l.ahead + instant(time.Since(l.start))
+	l.latest = max(l.latest, 1+l.ahead+instant(t.Sub(l.start)))
+	return l.latest
 }
 
 func (l *Limiter) time(i Instant) time.Time {
@@ -54,25 +58,28 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	l.mu.Lock()
-	p, ok := l.line.Take(l.now(), r.Priority)
-	l.mu.Unlock()
-	if ok {
+	var p Permit
+	if l.Take(time.Now(), r.Priority, &p) {
 		return p, nil
 	}
 	return l.wait(ctx, r)
 }
 
-// Done reports what became of the request.
-func (l *Limiter) Done(p Permit, o Observation) {
-	if o.Refused && o.Jitter == 0 {
-		o.Jitter = rand.Float64()
-	}
+// Take is what [Limiter.Acquire] does where nobody waits and there is room. It is told the time.
+func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, s := l.now(), &l.line.State
+	return l.line.Take(l.at(now), p, permit)
+}
+
+// Done takes the report on the request, and when it was over.
+func (l *Limiter) Done(over time.Time, r *Report) {
+	r.spread()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, s := l.at(over), &l.line.State
 	epoch, left := s.Epoch, s.Figures.Remaining
-	s.Report(now, p, o)
+	s.report(now, &r.Permit, &r.Observation)
 	if l.line.Waiting() == 0 {
 		return
 	}
@@ -80,6 +87,13 @@ func (l *Limiter) Done(p Permit, o Observation) {
 		l.review(now)
 	}
 	l.pump(now, nil)
+}
+
+// spread draws by how much those who were refused come back later than they must.
+func (r *Report) spread() {
+	if o := &r.Observation; o.Refused && o.Jitter == 0 {
+		o.Jitter = rand.Float64()
+	}
 }
 
 // Forecast is how long n more requests will take behind those that wait already, at the rate that the windows sustain.

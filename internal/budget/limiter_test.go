@@ -20,7 +20,7 @@ func fresh(t *testing.T, c Config, first Observation) *Limiter {
 	l := New(c)
 	p, err := l.Acquire(t.Context(), Request{})
 	require.NoError(t, err)
-	l.Done(p, first)
+	l.Done(time.Now(), &Report{p, first})
 	return l
 }
 
@@ -38,7 +38,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 				p, err := l.Acquire(t.Context(), Request{MaxWait: time.Hour})
 				require.NoError(t, err)
 				served[i] = p.At*1000 + Instant(p.Then) // a permit knows when it was granted
-				l.Done(p, told(120, 5, time.Minute))
+				l.Done(time.Now(), &Report{p, told(120, 5, time.Minute)})
 			})
 			synctest.Wait()
 		}
@@ -58,7 +58,7 @@ func TestInteractiveFirstEveryFourthToBatch(t *testing.T) {
 				p, err := l.Acquire(t.Context(), Request{Priority: priority})
 				require.NoError(t, err)
 				order = append(order, priority)
-				l.Done(p, told(120, 1, 0))
+				l.Done(time.Now(), &Report{p, told(120, 1, 0)})
 			})
 			synctest.Wait()
 		}
@@ -127,7 +127,7 @@ func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 		}
 		synctest.Wait()
 		require.LessOrEqual(t, l.Snapshot().Waiting, 50)
-		l.Done(look, hold(time.Hour))
+		l.Done(time.Now(), &Report{look, hold(time.Hour)})
 		all.Wait()
 		require.Zero(t, l.Snapshot().Waiting)
 		require.Equal(t, began.Add(time.Hour), l.Snapshot().HeldUntil.Round(time.Second))
@@ -192,7 +192,7 @@ func TestNoPermitIsLost(t *testing.T) {
 					}
 					mu.Unlock()
 					time.Sleep(trip) // virtual
-					l.Done(p, o)
+					l.Done(time.Now(), &Report{p, o})
 				})
 			}
 			all.Wait()
@@ -214,7 +214,7 @@ func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &Waiter{wake: make(chan struct{}, 1), giveUp: day}
 		l.line.Join(w)
-		l.Done(p, told(20, 5, time.Minute))
+		l.Done(time.Now(), &Report{p, told(20, 5, time.Minute)})
 		require.False(t, w.queued, "granted")
 		cancel()
 		require.Equal(t, context.Canceled, l.leave(w, ctx.Err()))
@@ -252,7 +252,7 @@ func BenchmarkLimiter(b *testing.B) {
 		l := New(Config{PerMinute: 1 << 30, PerDay: 1 << 31, Share: DefaultShare})
 		p, err := l.Acquire(b.Context(), Request{})
 		require.NoError(b, err)
-		l.Done(p, room)
+		l.Done(time.Now(), &Report{p, room})
 		b.ReportAllocs()
 		return l
 	}
@@ -260,7 +260,7 @@ func BenchmarkLimiter(b *testing.B) {
 		l, ctx := open(b), b.Context()
 		for b.Loop() {
 			p, _ := l.Acquire(ctx, Request{})
-			l.Done(p, room)
+			l.Done(time.Now(), &Report{p, room})
 		}
 	})
 	b.Run("64 goroutines", func(b *testing.B) {
@@ -269,10 +269,22 @@ func BenchmarkLimiter(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				p, _ := l.Acquire(ctx, Request{})
-				l.Done(p, room)
+				l.Done(time.Now(), &Report{p, room})
 			}
 		})
 	})
+}
+
+// The callers read the clock before they come in, one after the other, in any order.
+func TestTimeDoesNotRunBackwards(t *testing.T) {
+	l := fresh(t, Config{PerMinute: 120}, told(120, 60, time.Minute))
+	later := time.Now().Add(10 * time.Second)
+	var before, after Permit
+	require.True(t, l.Take(later, Interactive, &before))
+	require.True(t, l.Take(later.Add(-9*time.Second), Interactive, &after))
+	require.Equal(t, before.At, after.At)
+	l.Done(later.Add(-8*time.Second), &Report{before, told(120, 59, 50*time.Second)})
+	require.WithinDuration(t, later.Add(50*time.Second), l.Snapshot().Minute.ResetAt, time.Millisecond)
 }
 
 // TestNoAllocations: where there is room, a call costs no memory.
@@ -284,7 +296,7 @@ func TestNoAllocations(t *testing.T) {
 		if err != nil {
 			waited++
 		}
-		l.Done(p, told(1<<30, 1<<30, time.Minute))
+		l.Done(time.Now(), &Report{p, told(1<<30, 1<<30, time.Minute)})
 	}))
 	require.Zero(t, waited)
 }

@@ -44,12 +44,11 @@ func (l *Line) Ahead(p Priority) int {
 }
 
 // Take grants a request at once, if nobody waits and the state allows it.
-func (l *Line) Take(now Instant, p Priority) (Permit, bool) {
-	if l.Waiting() > 0 {
-		return Permit{}, false
+func (l *Line) Take(now Instant, p Priority, permit *Permit) (granted bool) {
+	if l.Waiting() == 0 {
+		_, granted = l.State.take(now, p, permit)
 	}
-	d := l.State.Take(now, p)
-	return d.Permit, d.Granted
+	return granted
 }
 
 // Join puts a call at the end of its queue.
@@ -95,22 +94,21 @@ func (l *Line) Head() *Waiter {
 
 // Pump lets go of as many calls as the state allows, and appends them to granted. The decision tells when to come back if anybody
 // is left.
-func (l *Line) Pump(now Instant, granted []*Waiter) ([]*Waiter, Decision) {
+func (l *Line) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 	for {
 		w := l.turn()
 		if w == nil {
-			return granted, Decision{}
+			return granted, Delay{}
 		}
-		d := l.State.Take(now, w.Priority)
-		if passes := l.queues[Interactive].first; !d.Granted && w.Priority == Batch && passes != nil {
+		d, ok := l.State.take(now, w.Priority, &w.Permit)
+		if passes := l.queues[Interactive].first; !ok && w.Priority == Batch && passes != nil {
 			w = passes // the reserve is for it
-			d = l.State.Take(now, w.Priority)
+			d, ok = l.State.take(now, w.Priority, &w.Permit)
 		}
-		if !d.Granted {
+		if !ok {
 			return granted, d
 		}
 		l.passed(w)
-		w.Permit = d.Permit
 		granted = append(granted, w)
 	}
 }

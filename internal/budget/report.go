@@ -12,13 +12,15 @@ const (
 )
 
 // Report takes what became of a request. What it is told may be wrong in any way: a surface is never stopped for more than a day.
-func (s *State) Report(now Instant, p Permit, o Observation) {
+func (s *State) Report(now Instant, p Permit, o Observation) { s.report(now, &p, &o) }
+
+func (s *State) report(now Instant, p *Permit, o *Observation) {
 	if !p.Valid() {
 		return
 	}
 	s.settle(now)
 	if o.NotSent {
-		s.Return(p)
+		s.Return(*p)
 		return
 	}
 	if !s.closes(p) {
@@ -35,8 +37,8 @@ func (s *State) Report(now Instant, p Permit, o Observation) {
 		s.lostLook(now, p)
 	case o.Remaining >= 0:
 		s.Strikes = 0
-		s.learn(o)
-		s.observe(now, p, o, replays)
+		w := s.learn(o)
+		s.observe(now, p, o, w, replays)
 	default:
 		s.Strikes, s.BlindAt = 0, now
 		s.bare(p)
@@ -60,7 +62,7 @@ func (s *State) count(now Instant, n int64, lost bool) {
 }
 
 // lostLook puts off the next look where the minute slides: the lost one may have taken the only request that was given back.
-func (s *State) lostLook(now Instant, p Permit) {
+func (s *State) lostLook(now Instant, p *Permit) {
 	if f := &s.Figures; p.Look && f.Valid && s.Others.slides() {
 		l := &s.Ledgers[Minute]
 		f.HasReset, f.ResetBy = true, max(now, l.roomAt(l.Sum+s.underWay()+1-s.Limits[Minute].Max, minute))
@@ -68,7 +70,7 @@ func (s *State) lostLook(now Instant, p Permit) {
 }
 
 // bare notes an answer without figures. It counts only where the figures were wanted.
-func (s *State) bare(p Permit) {
+func (s *State) bare(p *Permit) {
 	s.Allowed = min(s.Allowed+1, mostAllowed)
 	if !p.Bare {
 		return
@@ -79,7 +81,7 @@ func (s *State) bare(p Permit) {
 }
 
 // refuse holds the surface. Those who were let go before an earlier refusal only confirm it.
-func (s *State) refuse(now Instant, p Permit, o Observation) {
+func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
 	if !fresh && s.Figures.Valid {
 		return
@@ -122,7 +124,7 @@ func (s *State) refuse(now Instant, p Permit, o Observation) {
 func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longest) }
 
 // windowOf tells which window an answer describes: by the distance of its reset, else by its limit.
-func (s *State) windowOf(o Observation) Window {
+func (s *State) windowOf(o *Observation) Window {
 	limit := int64(o.Limit)
 	switch {
 	case o.HasReset && o.Reset > minuteAndA:
@@ -136,17 +138,17 @@ func (s *State) windowOf(o Observation) Window {
 }
 
 // learn replaces a limit that the service contradicts: another plan, or a surface that the document says nothing about.
-func (s *State) learn(o Observation) {
+func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
 	w := s.windowOf(o)
 	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w].Max {
 		s.Limits[w] = Limit{limit, Learned}
 	}
+	return w
 }
 
 // observe merges the figures of an answer into what is known.
-func (s *State) observe(now Instant, p Permit, o Observation, replays int64) {
-	w := s.windowOf(o)
+func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replays int64) {
 	left := min(int64(o.Remaining), mostTold)
 	if o.Limit > 0 {
 		left = min(left, int64(o.Limit))
@@ -195,7 +197,7 @@ func (f *Figures) merge(g Figures, n int64) {
 
 // learnRounding watches for the proof that resets are rounded up: a whole window left, some time after another answer from the
 // same window.
-func (s *State) learnRounding(now Instant, p Permit, o Observation, w Window) {
+func (s *State) learnRounding(now Instant, p *Permit, o *Observation, w Window) {
 	f := &s.Figures
 	if s.RoundsUp == RoundingUnknown && f.HasReset && f.Window == w && now < f.ResetFrom && f.At+10*millisecond < p.At &&
 		int64(o.Remaining) < f.Remaining && o.HasReset && bounded(o.Reset) == w.length() {

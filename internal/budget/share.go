@@ -1,10 +1,7 @@
 package budget
 
 // ownLimit keeps a process that is on its own within its part, whatever the figures say.
-func (s *State) ownLimit(now Instant) (Decision, bool) {
-	if !s.Config.Alone {
-		return Decision{}, false
-	}
+func (s *State) ownLimit(now Instant) (Delay, bool) {
 	for w, limit := range [...]int{Minute: s.Config.PerMinute, Day: s.Config.PerDay} {
 		if limit == 0 {
 			continue
@@ -13,7 +10,7 @@ func (s *State) ownLimit(now Instant) (Decision, bool) {
 			return d, true
 		}
 	}
-	return Decision{}, false
+	return Delay{}, false
 }
 
 // alone is the state of one of n processes that can no longer ask the others: it may use one nth of each window, of which one nth

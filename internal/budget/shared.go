@@ -3,7 +3,6 @@ package budget
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 )
 
@@ -79,13 +78,14 @@ func (l *SharedLimiter) settled(w *Waiter, ahead int) *RefusedError {
 	return refusal
 }
 
-// Done reports like [Limiter.Done].
-func (l *SharedLimiter) Done(p Permit, o Observation) {
-	if o.Refused && o.Jitter == 0 {
-		o.Jitter = rand.Float64()
-	}
+// Take leaves everything to Acquire: there is an exchange to wait for.
+func (l *SharedLimiter) Take(time.Time, Priority, *Permit) bool { return false }
+
+// Done reports like [Limiter.Done], but the time is that of the store.
+func (l *SharedLimiter) Done(_ time.Time, r *Report) {
+	r.spread()
 	l.mu.Lock()
-	a := l.ask([]Report{{p, o}}, l.line.order(l.asked, atOnce), nil)
+	a := l.ask([]Report{*r}, l.line.order(l.asked, atOnce), nil)
 	l.mu.Unlock()
 	l.exchange(context.Background(), a, nil)
 }
@@ -293,6 +293,7 @@ func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 func (l *SharedLimiter) follow(now Instant) {
 	change := now - l.now()
 	l.ahead += change
+	l.latest += change
 	l.due += change
 	for _, q := range l.line.queues {
 		for w := q.first; w != nil; w = w.next {

@@ -99,33 +99,41 @@ func NewState(c Config) State {
 }
 
 // Take asks for one request.
-func (s *State) Take(now Instant, p Priority) Decision {
+func (s *State) Take(now Instant, p Priority) (d Decision) {
+	d.Delay, d.Granted = s.take(now, p, &d.Permit)
+	return d
+}
+
+// take writes the permit to where it is kept: it would be copied six times on its way up, which takes longer than the decision.
+func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	s.settle(now)
 	if now < s.HeldUntil {
-		return Decision{Until: s.HeldUntil, Reason: Held, Window: s.HeldIn}
+		return Delay{Until: s.HeldUntil, Reason: Held, Window: s.HeldIn}, false
 	}
-	if d, full := s.ownLimit(now); full {
-		return d
+	if s.Config.Alone {
+		if d, full := s.ownLimit(now); full {
+			return d, false
+		}
 	}
 	switch {
 	case s.Figures.Valid:
-		return s.takeCovered(now, p)
+		return s.takeCovered(now, p, permit)
 	case s.silent():
-		return s.takeLedger(now, p)
+		return s.takeLedger(now, p, permit)
 	}
-	return s.look(now)
+	return s.look(now, permit)
 }
 
 // Return takes back a permit whose request was not sent.
 func (s *State) Return(p Permit) {
-	if s.closes(p) {
+	if s.closes(&p) {
 		s.Dispatched = max(s.Dispatched-1, s.Completed+s.late())
 	}
-	s.landed(p)
+	s.landed(&p)
 }
 
 // closes takes a request out of those under way. It is not there if it was forgotten, or let go by another state.
-func (s *State) closes(p Permit) bool {
+func (s *State) closes(p *Permit) bool {
 	if p.Epoch < s.Born || p.Epoch > s.Epoch {
 		return false
 	}
@@ -138,7 +146,7 @@ func (s *State) closes(p Permit) bool {
 	return false
 }
 
-func (s *State) landed(p Permit) {
+func (s *State) landed(p *Permit) {
 	if p.Look && s.LookUntil == p.At+lookLease { // and not one that was forgotten
 		s.LookUntil = 0
 	}
@@ -176,23 +184,23 @@ func (s *State) forget(now Instant) {
 	}
 }
 
-func (s *State) grant(now Instant, look, bare bool) Decision {
-	p := Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Look: look, Bare: bare}
-	p.Own = s.Ledgers[Minute].Sum + s.underWay() - s.Dispatched
+func (s *State) grant(now Instant, look, bare bool, permit *Permit) (Delay, bool) {
+	*permit = Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Look: look, Bare: bare}
+	permit.Own = s.Ledgers[Minute].Sum + s.underWay() - s.Dispatched
 	s.Dispatched++
 	s.Open[0].N++
 	if look {
 		s.LookUntil = now + lookLease
 	}
-	return Decision{Granted: true, Permit: p}
+	return Delay{}, true
 }
 
 // look grants the one request that may be under way without a ceiling.
-func (s *State) look(now Instant) Decision {
+func (s *State) look(now Instant, permit *Permit) (Delay, bool) {
 	if now < s.LookUntil {
-		return Decision{Until: s.LookUntil, Reason: News}
+		return Delay{Until: s.LookUntil, Reason: News}, false
 	}
-	return s.grant(now, true, true)
+	return s.grant(now, true, true, permit)
 }
 
 func (s *State) reserve(p Priority) float64 {
@@ -203,7 +211,7 @@ func (s *State) reserve(p Priority) float64 {
 }
 
 // takeCovered spends what the ceiling covers, beyond what is kept back.
-func (s *State) takeCovered(now Instant, p Priority) Decision {
+func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f := &s.Figures
 	cover := f.Remaining + f.Known - s.Dispatched
 	reset := s.resetAt()
@@ -213,21 +221,21 @@ func (s *State) takeCovered(now Instant, p Priority) Decision {
 	gap := s.gap(now)
 	switch {
 	case gap > 0 && now < s.PacedUntil:
-		return Decision{Until: s.PacedUntil, Reason: Shared, Window: f.Window}
+		return Delay{Until: s.PacedUntil, Reason: Shared, Window: f.Window}, false
 	case float64(cover)-taken > keep+reserve:
 		s.PacedUntil = now + gap
-		return s.grant(now, false, false)
+		return s.grant(now, false, false, permit)
 	case now < s.LookUntil:
-		return Decision{Until: s.LookUntil, Reason: News, Window: f.Window}
+		return Delay{Until: s.LookUntil, Reason: News, Window: f.Window}, false
 	case now >= reset:
 		if polite := reset + s.politeness(left, keep); now < polite {
-			return Decision{Until: polite, Reason: Shared, Window: f.Window}
+			return Delay{Until: polite, Reason: Shared, Window: f.Window}, false
 		}
-		return s.look(now)
+		return s.look(now, permit)
 	case left > reserve && s.pictureIsOld(now, cover, left, keep, reserve), cover <= 0 && reserve == 0 && s.slidOn(now):
-		return s.look(now)
+		return s.look(now, permit)
 	}
-	d := Decision{Until: reset, Reason: Exhausted, Window: f.Window}
+	d = Delay{Until: reset, Reason: Exhausted, Window: f.Window}
 	if s.Others.slides() && cover <= 0 {
 		d.Until = min(d.Until, max(s.Ledgers[Minute].roomAt(s.Ledgers[Minute].Sum+s.underWay()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
 	}
@@ -246,7 +254,7 @@ func (s *State) takeCovered(now Instant, p Priority) Decision {
 	case cover > 0 && reserve > 0:
 		d.Reason = Reserved
 	}
-	return d
+	return d, false
 }
 
 // pictureIsOld reports whether a look is due although the window has not reset: because others were taken into account for long
@@ -278,9 +286,9 @@ func (s *State) resetAt() Instant {
 }
 
 // takeLedger keeps the limits without any figures.
-func (s *State) takeLedger(now Instant, p Priority) Decision {
+func (s *State) takeLedger(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	if now < s.LookUntil {
-		return Decision{Until: s.LookUntil, Reason: News}
+		return Delay{Until: s.LookUntil, Reason: News}, false
 	}
 	limited := false
 	for _, w := range [...]Window{Day, Minute} {
@@ -290,24 +298,24 @@ func (s *State) takeLedger(now Instant, p Priority) Decision {
 		}
 		limited = true
 		if d, full := s.full(now, w, limit-int64(s.reserve(p))); full {
-			return d
+			return d, false
 		}
 	}
 	if !limited && s.underWay() >= s.Allowed {
-		return Decision{Until: now + lookLease, Reason: News}
+		return Delay{Until: now + lookLease, Reason: News}, false
 	}
-	return s.grant(now, false, true)
+	return s.grant(now, false, true, permit)
 }
 
 // full reports whether the ledger has no room below a limit.
-func (s *State) full(now Instant, w Window, limit int64) (Decision, bool) {
+func (s *State) full(now Instant, w Window, limit int64) (Delay, bool) {
 	l := &s.Ledgers[w]
 	over := l.Sum + s.underWay() + 1 - limit
 	switch {
 	case over <= 0:
-		return Decision{}, false
+		return Delay{}, false
 	case s.underWay() > 0 && l.Sum == 0:
-		return Decision{Until: now + lookLease, Reason: News, Window: w}, true
+		return Delay{Until: now + lookLease, Reason: News, Window: w}, true
 	}
-	return Decision{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}, true
+	return Delay{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}, true
 }

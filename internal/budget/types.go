@@ -117,11 +117,16 @@ func (r Reason) String() string {
 	return [...]string{"free", "held after a refusal", "used up", "left to others", "reserved", "waiting for an answer"}[r]
 }
 
-// Decision is what [State.Take] says: a permit, or when it is worth asking again.
+// Decision is what [State.Take] says: a permit, or a delay.
 type Decision struct {
 	Granted bool
 	Permit  Permit
-	Until   Instant // nothing but an answer can change the decision before
-	Reason  Reason
-	Window  Window
+	Delay
+}
+
+// Delay says when it is worth asking again.
+type Delay struct {
+	Until  Instant // nothing but an answer can change the decision before
+	Reason Reason
+	Window Window
 }

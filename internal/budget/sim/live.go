@@ -57,7 +57,7 @@ func (l *live) work(ctx context.Context, worker int) {
 		time.Sleep(trip / 2)
 		a := l.arrive()
 		time.Sleep(trip - trip/2)
-		l.limiter.Done(permit, observation(a))
+		l.limiter.Done(time.Now(), &budget.Report{Permit: permit, Observation: observation(a)})
 		l.finish(worker, a, time.Since(wanted))
 	}
 }
