@@ -32,7 +32,7 @@ func (o *object) bind(p reflect.Value) bool {
 		if strings.Trim(name, nameBytes) != "" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
 			return false
 		}
-		fields = append(fields, field{name, bind(v.Addr())})
+		fields = append(fields, field{name, address(v.Addr()), bind(v.Addr())})
 	}
 	o.fields = fields
 	return true
@@ -100,6 +100,25 @@ func bind(p reflect.Value) setter {
 	default:
 	}
 	return setAny(p)
+}
+
+// address is the address of a value that put can fill, or nil.
+func address(p reflect.Value) any {
+	if unmarshals(p) {
+		return nil
+	}
+	switch p.Type().Elem().Kind() {
+	case reflect.String:
+		return as[string](p)
+	case reflect.Bool:
+		return as[bool](p)
+	case reflect.Int:
+		return as[int](p)
+	case reflect.Float64:
+		return as[float64](p)
+	default:
+		return nil
+	}
 }
 
 // as is the address of a value whose type may have a name of its own.

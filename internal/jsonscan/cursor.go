@@ -18,7 +18,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -177,14 +176,14 @@ func (c *Cursor) key() (name []byte, ok bool) {
 // text reads the string at the cursor.
 func (c *Cursor) text() (text []byte, ok bool) {
 	start := c.pos + 1
-	quote, escaped, ascii, bad := scanString(c.data, start)
+	quote, plain, bad := scanString(c.data, start)
 	if bad != 0 {
 		c.pos, c.bad = quote, bad
 		return nil, false
 	}
 	c.pos = quote + 1
 	text = c.data[start:quote:quote]
-	if escaped || !ascii && !utf8.Valid(text) {
+	if !plain {
 		c.plain = appendUnquoted(c.plain[:0], text)
 		return c.plain, true
 	}

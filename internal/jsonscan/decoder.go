@@ -9,47 +9,44 @@ import (
 // Decoder reads objects into values of T as encoding/json does: the same verdict, the same values. Structs of plain fields are
 // filled in one pass; whatever is not plain, a field or the whole of T, is left to encoding/json, and so is the wording of errors.
 //
-// It learns from one object in which order the keys of the next will come: make one for a page, and for one goroutine.
+// It learns from one object in which order the keys of the next will come. It is for one goroutine.
 type Decoder[T any] struct {
-	value  T // its fields are bound
-	plain  bool
-	object object
-	id     string
+	*bound
+
+	value *T // its fields are bound
 }
 
-// NewDecoder returns a decoder for T.
-func NewDecoder[T any]() *Decoder[T] {
-	d := new(Decoder[T])
-	d.plain = d.object.bind(reflect.ValueOf(&d.value))
-	return d
+// NewDecoder returns a decoder for T. Release keeps what it has learnt for the next one.
+func NewDecoder[T any]() Decoder[T] {
+	b := borrow(reflect.TypeFor[T]())
+	value, _ := reflect.TypeAssert[*T](b.pointer)
+	return Decoder[T]{b, value}
 }
 
 // ID returns the string under "id" of the object that was read last, whatever T makes of it.
-func (d *Decoder[T]) ID() string { return d.id }
+func (d Decoder[T]) ID() string { return d.object.id }
 
 // Decode reads the next value, which has to be an object. An error that is not the cursor's says that the object does not fit T.
-func (d *Decoder[T]) Decode(c *Cursor, out *T) error {
+func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 	var zero T
-	d.value, d.id = zero, ""
+	*d.value = zero
 	start := c.Mark()
 	fits := d.object.read(c)
-	raw := c.Since(start)
-	if raw == nil {
+	if c.bad != 0 {
 		return c.Err()
 	}
-	d.id = d.object.readID(c)
 	if d.plain && fits {
-		*out = d.value
+		*out = *d.value
 		return nil
 	}
-	return json.Unmarshal(raw, out)
+	return json.Unmarshal(c.Since(start), out)
 }
 
 // object fills the fields of a struct.
 type object struct {
 	fields []field
-	keys   []key // those met so far; the first stands for the opening brace
-	id     int   // where the value of "id" is; 0: there is none
+	keys   keys
+	id     string // under "id" of the last object
 
 	indexed bool
 	members []member // of the last object, if indexed
@@ -61,105 +58,110 @@ type member struct {
 	hash uint32
 }
 
+// field is a place for values.
 type field struct {
 	name string
-	set  setter
+	into any    // its address, if it is of a type that put knows
+	set  setter // reads any value into it
 }
 
 // setter reads a value into a field. It reports whether encoding/json would have accepted it.
 type setter func(*Cursor) bool
 
-type key struct {
-	text []byte // with its quotes, to the colon
-	set  setter // nil: no field of that name
-	id   bool
-	hash uint32
-	next int // index of the key that came after it last time; 0: none yet
-}
-
-// maxKeys bounds what is learnt about objects that have other keys every time.
-const maxKeys = 128
-
 // read reads the next value into the fields, and reports whether all of it fits.
 func (o *object) read(c *Cursor) bool {
-	o.id, o.members = 0, o.members[:0]
+	o.id, o.members = "", o.members[:0]
 	if !c.Object() {
 		return false
 	}
-	if o.keys == nil {
-		o.keys = make([]key, 1, 32)
-	}
 	fits, last := true, 0
 	for c.next('}') {
-		n := o.keys[last].next
-		if n == 0 || !bytes.HasPrefix(c.data[c.pos:], o.keys[n].text) {
-			if n = o.learn(c); n == 0 {
-				return false
-			}
-			o.keys[last].next = n
+		n, fresh := o.keys.find(c, last)
+		if n == 0 {
+			return false
 		}
 		k := &o.keys[n]
+		if fresh {
+			k.field = o.field(k.name)
+		}
 		if o.indexed {
 			o.members = append(o.members, member{c.pos, k.hash})
 		}
 		c.pos += len(k.text)
-		if k.id {
-			o.id = c.pos
-		}
-		if k.set == nil {
+		switch {
+		case k.id:
+			fits = o.readID(c, k) && fits
+		case k.field == nil:
 			c.Skip()
-		} else if !k.set(c) {
-			fits = false
+		default:
+			fits = k.field.set(c) && fits
 		}
-		last = n
+		last = o.plain(c, n)
 	}
 	return fits
 }
 
-// readID returns the string under "id" of the last object.
-func (o *object) readID(c *Cursor) (id string) {
-	if end := c.pos; o.id > 0 && c.bad == 0 {
-		c.pos = o.id
-		id = c.String()
-		c.pos = end
+// plain reads members as long as they are as plain as most: no white space, the keys in the order of the last time, and values that
+// put knows. It does nothing that read would not do, but it keeps the place in a register.
+func (o *object) plain(c *Cursor, last int) int {
+	data, i := c.data, c.pos
+	for c.bad == 0 && i < len(data) && data[i] == ',' {
+		n := o.keys[last].next
+		k := &o.keys[n]
+		if n == 0 || k.id || !bytes.HasPrefix(data[i+1:], k.text) {
+			break
+		}
+		end := i + 1 + len(k.text)
+		if k.field == nil {
+			end, c.bad = skipValue(data, end, c.depth)
+		} else {
+			end = k.field.put(c, end)
+		}
+		if end == 0 {
+			break
+		}
+		if o.indexed {
+			o.members = append(o.members, member{i + 1, k.hash})
+		}
+		i, last = end, n
 	}
-	return id
+	c.pos = i
+	return last
 }
 
-// learn returns the index of the key at the cursor, which stays there, or 0 if there is none.
-func (o *object) learn(c *Cursor) int {
-	start := c.pos
-	name, ok := c.key()
-	if !ok {
-		return 0
-	}
-	if c.colon(); c.bad != 0 {
-		return 0
-	}
-	text := c.data[start:c.pos]
-	c.pos = start
-	for n := 1; n < len(o.keys); n++ {
-		if bytes.Equal(o.keys[n].text, text) {
-			return n
-		}
-	}
+// forget drops what was read, and keys if there are too many to be those of one kind.
+func (o *object) forget() {
+	o.id = ""
 	if len(o.keys) == maxKeys {
-		o.keys = o.keys[:maxKeys-1]
+		o.keys = nil
 	}
-	o.keys = append(o.keys, key{text: c.Copy(text), set: o.find(name), id: string(name) == "id", hash: hash(name)})
-	return len(o.keys) - 1
 }
 
-// find returns the field that encoding/json would choose: of the same name, or else the first that differs in case only.
-func (o *object) find(name []byte) setter {
-	for _, f := range o.fields {
-		if f.name == string(name) {
-			return f.set
+// readID reads the value of "id", for the object as well as for its field.
+func (o *object) readID(c *Cursor, k *key) bool {
+	start := c.Mark()
+	o.id = c.String()
+	if k.field == nil || c.bad != 0 {
+		return true
+	}
+	if text, ok := k.field.into.(*string); ok && c.data[start] == '"' {
+		*text = o.id
+		return true
+	}
+	c.pos = start
+	return k.field.set(c)
+}
+
+// field returns the field that encoding/json would choose: of the same name, or else the first that differs in case only.
+func (o *object) field(name []byte) *field {
+	for i := range o.fields {
+		if o.fields[i].name == string(name) {
+			return &o.fields[i]
 		}
 	}
-	for _, f := range o.fields {
-		if bytes.EqualFold([]byte(f.name), name) {
-			return f.set
+	for i := range o.fields {
+		if bytes.EqualFold([]byte(o.fields[i].name), name) {
+			return &o.fields[i]
 		}
 	}
 	return nil

@@ -44,21 +44,23 @@ func hex4(b []byte) (r rune, ok bool) {
 // appendUnquoted resolves the escapes of a span that scanString accepted and replaces invalid UTF-8.
 func appendUnquoted(out, span []byte) []byte {
 	for len(span) > 0 {
-		switch b := span[0]; {
-		case b == '\\' && span[1] == 'u':
-			r, n := unescapeRune(span)
-			out = utf8.AppendRune(out, r)
-			span = span[n:]
-		case b == '\\':
-			out = append(out, unescaped[span[1]])
-			span = span[2:]
-		case b < utf8.RuneSelf:
-			out = append(out, b)
-			span = span[1:]
-		default:
+		n := skipPlain(span, 0)
+		out = append(out, span[:n]...)
+		if span = span[n:]; len(span) == 0 {
+			break
+		}
+		switch {
+		case span[0] != '\\':
 			r, n := utf8.DecodeRune(span)
 			out = utf8.AppendRune(out, r)
 			span = span[n:]
+		case span[1] == 'u':
+			r, n := unescapeRune(span)
+			out = utf8.AppendRune(out, r)
+			span = span[n:]
+		default:
+			out = append(out, unescaped[span[1]])
+			span = span[2:]
 		}
 	}
 	return out

@@ -89,5 +89,5 @@ func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
 		}
 		index = x.chunk[first:len(x.chunk):len(x.chunk)]
 	}
-	return c.Copy(span), index, x.object.readID(c)
+	return c.Copy(span), index, x.object.id
 }

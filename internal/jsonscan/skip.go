@@ -153,49 +153,55 @@ func skipDigits(data []byte, i int) (end int, bad fault) {
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func skipString(data []byte, i int) (end int, bad fault) {
-	if i, _, _, bad = scanString(data, i+1); bad != 0 {
+	if i = skipPlain(data, i+1); i < len(data) && data[i] == '"' {
+		return i + 1, 0
+	}
+	if i, _, bad = scanString(data, i); bad != 0 {
 		return i, bad
 	}
 	return i + 1, 0
 }
 
-// scanString finds the closing quote of a string whose text starts at i, eight bytes at a time.
-func scanString(data []byte, i int) (quote int, escaped, ascii bool, bad fault) {
-	ascii = true
+// scanString finds the closing quote of a string whose text goes on at i, and reports whether that is its plain text from there.
+func scanString(data []byte, i int) (quote int, plain bool, bad fault) {
+	plain = true
 	for {
-		for i+8 <= len(data) {
-			word := binary.LittleEndian.Uint64(data[i:])
-			special := specials(word)
-			if special == 0 {
-				ascii = ascii && word&highBits == 0
-				i += 8
-				continue
-			}
-			before := bits.TrailingZeros64(special) &^ 7
-			ascii = ascii && word&highBits&(1<<before-1) == 0
-			i += before / 8
-			break
-		}
-		if i >= len(data) {
-			return i, false, false, openString
+		if i = skipPlain(data, i); i >= len(data) {
+			return i, false, openString
 		}
 		switch b := data[i]; {
 		case b == '"':
-			return i, escaped, ascii, 0
+			return i, plain, 0
 		case b == '\\':
 			n := escapeLength(data[i:])
 			if n == 0 {
-				return i, false, false, badEscape
+				return i, false, badEscape
 			}
-			escaped = true
+			plain = false
 			i += n
 		case b < ' ':
-			return i, false, false, controlByte
+			return i, false, controlByte
 		default:
-			ascii = ascii && b < utf8.RuneSelf
-			i++
+			start := i
+			for i < len(data) && data[i] >= utf8.RuneSelf {
+				i++
+			}
+			plain = plain && utf8.Valid(data[start:i])
 		}
 	}
+}
+
+// skipPlain moves over text, eight bytes at a time, to the first quote, backslash, control character or byte that is not ASCII.
+func skipPlain(data []byte, i int) int {
+	for ; i <= len(data)-8; i += 8 {
+		if found := specials(binary.LittleEndian.Uint64(data[i:])); found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(data) && specials(uint64(data[i])|' '*(lowBits-1)) == 0 {
+		i++
+	}
+	return i
 }
 
 const (
@@ -203,9 +209,8 @@ const (
 	highBits = 0x80 * lowBits
 )
 
-// specials sets the high bit of each byte of a word that is a quote, a backslash or a control character. Bytes above the first
-// such byte may be marked falsely.
+// specials sets the high bit of each byte of a word that skipPlain looks for. Bytes above the first one may be marked falsely.
 func specials(word uint64) uint64 {
 	low, slash := word^2*lowBits, word^'\\'*lowBits // 2 turns a quote into a space, and what is below a space stays there
-	return ((low-('"'-1)*lowBits)&^low | (slash-lowBits)&^slash) & highBits
+	return (word | (low - ('"'-1)*lowBits) | (slash - lowBits)) & highBits
 }

@@ -13,20 +13,21 @@ func Unmarshal(data []byte, v any) error {
 		return json.Unmarshal(data, v)
 	}
 	b := borrow(p.Type().Elem())
-	defer b.giveBack()
-	c := Cursor{data: data}
-	if !b.plain || !b.object.read(&c) || c.End() != nil {
+	defer b.Release()
+	b.cursor.data = data
+	if !b.plain || !b.object.read(&b.cursor) || b.cursor.End() != nil {
 		return json.Unmarshal(data, v)
 	}
-	p.Elem().Set(b.value)
+	p.Elem().Set(b.pointer.Elem())
 	return nil
 }
 
 // bound is a value of some type whose fields are bound.
 type bound struct {
-	value  reflect.Value
-	plain  bool
-	object object
+	pointer reflect.Value
+	plain   bool
+	object  object
+	cursor  Cursor
 }
 
 // bounds keeps those that nobody uses, by type.
@@ -40,15 +41,17 @@ func borrow(t reflect.Type) *bound {
 	if b, ok := pool.(*sync.Pool).Get().(*bound); ok {
 		return b
 	}
-	p := reflect.New(t)
-	b := &bound{value: p.Elem()}
-	b.plain = b.object.bind(p)
+	b := &bound{pointer: reflect.New(t)}
+	b.plain = b.object.bind(b.pointer)
 	return b
 }
 
-func (b *bound) giveBack() {
-	b.value.SetZero()
-	if pool, ok := bounds.Load(b.value.Type()); ok {
+// Release lets others use it. Nothing of what it has read stays.
+func (b *bound) Release() {
+	b.pointer.Elem().SetZero()
+	b.object.forget()
+	b.cursor = Cursor{}
+	if pool, ok := bounds.Load(b.pointer.Type().Elem()); ok {
 		pool.(*sync.Pool).Put(b)
 	}
 }
