@@ -123,7 +123,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
-	return rowsPage(ctx, s, listID, p, plainRows(), opts)
+	return rowsPage(ctx, s, listID, p, plainRows, opts)
 }
 
 // RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
@@ -145,11 +145,16 @@ func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p Ro
 	}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, read reader[R], opts []CallOption) (*Page[R], error) {
+// rowReader makes the reader for the rows of one page. When the page is read, release keeps for the next what was learnt.
+type rowReader[R any] func() (read reader[R], release func())
+
+func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, rows rowReader[R], opts []CallOption) (*Page[R], error) {
+	read, release := rows()
+	defer release()
 	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check}, readPage(read), opts)
 }
 
-func rowsPager[R any](s *ListsService, listID string, p RowsParams, read func() reader[R], id func(*R) string) pager[R] {
+func rowsPager[R any](s *ListsService, listID string, p RowsParams, rows rowReader[R], id func(*R) string) pager[R] {
 	if p.Limit == 0 {
 		p.Limit = maxPageSize
 	}
@@ -160,7 +165,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, read func() 
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return rowsPage(ctx, s, listID, p, read(), opts)
+			return rowsPage(ctx, s, listID, p, rows, opts)
 		},
 	}
 }
@@ -175,8 +180,7 @@ func collection(params any) string {
 	return values.Encode()
 }
 
-// plainRows makes the reader for the rows of one page.
-func plainRows() reader[Row] {
+func plainRows() (read reader[Row], release func()) {
 	indexer := jsonscan.NewIndexer()
 	return func(c *jsonscan.Cursor, r *Row) error {
 		if c.Err() == nil && !c.Is('{') {
@@ -184,7 +188,7 @@ func plainRows() reader[Row] {
 		}
 		r.raw, r.index, r.id = indexer.Read(c)
 		return c.Err()
-	}
+	}, indexer.Release
 }
 
 var errNoRow = errors.New("a row is no object")
@@ -197,8 +201,7 @@ type typedRow[T any] struct {
 
 func (r *typedRow[T]) ID() string { return r.id }
 
-// typedRows makes the reader for the rows of one page.
-func typedRows[T any]() reader[typedRow[T]] {
+func typedRows[T any]() (read reader[typedRow[T]], release func()) {
 	decoder := jsonscan.NewDecoder[T]()
 	return func(c *jsonscan.Cursor, r *typedRow[T]) error {
 		if c.Err() == nil && !c.Is('{') {
@@ -209,5 +212,5 @@ func typedRows[T any]() reader[typedRow[T]] {
 			return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
 		}
 		return err
-	}
+	}, decoder.Release
 }

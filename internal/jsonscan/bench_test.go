@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -29,14 +30,22 @@ type plainRow struct {
 	Updated  string  `json:"updatedAt"`
 }
 
+// rows have values of many lengths, in no order that a processor could foresee.
 func rows(n int) []byte {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = fmt.Sprintf(`{"id":"%024x","firstName":"Ada","lastName":"Lovelace-%d","jobTitle":"Head of Analytical Engines","companyName":"Babbage & Söhne %d",`+
-			`"companyIndustry":"Computer Hardware Manufacturing","website":"https://www.example-%d.com","numberOfEmployees":%d,"email":"ada%d@example.com",`+
-			`"phone":"+49 30 1234567","socialUrl":"https://social.example.com/in/ada-%d","city":"Berlin","country":"Germany","score":0.87,"openProfile":true,`+
-			`"createdAt":"2026-11-21T09:30:00.123Z","updatedAt":null,"customColumns":{"65f0c0ffee65f0c0ffee65a1":"Tier %d","65f0c0ffee65f0c0ffee65a2":"Met \"in\" Berlin"}}`,
-			i, i, i, i, i*7, i, i, i%3)
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	var all []string
+	for i := range n {
+		handle := fmt.Sprintf("%s.%d", pick("ada", "bruno", "katarzyna", "li"), r.IntN(1e6))
+		all = append(all, fmt.Sprintf(`{"id":"%024x","firstName":"%s","lastName":"%s","jobTitle":"%s","companyName":"%s","companyIndustry":"%s",`+
+			`"website":"https://www.%s.example","numberOfEmployees":%[9]d,"email":"%[8]s@company.example","phone":%[10]s,`+
+			`"socialUrl":"https://social.example/in/%[8]s","city":"%[11]s","country":"%[12]s","score":%.2[13]f,"openProfile":%[14]t,`+
+			`"createdAt":"2026-11-21T09:30:00.123Z","updatedAt":null,"customColumns":{"65f0c0ffee65f0c0ffee65a1":"Tier %[15]d","65f0c0ffee65f0c0ffee65a2":"Met \"in\" Berlin"}}`,
+			i, pick("Ada", "Bruno", "Katarzyna", "Jürgen"), pick("Lovelace", "Brown", "Ito", "Fernández-Castillo"),
+			pick("Head of Analytical Engines", "VP R\\u0026D", "CTO", "Account Executive", "Data Engineer"),
+			pick("Babbage \u0026 Söhne", "Acme Tooling GmbH", "Contoso", "Northwind Logistics and Sons"), pick("Robotics", "Computer Hardware Manufacturing"),
+			pick("babbage", "acme-tooling", "contoso"), handle, r.IntN(9000), pick("null", "null", `"+49 30 1234567"`),
+			pick("Berlin", "San Francisco", "Ulm"), pick("Germany", "United States"), float64(r.IntN(1e9))/100, r.IntN(2) == 0, r.IntN(3)))
 	}
 	return []byte("[" + strings.Join(all, ",") + "]")
 }

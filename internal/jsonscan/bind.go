@@ -94,8 +94,12 @@ func bind(p reflect.Value) setter {
 	case reflect.Float64:
 		return setFloat(as[float64](p), 64)
 	case reflect.Struct:
-		if o := new(object); o.bind(p) {
-			return func(c *Cursor) bool { return c.Null() || o.read(c) }
+		if o := (&object{keys: newKeys()}); o.bind(p) {
+			return func(c *Cursor) bool {
+				fits := c.Null() || o.read(c)
+				o.forget()
+				return fits
+			}
 		}
 	default:
 	}
@@ -198,10 +202,9 @@ func setPointer[E any](target **E) setter {
 			return true
 		}
 		var zero E
-		*value = zero
 		fits := set(c)
 		fresh := *value
-		*target = &fresh
+		*target, *value = &fresh, zero
 		return fits
 	}
 }
@@ -223,9 +226,8 @@ func setMap(target *map[string]string) setter {
 		fits := true
 		for name, ok := c.Member(); ok; name, ok = c.Member() {
 			key := c.keep(name)
-			value = ""
 			fits = set(c) && fits
-			(*target)[key] = value
+			(*target)[key], value = value, ""
 		}
 		return fits
 	}

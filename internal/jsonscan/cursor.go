@@ -37,6 +37,9 @@ type Cursor struct {
 	strings strings.Builder // a chunk of strings that were handed out
 	values  []byte          // a chunk of raw values that were handed out
 	plain   []byte          // the last string that had escapes, without them
+
+	keys *keys // of what is in an array
+	last int   // index of the last one
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
@@ -61,20 +64,38 @@ func (c *Cursor) End() error {
 	if c.more() {
 		c.bad = trailing
 	}
+	c.keys.release()
+	c.keys = nil
 	return c.Err()
 }
 
 // Object enters the next value if it is an object; any other value is skipped.
-func (c *Cursor) Object() bool { return c.open('{') }
+func (c *Cursor) Object() bool {
+	c.last = 0
+	return c.open('{')
+}
 
 // Array enters the next value if it is an array; any other value is skipped.
-func (c *Cursor) Array() bool { return c.open('[') }
+func (c *Cursor) Array() bool {
+	if c.keys == nil {
+		c.keys = borrowKeys()
+	}
+	return c.open('[')
+}
 
 // Member moves to the next member of the object entered last. The value has to be read before the next call.
 // The key is valid until that is done.
 func (c *Cursor) Member() (key []byte, ok bool) {
+	if c.keys != nil {
+		if key = c.keys.expected(c); key != nil {
+			return key, true
+		}
+	}
 	if !c.next('}') {
 		return nil, false
+	}
+	if c.keys != nil {
+		return c.keys.read(c)
 	}
 	if key, ok = c.key(); ok {
 		c.colon()
@@ -134,7 +155,13 @@ func (c *Cursor) Copy(span []byte) []byte {
 }
 
 // String reads a string; null and other types read as "".
-func (c *Cursor) String() string { return c.keep(c.Text()) }
+func (c *Cursor) String() string {
+	if start, quote := c.pos+1, plainString(c.data, c.pos); quote > 0 && c.bad == 0 {
+		c.pos = quote + 1
+		return c.keep(c.data[start:quote])
+	}
+	return c.keep(c.Text())
+}
 
 // keep makes a string of a part of the data.
 func (c *Cursor) keep(text []byte) string {
@@ -198,6 +225,10 @@ func (c *Cursor) Int() int {
 
 // IntOK is Int, and reports whether there was such a number.
 func (c *Cursor) IntOK() (int, bool) {
+	if n, scale, end := plainNumber(c.data, c.pos); end > 0 && scale == 0 && int64(int(n)) == n && c.bad == 0 {
+		c.pos = end
+		return int(n), true
+	}
 	v := c.Span()
 	if len(v) == 0 || v[0] != '-' && !isDigit(v[0]) {
 		return 0, false
@@ -223,10 +254,7 @@ func (c *Cursor) Float() float64 {
 }
 
 // Bool reads a boolean; null and other types read as false.
-func (c *Cursor) Bool() bool {
-	v := c.Span()
-	return len(v) == 4 && v[0] == 't'
-}
+func (c *Cursor) Bool() bool { return string(c.Span()) == "true" }
 
 // Null reports whether the next value is null, and reads it if so.
 func (c *Cursor) Null() bool {

@@ -61,7 +61,7 @@ type member struct {
 // field is a place for values.
 type field struct {
 	name string
-	into any    // its address, if it is of a type that put knows
+	into any    // its address, if the type is one that most values are of
 	set  setter // reads any value into it
 }
 
@@ -82,7 +82,9 @@ func (o *object) read(c *Cursor) bool {
 		}
 		k := &o.keys[n]
 		if fresh {
-			k.field = o.field(k.name)
+			if k.field = o.field(k.name); k.field != nil {
+				k.string, _ = k.field.into.(*string)
+			}
 		}
 		if o.indexed {
 			o.members = append(o.members, member{c.pos, k.hash})
@@ -101,10 +103,10 @@ func (o *object) read(c *Cursor) bool {
 	return fits
 }
 
-// plain reads members as long as they are as plain as most: no white space, the keys in the order of the last time, and values that
-// put knows. It does nothing that read would not do, but it keeps the place in a register.
+// plain reads members as long as they are as most are: a comma and the key that came next the last time, without white space, and a
+// value that can be read on the spot. It stops before a member that is not, and does nothing that read would not do.
 func (o *object) plain(c *Cursor, last int) int {
-	data, i := c.data, c.pos
+	data, i := c.data, c.pos // in registers
 	for c.bad == 0 && i < len(data) && data[i] == ',' {
 		n := o.keys[last].next
 		k := &o.keys[n]
@@ -112,10 +114,17 @@ func (o *object) plain(c *Cursor, last int) int {
 			break
 		}
 		end := i + 1 + len(k.text)
-		if k.field == nil {
-			end, c.bad = skipValue(data, end, c.depth)
-		} else {
-			end = k.field.put(c, end)
+		switch {
+		case k.field == nil:
+			end, c.bad = skipValue(data, skipSpace(data, end), c.depth)
+		case k.string == nil:
+			end = k.field.put(data, end)
+		default:
+			start := end + 1
+			if end = plainString(data, end); end > 0 {
+				*k.string = c.keep(data[start:end])
+				end++
+			}
 		}
 		if end == 0 {
 			break
@@ -133,7 +142,7 @@ func (o *object) plain(c *Cursor, last int) int {
 func (o *object) forget() {
 	o.id = ""
 	if len(o.keys) == maxKeys {
-		o.keys = nil
+		o.keys = newKeys()
 	}
 }
 
@@ -144,8 +153,8 @@ func (o *object) readID(c *Cursor, k *key) bool {
 	if k.field == nil || c.bad != 0 {
 		return true
 	}
-	if text, ok := k.field.into.(*string); ok && c.data[start] == '"' {
-		*text = o.id
+	if k.string != nil && c.data[start] == '"' {
+		*k.string = o.id
 		return true
 	}
 	c.pos = start

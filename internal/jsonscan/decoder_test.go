@@ -165,6 +165,7 @@ var objects = []string{
 	`{"count":"x"}`, `{"count":1.5}`, `{"known":0}`, `{"bytes":"aGk="}`, `{"bytes":"?"}`, `{"byte":255}`, `{"byte":256}`, `{"array":[1,2,3]}`, `{"do":null}`, `{"do":1}`,
 	`{"Base":"b","Shadowed":"s","id":"e"}`, `{"int":"5"}`, `{"int":"x"}`, `{"a.b ünïcode":"o"}`,
 	`{"a":1,}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1}}`, `{"a":01}`, `{"a":tru}`, `{a:1}`, `{"a" : 1 , "id" : "x"}`, "{\"a\":\"\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`,
+	`{"a": 1,"b": [2],"id": "c","name": "d","int": 3,"bool": true}`,
 	`{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
 }
 

@@ -1,18 +1,23 @@
 package jsonscan
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // keys are those of the objects read so far. Objects of one kind mostly have the same keys in the same order, so that it takes one
 // comparison to find a key: with the one that came next the last time. The first entry stands for the opening brace.
 type keys []key
 
 type key struct {
-	text  []byte // with its quotes, to the colon
-	name  []byte
-	hash  uint32
-	next  int    // index of the key that came after it last time; 0: none yet
-	id    bool   // its name is "id"
-	field *field // nil: no field of that name
+	text []byte // with its quotes, to the colon
+	name []byte
+	hash uint32
+	next int  // index of the key that came after it last time; 0: none yet
+	id   bool // its name is "id"
+
+	field  *field  // nil: no field of that name
+	string *string // of a field that is one
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
@@ -21,9 +26,7 @@ const maxKeys = 128
 // find returns the index of the key at the cursor, which stays there, and whether it is new; 0 if there is no key. The key before
 // it has index last.
 func (k *keys) find(c *Cursor, last int) (n int, fresh bool) {
-	if last < len(*k) {
-		n = (*k)[last].next
-	}
+	n = (*k)[last].next
 	if n > 0 && bytes.HasPrefix(c.data[c.pos:], (*k)[n].text) {
 		return n, false
 	}
@@ -45,9 +48,6 @@ func (k *keys) learn(c *Cursor) (n int, fresh bool) {
 	}
 	text := c.data[start:c.pos]
 	c.pos = start
-	if *k == nil {
-		*k = make(keys, 1, 32)
-	}
 	for n = 1; n < len(*k); n++ {
 		if bytes.Equal((*k)[n].text, text) {
 			return n, false
@@ -55,9 +55,46 @@ func (k *keys) learn(c *Cursor) (n int, fresh bool) {
 	}
 	if n == maxKeys {
 		n--
-		*k = (*k)[:n]
+	} else {
+		*k = append(*k, key{})
 	}
-	both := append(bytes.Clone(text), name...)
-	*k = append(*k, key{text: both[:len(text)], name: both[len(text):], id: string(name) == "id", hash: hash(name)})
+	both := append(append((*k)[n].text[:0], text...), name...)
+	(*k)[n] = key{text: both[:len(text)], name: both[len(text):], id: string(name) == "id", hash: hash(name)}
 	return n, true
+}
+
+// expected moves behind the next key, if that comes after a mere comma and is the one that came next the last time.
+func (k *keys) expected(c *Cursor) (name []byte) {
+	n := (*k)[c.last].next
+	next := &(*k)[n]
+	if i := c.pos; n > 0 && !c.first && c.bad == 0 && i < len(c.data) && c.data[i] == ',' && bytes.HasPrefix(c.data[i+1:], next.text) {
+		c.last = n
+		c.pos += 1 + len(next.text)
+		return next.name
+	}
+	return nil
+}
+
+// read moves behind the key at the cursor and returns it.
+func (k *keys) read(c *Cursor) (name []byte, ok bool) {
+	n, _ := k.find(c, c.last)
+	if n == 0 {
+		return nil, false
+	}
+	c.last = n
+	c.pos += len((*k)[n].text)
+	return (*k)[n].name, true
+}
+
+func newKeys() keys { return make(keys, 1, 32) }
+
+var keyPool = sync.Pool{New: func() any { k := newKeys(); return &k }}
+
+func borrowKeys() *keys { return keyPool.Get().(*keys) } //nolint:forcetypeassert // nothing else is in it
+
+// release lets others use the keys. If there are too many to be those of one kind, they are better learnt anew.
+func (k *keys) release() {
+	if k != nil && len(*k) < maxKeys {
+		keyPool.Put(k)
+	}
 }

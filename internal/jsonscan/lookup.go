@@ -1,6 +1,9 @@
 package jsonscan
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
 func Lookup(data []byte, key string) (value []byte, ok bool) {
@@ -64,21 +67,32 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Indexer reads objects that nobody has asked a field of yet. Make one for a page, as with a [Decoder].
+// Indexer reads objects that nobody has asked a field of yet. It is for one goroutine.
 type Indexer struct {
 	object object
 	chunk  Index
 }
 
-// NewIndexer returns an indexer.
-func NewIndexer() *Indexer { return &Indexer{object: object{indexed: true}} }
+var indexers = sync.Pool{New: func() any { return &Indexer{object: object{indexed: true, keys: newKeys()}} }}
+
+// NewIndexer returns an indexer. Release keeps what it has learnt for the next one.
+func NewIndexer() *Indexer { return indexers.Get().(*Indexer) } //nolint:forcetypeassert // nothing else is in it
+
+// Release lets others use it. Nothing of what it has read stays.
+func (x *Indexer) Release() {
+	x.object.forget()
+	x.chunk = nil
+	indexers.Put(x)
+}
 
 // Read reads the next value, which has to be an object. It returns a copy of its text, an index of it, and the string under "id".
 func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
 	start := c.Mark()
 	x.object.read(c)
-	span := c.Since(start)
-	members := x.object.members
+	if c.bad != 0 {
+		return nil, nil, ""
+	}
+	span, members := c.Since(start), x.object.members
 	if len(span) <= maxOffset {
 		if cap(x.chunk)-len(x.chunk) < len(members) {
 			x.chunk = make(Index, 0, max(len(members), min(chunkSize/4, len(members)*(1+c.Left()/(len(span)+1)))))

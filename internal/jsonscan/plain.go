@@ -1,35 +1,22 @@
 package jsonscan
 
-// The values that most pages are made of: strings of plain text, short numbers, true and false.
+// What is plain is read on the spot: strings without escapes and other alphabets, numbers of up to 18 digits, true and false.
 
-// put reads such a value at i into the field and returns its end, or 0 if it is another.
-func (f *field) put(c *Cursor, i int) (end int) {
-	data := c.data
-	if i >= len(data) {
-		return 0
-	}
+// put reads a plain number or boolean into the field. It returns the end, or 0 for any other text or type.
+func (f *field) put(data []byte, i int) (end int) {
 	switch into := f.into.(type) {
-	case *string:
-		quote := skipPlain(data, i+1)
-		if data[i] != '"' || quote >= len(data) || data[quote] != '"' {
-			return 0
-		}
-		*into = c.keep(data[i+1 : quote])
-		return quote + 1
 	case *int:
 		n, scale, end := plainNumber(data, i)
-		if end == 0 || scale > 0 || int64(int(n)) != n {
-			return 0
+		if end > 0 && scale == 0 && int64(int(n)) == n {
+			*into = int(n)
+			return end
 		}
-		*into = int(n)
-		return end
 	case *float64:
 		n, scale, end := plainNumber(data, i)
-		if end == 0 || n > maxExact || n < -maxExact {
-			return 0
+		if end > 0 && -maxExact <= n && n <= maxExact {
+			*into = float64(n) / powers[scale]
+			return end
 		}
-		*into = float64(n) / powers[scale]
-		return end
 	case *bool:
 		if end, bad := skipWord(data, i, "true"); bad == 0 {
 			*into = true
@@ -43,6 +30,14 @@ func (f *field) put(c *Cursor, i int) (end int) {
 	return 0
 }
 
+// plainString returns the closing quote of a string of plain text, or 0 for any other text.
+func plainString(data []byte, i int) (quote int) {
+	if quote = skipPlain(data, i+1); quote < len(data) && data[quote] == '"' && data[i] == '"' {
+		return quote
+	}
+	return 0
+}
+
 // A whole number up to maxExact and a power of ten up to 1e22 have no rounding error as float64, and a quotient of two such is
 // rounded once: as correctly as strconv does it.
 const maxExact = 1 << 53
@@ -52,14 +47,14 @@ var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 // plainNumber reads a number of up to 18 digits without an exponent: n, divided by 10 to the power of scale. For any other text, and
 // for a negative zero, which n could not tell, end is 0.
 func plainNumber(data []byte, i int) (n int64, scale, end int) {
-	negative := data[i] == '-'
+	negative := i < len(data) && data[i] == '-'
 	if negative {
 		i++
 	}
 	start := i
 	n, i = plainDigits(data, i, 0)
 	digits := i - start
-	if digits == 0 || digits > 1 && data[start] == '0' {
+	if digits == 0 || data[start] == '0' && digits > 1 {
 		return 0, 0, 0
 	}
 	if i < len(data) && data[i] == '.' {

@@ -153,10 +153,7 @@ func skipDigits(data []byte, i int) (end int, bad fault) {
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func skipString(data []byte, i int) (end int, bad fault) {
-	if i = skipPlain(data, i+1); i < len(data) && data[i] == '"' {
-		return i + 1, 0
-	}
-	if i, _, bad = scanString(data, i); bad != 0 {
+	if i, _, bad = scanString(data, i+1); bad != 0 {
 		return i, bad
 	}
 	return i + 1, 0

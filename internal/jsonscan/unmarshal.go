@@ -27,7 +27,7 @@ type bound struct {
 	pointer reflect.Value
 	plain   bool
 	object  object
-	cursor  Cursor
+	cursor  Cursor // for Unmarshal
 }
 
 // bounds keeps those that nobody uses, by type.
@@ -41,7 +41,7 @@ func borrow(t reflect.Type) *bound {
 	if b, ok := pool.(*sync.Pool).Get().(*bound); ok {
 		return b
 	}
-	b := &bound{pointer: reflect.New(t)}
+	b := &bound{pointer: reflect.New(t), object: object{keys: newKeys()}}
 	b.plain = b.object.bind(b.pointer)
 	return b
 }
