@@ -27,6 +27,7 @@ type Limiter struct {
 	ahead   Instant   // of that epoch, if the state lives by the clock of a store
 	latest  Instant   // that the state was told
 	keeper  *Waiter   // who keeps the time for all who wait
+	asked   int       // of those, a store is being asked for so many
 	due     Instant   // when it will look again
 	granted []*Waiter // scratch
 }

@@ -16,7 +16,6 @@ type SharedLimiter struct {
 
 	alone     bool     // the state is the part of this process
 	elsewhere int      // requests that were sent alone, and that the store has not heard of
-	asked     int      // of those who wait, the store is being asked for so many
 	unused    []Permit // of those who left meanwhile
 	sent      int      // asks
 	taken     int      // the latest of them whose answer was taken over
@@ -52,11 +51,11 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 	}
 	l.line.Join(w)
 	l.mu.Unlock()
-	l.tend(ctx, w, true)
+	l.serve(ctx, w, true)
 	if refusal := l.settled(w, ahead); refusal != nil {
 		return Permit{}, refusal
 	}
-	return l.stand(ctx, w)
+	return l.stand(ctx, l, w)
 }
 
 // settled refuses a newcomer for whom waiting is hopeless by the latest news.
@@ -69,8 +68,7 @@ func (l *SharedLimiter) settled(w *Waiter, ahead int) *RefusedError {
 	now := l.now()
 	refusal := l.hopeless(now, ahead, w)
 	if refusal == nil && w.hasty {
-		at, window := l.line.State.Earliest(now, ahead, w.Priority)
-		refusal = l.refuse(now, at, window, false)
+		refusal = l.tooLate(now, ahead, w, false)
 	}
 	if refusal != nil {
 		l.quit(w)
@@ -90,28 +88,10 @@ func (l *SharedLimiter) Done(_ time.Time, r *Report) {
 	l.exchange(context.Background(), a, nil)
 }
 
-// stand waits in the line until the call is let go, refused or cancelled.
-func (l *SharedLimiter) stand(ctx context.Context, w *Waiter) (Permit, error) {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		l.tend(ctx, w, false)
-		over, pause, err := l.look(w)
-		if over {
-			return w.Permit, err
-		}
-		timer.Reset(pause)
-		select {
-		case <-w.wake:
-		case <-timer.C:
-		case <-ctx.Done():
-			return Permit{}, l.leave(ctx, w)
-		}
-	}
-}
+func (l *SharedLimiter) tend(ctx context.Context, w *Waiter) { l.serve(ctx, w, false) }
 
-// tend asks for all who wait, if it is time and this is the one to do it.
-func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
+// serve asks for all who wait, if it is time and this is the one to do it.
+func (l *SharedLimiter) serve(ctx context.Context, w *Waiter, arrived bool) {
 	l.mu.Lock()
 	first := l.line.Head() == w
 	var a *Ask
@@ -126,60 +106,6 @@ func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
 	}
 	l.mu.Unlock()
 	l.exchange(ctx, a, w)
-}
-
-// look tells a waiter how it stands, and when to look again.
-func (l *SharedLimiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	switch {
-	case w.refusal != nil:
-		return true, 0, w.refusal
-	case !w.queued:
-		return true, 0, nil
-	case now >= w.giveUp:
-		at, window := l.line.State.Earliest(now, 0, w.Priority)
-		l.quit(w)
-		return true, 0, l.refuse(now, at, window, w.deadline)
-	}
-	next := w.giveUp
-	if l.line.Head() == w && l.asked < l.line.Waiting() { // else there is an answer to come
-		next = min(next, l.due)
-	}
-	return false, max(time.Microsecond, (next - now).Duration()), nil
-}
-
-// leave takes a cancelled call out of the line. A permit that was granted in the same instant goes back.
-func (l *SharedLimiter) leave(ctx context.Context, w *Waiter) error {
-	cause := ctx.Err()
-	l.mu.Lock()
-	var a *Ask
-	if w.refusal == nil && !w.queued {
-		a = l.ask([]Report{{w.Permit, Observation{NotSent: true}}}, nil, nil)
-	}
-	l.quit(w)
-	now := l.now()
-	at, window := l.line.State.Earliest(now, 0, w.Priority)
-	l.mu.Unlock()
-	l.exchange(ctx, a, nil)
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return l.refuse(now, at, window, true)
-	}
-	return cause
-}
-
-// quit takes a waiter out of the line. Whoever comes first then may have to keep the time.
-func (l *SharedLimiter) quit(w *Waiter) {
-	l.line.Leave(w)
-	l.call(w)
-}
-
-// call wakes the first in line, unless it is the caller.
-func (l *SharedLimiter) call(caller *Waiter) {
-	if head := l.line.Head(); head != nil && head != caller {
-		head.nudge()
-	}
 }
 
 // ask prepares an exchange. While the store is away it is nil, and the process has decided for itself.

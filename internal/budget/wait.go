@@ -36,13 +36,13 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	l.line.Join(w)
 	l.pump(now, w)
 	if r.NoWait && w.queued {
-		at, window := l.line.State.Earliest(now, ahead, w.Priority)
-		l.drop(w, now)
+		l.quit(w)
+		refusal := l.tooLate(now, ahead, w, false)
 		l.mu.Unlock()
-		return Permit{}, l.refuse(now, at, window, false)
+		return Permit{}, refusal
 	}
 	l.mu.Unlock()
-	return l.stand(ctx, w)
+	return l.stand(ctx, l, w)
 }
 
 // limit notes how long a call may wait.
@@ -61,11 +61,26 @@ func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) 
 	}
 }
 
+// tender is what the two limiters do differently while calls wait.
+type tender interface {
+	tend(ctx context.Context, w *Waiter) // lets those go who may, if it is on this waiter to see to it
+	Done(over time.Time, r *Report)
+}
+
+func (l *Limiter) tend(_ context.Context, w *Waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := l.now(); w.queued && (l.line.Head() == w || now >= w.giveUp) {
+		l.pump(now, w)
+	}
+}
+
 // stand waits in the line until the call is let go, refused or cancelled.
-func (l *Limiter) stand(ctx context.Context, w *Waiter) (Permit, error) {
+func (l *Limiter) stand(ctx context.Context, t tender, w *Waiter) (Permit, error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
+		t.tend(ctx, w)
 		over, pause, err := l.look(w)
 		if over {
 			return w.Permit, err
@@ -75,7 +90,7 @@ func (l *Limiter) stand(ctx context.Context, w *Waiter) (Permit, error) {
 		case <-w.wake:
 		case <-timer.C:
 		case <-ctx.Done():
-			return Permit{}, l.leave(w, ctx.Err())
+			return Permit{}, l.leave(ctx, t, w)
 		}
 	}
 }
@@ -85,43 +100,56 @@ func (l *Limiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	next := w.giveUp
-	if w.queued && (l.line.Head() == w || now >= w.giveUp) {
-		if l.pump(now, w); l.keeper == w {
-			next = min(next, l.due)
-		}
-	}
 	switch {
 	case w.refusal != nil:
 		return true, 0, w.refusal
 	case !w.queued:
 		return true, 0, nil
 	case now >= w.giveUp:
-		at, window := l.line.State.Earliest(now, 0, w.Priority)
-		l.drop(w, now)
-		return true, 0, l.refuse(now, at, window, w.deadline)
+		l.quit(w)
+		return true, 0, l.tooLate(now, 0, w, w.deadline)
+	}
+	next := w.giveUp
+	if l.line.Head() == w && l.asked < l.line.Waiting() { // else there is an answer to come
+		next = min(next, l.due)
 	}
 	return false, max(time.Microsecond, (next - now).Duration()), nil
 }
 
 // leave takes a cancelled call out of the line. A permit that was granted in the same instant goes back.
-func (l *Limiter) leave(w *Waiter, cause error) error {
+func (l *Limiter) leave(ctx context.Context, t tender, w *Waiter) error {
+	l.mu.Lock()
+	granted := !w.queued && w.refusal == nil
+	l.quit(w)
+	l.mu.Unlock()
+	if granted {
+		t.Done(time.Now(), &Report{w.Permit, Observation{NotSent: true}})
+	}
+	if cause := ctx.Err(); !errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	if w.refusal == nil && !w.queued {
-		l.line.State.Return(w.Permit)
-	}
-	l.drop(w, now)
-	if errors.Is(cause, context.DeadlineExceeded) {
-		at, window := l.line.State.Earliest(now, 0, w.Priority)
-		return l.refuse(now, at, window, true)
-	}
-	return cause
+	return l.tooLate(l.now(), 0, w, true)
 }
 
-// drop removes a waiter, and lets the others close up.
-func (l *Limiter) drop(w *Waiter, now Instant) {
-	l.line.Leave(w)
-	l.pump(now, nil)
+// quit takes a waiter out of the line. If it was the first, the next one keeps the time.
+func (l *Limiter) quit(w *Waiter) {
+	first := l.line.Head() == w
+	if l.line.Leave(w); first {
+		l.call(nil)
+	}
+}
+
+// call wakes the first in line, unless it is the caller.
+func (l *Limiter) call(caller *Waiter) {
+	if head := l.line.Head(); head != nil && head != caller {
+		head.nudge()
+	}
+}
+
+// tooLate is the refusal of a call that has to go, with what it would have had to wait for.
+func (l *Limiter) tooLate(now Instant, ahead int, w *Waiter, deadline bool) *RefusedError {
+	at, window := l.line.State.Earliest(now, ahead, w.Priority)
+	return l.refuse(now, at, window, deadline)
 }
