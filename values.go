@@ -63,25 +63,25 @@ func (o Object) Get(path string) (Object, bool) {
 
 // Text returns the string at a path; see [Object.Get].
 func (o Object) Text(path string) string {
-	c := o.cursor(path)
-	return c.String()
+	c := jsonscan.New(o.at(path))
+	return string(c.Text())
 }
 
 // Int returns the whole number at a path; see [Object.Get].
 func (o Object) Int(path string) int {
-	c := o.cursor(path)
+	c := jsonscan.New(o.at(path))
 	return c.Int()
 }
 
 // Float returns the number at a path; see [Object.Get].
 func (o Object) Float(path string) float64 {
-	c := o.cursor(path)
+	c := jsonscan.New(o.at(path))
 	return c.Float()
 }
 
 // Bool returns the boolean at a path; see [Object.Get].
 func (o Object) Bool(path string) bool {
-	c := o.cursor(path)
+	c := jsonscan.New(o.at(path))
 	return c.Bool()
 }
 
@@ -102,10 +102,10 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// cursor stands before the value at a path. If there is none, there is nothing to read, which reads as zero.
-func (o Object) cursor(path string) jsonscan.Cursor {
+// at is the text of the value at a path. If there is none, there is nothing to read, which reads as zero.
+func (o Object) at(path string) json.RawMessage {
 	v, _ := o.Get(path)
-	return jsonscan.New(v.raw)
+	return v.raw
 }
 
 func readObject(c *jsonscan.Cursor, out *Object) error {

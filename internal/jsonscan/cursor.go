@@ -35,6 +35,8 @@ type Cursor struct {
 	bad   fault // what is wrong at pos
 
 	strings strings.Builder // a chunk of strings that were handed out
+	kept    int             // bytes in the chunks before it
+	usual   int             // bytes that all strings need, as far as it is known
 	values  []byte          // a chunk of raw values that were handed out
 	plain   []byte          // the last string that had escapes, without them
 
@@ -87,15 +89,10 @@ func (c *Cursor) Array() bool {
 // The key is valid until that is done.
 func (c *Cursor) Member() (key []byte, ok bool) {
 	if c.keys != nil {
-		if key = c.keys.expected(c); key != nil {
-			return key, true
-		}
+		return c.keys.member(c)
 	}
 	if !c.next('}') {
 		return nil, false
-	}
-	if c.keys != nil {
-		return c.keys.read(c)
 	}
 	if key, ok = c.key(); ok {
 		c.colon()
@@ -171,8 +168,13 @@ func (c *Cursor) keep(text []byte) string {
 	case len(text) > maxShared:
 		return string(text)
 	case c.strings.Cap()-c.strings.Len() < len(text):
+		room := c.chunk(len(text))
+		if c.usual > 0 {
+			room = max(len(text), min(room, c.usual))
+		}
+		c.kept += c.strings.Len()
 		c.strings.Reset()
-		c.strings.Grow(c.chunk(len(text)))
+		c.strings.Grow(room)
 	}
 	start := c.strings.Len()
 	c.strings.Write(text)

@@ -63,22 +63,18 @@ func (k *keys) learn(c *Cursor) (n int, fresh bool) {
 	return n, true
 }
 
-// expected moves behind the next key, if that comes after a mere comma and is the one that came next the last time.
-func (k *keys) expected(c *Cursor) (name []byte) {
+// member is [Cursor.Member] for a cursor that learns keys.
+func (k *keys) member(c *Cursor) (name []byte, ok bool) {
 	n := (*k)[c.last].next
-	next := &(*k)[n]
-	if i := c.pos; n > 0 && !c.first && c.bad == 0 && i < len(c.data) && c.data[i] == ',' && bytes.HasPrefix(c.data[i+1:], next.text) {
-		c.last = n
-		c.pos += 1 + len(next.text)
-		return next.name
+	next, i := &(*k)[n], c.pos
+	if n > 0 && !c.first && c.bad == 0 && i < len(c.data) && c.data[i] == ',' && bytes.HasPrefix(c.data[i+1:], next.text) {
+		c.last, c.pos = n, i+1+len(next.text)
+		return next.name, true
 	}
-	return nil
-}
-
-// read moves behind the key at the cursor and returns it.
-func (k *keys) read(c *Cursor) (name []byte, ok bool) {
-	n, _ := k.find(c, c.last)
-	if n == 0 {
+	if !c.next('}') {
+		return nil, false
+	}
+	if n, _ = k.find(c, c.last); n == 0 {
 		return nil, false
 	}
 	c.last = n

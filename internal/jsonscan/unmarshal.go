@@ -14,10 +14,11 @@ func Unmarshal(data []byte, v any) error {
 	}
 	b := borrow(p.Type().Elem())
 	defer b.Release()
-	b.cursor.data = data
+	b.cursor.data, b.cursor.usual = data, b.usual
 	if !b.plain || !b.object.read(&b.cursor) || b.cursor.End() != nil {
 		return json.Unmarshal(data, v)
 	}
+	b.usual = max(b.usual, b.cursor.kept+b.cursor.strings.Len())
 	p.Elem().Set(b.pointer.Elem())
 	return nil
 }
@@ -27,10 +28,14 @@ type bound struct {
 	pointer reflect.Value
 	plain   bool
 	object  object
-	cursor  Cursor // for Unmarshal
+	pool    *sync.Pool
+
+	// For Unmarshal.
+	cursor Cursor
+	usual  int // bytes that the strings of a value had, at most
 }
 
-// bounds keeps those that nobody uses, by type.
+// bounds has those that nobody uses, in a pool for each type.
 var bounds sync.Map
 
 func borrow(t reflect.Type) *bound {
@@ -38,10 +43,11 @@ func borrow(t reflect.Type) *bound {
 	if !ok {
 		pool, _ = bounds.LoadOrStore(t, new(sync.Pool))
 	}
-	if b, ok := pool.(*sync.Pool).Get().(*bound); ok {
+	p := pool.(*sync.Pool) //nolint:forcetypeassert // nothing else is in it
+	if b, ok := p.Get().(*bound); ok {
 		return b
 	}
-	b := &bound{pointer: reflect.New(t), object: object{keys: newKeys()}}
+	b := &bound{pointer: reflect.New(t), object: object{keys: newKeys()}, pool: p}
 	b.plain = b.object.bind(b.pointer)
 	return b
 }
@@ -50,8 +56,11 @@ func borrow(t reflect.Type) *bound {
 func (b *bound) Release() {
 	b.pointer.Elem().SetZero()
 	b.object.forget()
-	b.cursor = Cursor{}
-	if pool, ok := bounds.Load(b.pointer.Type().Elem()); ok {
-		pool.(*sync.Pool).Put(b)
+	b.cursor = Cursor{plain: b.cursor.plain[:0]}
+	if scratch := b.cursor.plain[:cap(b.cursor.plain)]; len(scratch) > maxShared {
+		b.cursor.plain = nil
+	} else {
+		clear(scratch)
 	}
+	b.pool.Put(b)
 }
