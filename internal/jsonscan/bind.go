@@ -32,7 +32,7 @@ func (o *object) bind(p reflect.Value) bool {
 		if strings.Trim(name, nameBytes) != "" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
 			return false
 		}
-		fields = append(fields, field{name, address(v.Addr()), bind(v.Addr())})
+		fields = append(fields, field{name, address(v.Addr()), o.setter(v.Addr())})
 	}
 	o.fields = fields
 	return true
@@ -50,8 +50,8 @@ func unmarshals(p reflect.Value) bool {
 	return false
 }
 
-// bind makes the setter of the value that p points to.
-func bind(p reflect.Value) setter {
+// setter makes the setter of the value that p points to, a part of the object.
+func (o *object) setter(p reflect.Value) setter {
 	t := p.Type().Elem()
 	switch target := p.Interface().(type) {
 	case *json.RawMessage:
@@ -65,13 +65,13 @@ func bind(p reflect.Value) setter {
 			return span != nil && target.UnmarshalJSON(span) == nil
 		}
 	case **string:
-		return setPointer(target)
+		return setPointer(o, target)
 	case **int:
-		return setPointer(target)
+		return setPointer(o, target)
 	case **float64:
-		return setPointer(target)
+		return setPointer(o, target)
 	case **bool:
-		return setPointer(target)
+		return setPointer(o, target)
 	case *map[string]string:
 		return setMap(target)
 	}
@@ -94,12 +94,9 @@ func bind(p reflect.Value) setter {
 	case reflect.Float64:
 		return setFloat(as[float64](p), 64)
 	case reflect.Struct:
-		if o := (&object{keys: newKeys()}); o.bind(p) {
-			return func(c *Cursor) bool {
-				fits := c.Null() || o.read(c)
-				o.forget()
-				return fits
-			}
+		if inner := (&object{keys: newKeys()}); inner.bind(p) {
+			o.inner = append(o.inner, inner)
+			return func(c *Cursor) bool { return c.Null() || inner.read(c) }
 		}
 	default:
 	}
@@ -193,9 +190,9 @@ func skipNull(c *Cursor) bool {
 	return false
 }
 
-func setPointer[E any](target **E) setter {
+func setPointer[E any](o *object, target **E) setter {
 	value := new(E)
-	set := bind(reflect.ValueOf(value))
+	set := o.setter(reflect.ValueOf(value))
 	return func(c *Cursor) bool {
 		if c.Null() {
 			*target = nil

@@ -45,6 +45,7 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 // object fills the fields of a struct.
 type object struct {
 	fields []field
+	inner  []*object // in the fields
 	keys   keys
 	id     string // under "id" of the last object
 
@@ -143,6 +144,9 @@ func (o *object) forget() {
 	o.id = ""
 	if len(o.keys) == maxKeys {
 		o.keys = newKeys()
+	}
+	for _, inner := range o.inner {
+		inner.forget()
 	}
 }
 
