@@ -152,13 +152,7 @@ func (c *Cursor) Copy(span []byte) []byte {
 }
 
 // String reads a string; null and other types read as "".
-func (c *Cursor) String() string {
-	if start, quote := c.pos+1, plainString(c.data, c.pos); quote > 0 && c.bad == 0 {
-		c.pos = quote + 1
-		return c.keep(c.data[start:quote])
-	}
-	return c.keep(c.Text())
-}
+func (c *Cursor) String() string { return c.keep(c.Text()) }
 
 // keep makes a string of a part of the data.
 func (c *Cursor) keep(text []byte) string {
@@ -186,6 +180,12 @@ func (c *Cursor) chunk(first int) int { return min(chunkSize, first+c.Left()) }
 
 // Text reads a string as String does, without a copy: it is valid until the next call of any method.
 func (c *Cursor) Text() []byte {
+	if start := c.pos + 1; start < len(c.data) && c.data[start-1] == '"' && c.bad == 0 {
+		if quote := skipPlain(c.data, start); quote < len(c.data) && c.data[quote] == '"' {
+			c.pos = quote + 1
+			return c.data[start:quote:quote]
+		}
+	}
 	if !c.Is('"') {
 		c.Skip()
 		return nil

@@ -75,7 +75,7 @@ func (o *object) read(c *Cursor) bool {
 	if !c.Object() {
 		return false
 	}
-	fits, last := true, 0
+	fits, last := true, o.plain(c, 0)
 	for c.next('}') {
 		n, fresh := o.keys.find(c, last)
 		if n == 0 {
@@ -104,28 +104,38 @@ func (o *object) read(c *Cursor) bool {
 	return fits
 }
 
-// plain reads members as long as they are as most are: a comma and the key that came next the last time, without white space, and a
+// plain reads members as long as they are as most are: without white space, of the key that came next the last time, and with a
 // value that can be read on the spot. It stops before a member that is not, and does nothing that read would not do.
 func (o *object) plain(c *Cursor, last int) int {
-	data, i := c.data, c.pos // in registers
-	for c.bad == 0 && i < len(data) && data[i] == ',' {
+	data, i, separator := c.data, c.pos, byte(',') // in registers
+	if c.first {
+		separator = '{'
+		i--
+	}
+	for c.bad == 0 && i < len(data) && data[i] == separator {
 		n := o.keys[last].next
 		k := &o.keys[n]
-		if n == 0 || k.id || !bytes.HasPrefix(data[i+1:], k.text) {
+		if n == 0 || !bytes.HasPrefix(data[i+1:], k.text) {
 			break
 		}
-		end := i + 1 + len(k.text)
+		end, at := 0, i+1+len(k.text)
 		switch {
-		case k.field == nil:
-			end, c.bad = skipValue(data, skipSpace(data, end), c.depth)
-		case k.string == nil:
-			end = k.field.put(data, end)
-		default:
-			start := end + 1
-			if end = plainString(data, end); end > 0 {
-				*k.string = c.keep(data[start:end])
-				end++
+		case k.string != nil && at < len(data) && data[at] == '"':
+			if quote := skipPlain(data, at+1); quote < len(data) && data[quote] == '"' {
+				*k.string, end = c.keep(data[at+1:quote]), quote+1
+			} else {
+				c.pos = at
+				text, _ := c.text()
+				*k.string, end = c.keep(text), c.pos
 			}
+			if k.id {
+				o.id = *k.string
+			}
+		case k.id:
+		case k.field == nil:
+			end, c.bad = skipValue(data, skipSpace(data, at), c.depth)
+		default:
+			end = k.field.put(data, at)
 		}
 		if end == 0 {
 			break
@@ -133,9 +143,11 @@ func (o *object) plain(c *Cursor, last int) int {
 		if o.indexed {
 			o.members = append(o.members, member{i + 1, k.hash})
 		}
-		i, last = end, n
+		i, last, separator = end, n, ','
 	}
-	c.pos = i
+	if separator == ',' {
+		c.pos, c.first = i, false
+	}
 	return last
 }
 

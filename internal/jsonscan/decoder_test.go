@@ -121,6 +121,9 @@ func same[T any](t *testing.T, data []byte) {
 		var id string
 		_ = json.Unmarshal(fields["id"], &id)
 		require.Equal(t, id, d.ID())
+		again := New(data)
+		_, _, indexed := NewIndexer().Read(&again)
+		require.Equal(t, id, indexed)
 	}
 	require.NoError(t, c.End())
 	require.Equal(t, 3, n)

@@ -65,11 +65,13 @@ func (k *keys) learn(c *Cursor) (n int, fresh bool) {
 
 // member is [Cursor.Member] for a cursor that learns keys.
 func (k *keys) member(c *Cursor) (name []byte, ok bool) {
-	n := (*k)[c.last].next
-	next, i := &(*k)[n], c.pos
-	if n > 0 && !c.first && c.bad == 0 && i < len(c.data) && c.data[i] == ',' && bytes.HasPrefix(c.data[i+1:], next.text) {
-		c.last, c.pos = n, i+1+len(next.text)
-		return next.name, true
+	n, i := (*k)[c.last].next, c.pos
+	if !c.first && i < len(c.data) && c.data[i] == ',' {
+		i++
+	}
+	if expected := &(*k)[n]; n > 0 && (c.first || i > c.pos) && c.bad == 0 && bytes.HasPrefix(c.data[i:], expected.text) {
+		c.last, c.pos, c.first = n, i+len(expected.text), false
+		return expected.name, true
 	}
 	if !c.next('}') {
 		return nil, false

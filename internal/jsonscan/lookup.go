@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 )
@@ -70,10 +71,17 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 // Indexer reads objects that nobody has asked a field of yet. It is for one goroutine.
 type Indexer struct {
 	object object
-	chunk  Index
+	id     struct {
+		ID string `json:"id"` // so that it is a string to read
+	}
+	chunk Index
 }
 
-var indexers = sync.Pool{New: func() any { return &Indexer{object: object{indexed: true, keys: newKeys()}} }}
+var indexers = sync.Pool{New: func() any {
+	x := &Indexer{object: object{indexed: true, keys: newKeys()}}
+	x.object.bind(reflect.ValueOf(&x.id))
+	return x
+}}
 
 // NewIndexer returns an indexer. Release keeps what it has learnt for the next one.
 func NewIndexer() *Indexer { return indexers.Get().(*Indexer) } //nolint:forcetypeassert // nothing else is in it
@@ -81,7 +89,7 @@ func NewIndexer() *Indexer { return indexers.Get().(*Indexer) } //nolint:forcety
 // Release lets others use it. Nothing of what it has read stays.
 func (x *Indexer) Release() {
 	x.object.forget()
-	x.chunk = nil
+	x.id.ID, x.chunk = "", nil
 	indexers.Put(x)
 }
 

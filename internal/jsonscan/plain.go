@@ -2,7 +2,8 @@ package jsonscan
 
 // What is plain is read on the spot: strings without escapes and other alphabets, numbers of up to 18 digits, true and false.
 
-// put reads a plain number or boolean into the field. It returns the end, or 0 for any other text or type.
+// put reads a plain number or boolean into the field, or null, which leaves it as it is. It returns the end, or 0 for any other
+// text or type.
 func (f *field) put(data []byte, i int) (end int) {
 	switch into := f.into.(type) {
 	case *int:
@@ -26,14 +27,11 @@ func (f *field) put(data []byte, i int) (end int) {
 			*into = false
 			return end
 		}
+	case nil:
+		return 0
 	}
-	return 0
-}
-
-// plainString returns the closing quote of a string of plain text, or 0 for any other text.
-func plainString(data []byte, i int) (quote int) {
-	if quote = skipPlain(data, i+1); quote < len(data) && data[quote] == '"' && data[i] == '"' {
-		return quote
+	if end, bad := skipWord(data, i, "null"); bad == 0 {
+		return end
 	}
 	return 0
 }

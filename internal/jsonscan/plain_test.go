@@ -252,6 +252,6 @@ func TestReleasedReadersAreEmpty(t *testing.T) {
 	c, x := New(text), NewIndexer()
 	x.Read(&c)
 	x.Release()
-	require.Empty(t, x.object.id)
+	require.Empty(t, x.object.id+x.id.ID)
 	require.Nil(t, x.chunk)
 }
