@@ -26,7 +26,7 @@ const (
 	maxShared = chunkSize / 8 // what is longer gets memory of its own
 )
 
-// Cursor walks over one JSON text. The zero value is not usable; see [New].
+// Cursor walks over one JSON text. The zero value is not usable; see [New]. One that has been used must not be copied.
 type Cursor struct {
 	data  []byte
 	pos   int

@@ -53,9 +53,13 @@ func (k *keys) learn(c *Cursor) (n int, fresh bool) {
 			return n, false
 		}
 	}
-	if n == maxKeys {
+	switch {
+	case n == maxKeys:
 		n--
-	} else {
+	case len(text) > maxShared: // too long to be handed on
+		*k = append(*k, make(keys, maxKeys-n)...)
+		n = maxKeys - 1
+	default:
 		*k = append(*k, key{})
 	}
 	both := append(append((*k)[n].text[:0], text...), name...)

@@ -1,6 +1,6 @@
 package jsonscan
 
-// What is plain is read on the spot: strings without escapes and other alphabets, numbers of up to 18 digits, true and false.
+// Plain values are read on the spot, by what most values are: numbers of up to 18 digits, true, false and null.
 
 // put reads a plain number or boolean into the field, or null, which leaves it as it is. It returns the end, or 0 for any other
 // text or type.

@@ -174,6 +174,11 @@ func TestErrorsAreFinal(t *testing.T) {
 	}
 	require.Error(t, c.End())
 
+	c = New([]byte(`{"a":1`))
+	raw, index, _ := x.Read(&c)
+	require.Nil(t, raw)
+	require.Nil(t, index)
+
 	c = New(data)
 	n := 0
 	for c.Array(); c.Element(); {
@@ -249,7 +254,19 @@ func TestReleasedReadersAreEmpty(t *testing.T) {
 	require.Equal(t, Cursor{plain: b.cursor.plain}, b.cursor)
 	require.Empty(t, bytes.Trim(b.cursor.plain[:cap(b.cursor.plain)], "\x00"))
 
-	c, x := New(text), NewIndexer()
+	long := strings.Repeat("k", maxShared)
+	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewIndexer()
+	for c.Array(); c.Element(); {
+		raw, index, id := x.Read(&c)
+		value, _ := index.Lookup(raw, long)
+		require.Equal(t, "2", string(value))
+		require.Contains(t, "xy", id)
+	}
+	require.NoError(t, c.End())
+	x.Release()
+	require.Len(t, x.object.keys, 1)
+
+	c, x = New(text), NewIndexer()
 	x.Read(&c)
 	x.Release()
 	require.Empty(t, x.object.id+x.id.ID)
