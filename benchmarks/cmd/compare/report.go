@@ -173,10 +173,20 @@ func (t *table) writeWork(b *strings.Builder, w *work) {
 
 // remark says who lost the code of an error.
 func (t *table) remark(w *work, c *contender) string {
-	if rs := t.results[cell{w.id, c.name}]; w.kind == readMissing && rs[0].Code == "" {
+	if slices.Contains(t.losers(w), c.name) {
 		return " (code lost)"
 	}
 	return ""
+}
+
+// losers are the contenders that do not hand over the code of an error.
+func (t *table) losers(w *work) (names []string) {
+	for _, c := range contenders() {
+		if rs := t.results[cell{w.id, c.name}]; w.kind == readMissing && len(rs) > 0 && rs[0].Code == "" {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 func duration(ns float64) string {

@@ -33,9 +33,9 @@ const threads = 64
 func works() []work {
 	all := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan", observed}
 	return []work{
-		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 5000, turns: 3, extra: []string{"raw TCP", "body to nowhere", observed}},
-		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, extra: all},
-		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, extra: all},
+		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 1500, turns: 10, extra: []string{"raw TCP", "body to nowhere", observed}},
+		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, turns: 3, extra: all},
+		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, turns: 2, extra: all},
 		{
 			id: "W3L", title: "The same with 1,000,000 rows", kind: readContacts, unit: "row", n: 1000, perUnit: rowsPerPage, once: true,
 			extra: []string{"body to nowhere"},
@@ -56,10 +56,10 @@ func works() []work {
 			id: "W3Z", title: "50,000 contact rows in compressed pages, 20 fields typed", kind: readContacts, unit: "row", n: 50, perUnit: rowsPerPage,
 			packed: true,
 		},
-		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage, turns: 2},
-		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 3000, turns: 3, extra: []string{observed}},
-		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 10_000, turns: 3, threads: threads},
-		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 10_000, turns: 3, threads: threads, tuned: true},
+		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage, turns: 4},
+		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 1500, turns: 10, extra: []string{observed}},
+		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 8000, turns: 6, threads: threads},
+		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 8000, turns: 6, threads: threads, tuned: true},
 		{
 			id: "W7", title: "48 pages of 1,000 rows, 20 ms of server time each", kind: readContacts, unit: "page", n: 48, delay: 20 * time.Millisecond,
 			extra: []string{"raw TCP", "body to nowhere", prefetching(1), prefetching(2), prefetching(4), prefetching(8)},
