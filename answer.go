@@ -32,6 +32,10 @@ func borrowBuffer() *[]byte {
 }
 
 func returnBuffer(b *[]byte) {
+	if b == nil || cap(*b) > largestBuffer {
+		return
+	}
+	wipe(*b)
 	if cap(*b) > largestSpare || !spare.CompareAndSwap(nil, b) {
 		buffers.Put(b)
 	}
@@ -41,10 +45,7 @@ func returnBuffer(b *[]byte) {
 var wipe = func([]byte) {}
 
 func (a *attempt) release() {
-	if a.body != nil && cap(*a.body) <= largestBuffer {
-		wipe(*a.body)
-		returnBuffer(a.body)
-	}
+	returnBuffer(a.body)
 	a.body = nil
 }
 
@@ -57,8 +58,8 @@ func (a *attempt) read(resp *http.Response, progress func()) {
 		limit = min(limit, errorPage)
 	}
 	packed := resp.ContentLength != 0 && strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip")
-	if packed { // by our own transport: net/http's does as much, but makes a decompressor for each answer
-		resp.Header = maps.Clone(resp.Header) // which may be a recording's
+	if packed { // because we have asked for it, or a recording says so
+		resp.Header = maps.Clone(resp.Header) // which a recording may use again
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 	}

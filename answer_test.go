@@ -12,7 +12,8 @@ import (
 	"example.com/prospectkit"
 )
 
-// Our transport leaves compressed answers to us, net/http's decompresses them. Nobody is to see a difference.
+// net/http's transport leaves compressed answers to us, because we ask for them; behind another one it decompresses them itself. Nobody
+// is to see a difference.
 func TestCompressedAnswers(t *testing.T) {
 	const limit = 1 << 16
 	missing := envelope("LIST_NOT_FOUND")
@@ -55,16 +56,39 @@ func TestCompressedAnswers(t *testing.T) {
 			defer server.Close()
 			theirs := new(http.Transport)
 			defer theirs.CloseIdleConnections()
-			ours := clientAt(t, server.URL, prospectkit.WithMaxResponseBytes(limit))
+			most := prospectkit.WithMaxResponseBytes(limit)
+			same := seen(t, clientAt(t, server.URL, most, prospectkit.WithTransport(roundTrip(theirs.RoundTrip))))
+			ours := clientAt(t, server.URL, most)
 			defer ours.Close()
-			same := seen(t, clientAt(t, server.URL, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithTransport(theirs)))
 			for range 2 { // from a fresh buffer and a used one
 				require.Equal(t, same, seen(t, ours))
 			}
+			require.Equal(t, same, seen(t, clientAt(t, server.URL, most, prospectkit.WithTransport(theirs))))
 			require.Equal(t, test.status, same.status)
 			require.Equal(t, test.ok, same.err == "", same.err)
 		})
 	}
+}
+
+// A transport that must not ask for compressed answers does not.
+func TestCompressionSwitchedOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "" {
+			w.WriteHeader(http.StatusNotAcceptable)
+			return
+		}
+		write(w, http.StatusOK, oneUser)
+	}))
+	defer server.Close()
+	theirs := &http.Transport{DisableCompression: true}
+	defer theirs.CloseIdleConnections()
+	client := clientAt(t, server.URL, prospectkit.WithTransport(theirs))
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	client, err = client.With(prospectkit.WithUserAgent("app/1"))
+	require.NoError(t, err)
+	_, err = client.Account.Me(t.Context())
+	require.NoError(t, err)
 }
 
 // What a call shows of an answer.

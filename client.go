@@ -55,6 +55,8 @@ type config struct {
 	wholeAttempt time.Duration // the caller's http.Client.Timeout; 0: none
 
 	ownTransport *http.Transport // nil if the caller gave one
+	direct       bool            // below is net/http's transport itself, which leaves a request as it is
+	compressed   bool            // and it allows that answers are
 
 	maxBody   int64
 	plainHTTP bool
@@ -244,6 +246,8 @@ func (c *config) build() {
 		c.ownTransport = defaultTransport()
 		h.Transport = c.ownTransport
 	}
+	std, ok := h.Transport.(*http.Transport)
+	c.direct, c.compressed = ok, ok && !std.DisableCompression
 	h.Transport = transport{h.Transport}
 	// net/http would count the wait for a surface that is held.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
@@ -265,6 +269,5 @@ func defaultTransport() *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true, // we ask for it, and decompress with less
 	}
 }

@@ -88,7 +88,7 @@ var (
 // commonHeader is what every request of a client carries.
 func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.ownTransport != nil {
+	if c.compressed { // net/http would ask for it as well, but decompress with more memory
 		h["Accept-Encoding"] = acceptGzip
 	}
 	return h
@@ -98,7 +98,7 @@ func (c *config) commonHeader() http.Header {
 func (c *call) encode(r request, bad *checks) {
 	conf := c.client.conf
 	bare := r.stream == nil && r.body == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
-	if bare && conf.ownTransport != nil { // a transport of the caller's might write to what all calls share
+	if bare && conf.direct { // another transport might write to what all calls share
 		c.header = conf.shared()
 		return
 	}
