@@ -37,6 +37,7 @@ func (c *call) admit(a *attempt) error {
 	return c.refused(err)
 }
 
+// stand joins the line. The attempt begins when it has left it.
 func (c *call) stand(a *attempt, want budget.Request) (err error) {
 	a.report.Permit, err = c.pool.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()

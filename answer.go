@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// buffers hold answers while they are decoded: mostly pages, which are all of about the same size.
+// buffers hold answers while they are decoded: mostly pages, which are all of about the same size. They are empty when borrowed.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // largestBuffer is what is worth keeping: more than a page of 1,000 rows.
@@ -36,6 +36,7 @@ func returnBuffer(b *[]byte) {
 		return
 	}
 	wipe(*b)
+	*b = (*b)[:0] // nobody is to see another answer
 	if cap(*b) > largestSpare || !spare.CompareAndSwap(nil, b) {
 		buffers.Put(b)
 	}
@@ -78,13 +79,13 @@ func (a *attempt) read(resp *http.Response, progress func()) {
 	}
 }
 
-// room empties a buffer, or makes one that is large enough; size is negative if it is not known.
+// room returns an empty buffer, or makes one that is large enough; size is negative if it is not known.
 func room(buf []byte, size int64) []byte {
 	if size < 0 {
 		size = 4 << 10
 	}
 	if size < int64(cap(buf)) {
-		return buf[:0]
+		return buf
 	}
 	return make([]byte, 0, size+size/16+1) // the next page may be a little larger
 }

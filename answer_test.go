@@ -41,6 +41,7 @@ func TestCompressedAnswers(t *testing.T) {
 		"followed by something":     {serves(200, packed+"x", unzipped...), 200, false},
 		"an error":                  {serves(404, zip(missing), unzipped...), 404, false},
 		"an error that is damaged":  {serves(404, zip(missing)[:40], unzipped...), 404, false},
+		"an error cut in the head":  {serves(404, zip(missing)[:5], unzipped...), 404, false},
 		"a long error page":         {serves(502, zip(strings.Repeat("x", 1<<20)), unzipped...), 502, false},
 		"a compressed answer twice": {serves(200, zip(packed), unzipped...), 200, false},
 	}

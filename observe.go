@@ -20,7 +20,7 @@ const (
 	EventCall     EventKind = "call"     // the call is over, or was refused before anything was sent
 
 	// EventUndocumented follows an attempt whose answer held something that this version of the package does not know. Each such thing is
-	// told once by a client and those derived from it. Of each operation's answers the first are looked into, and some of the others.
+	// told once by a client and those derived from it. The bodies of an operation's first answers are looked into, and some of the others.
 	EventUndocumented EventKind = "undocumented"
 )
 

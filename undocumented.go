@@ -265,8 +265,13 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 	if c.answer.Code != "" && !c.answer.Code.Known() {
 		n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.answer.Code))})
 	}
+	for name := range resp.Header {
+		if noteworthy(name) {
+			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
+		}
+	}
 	if c.client.conf.novelties.due(answers{c.op, len(*a.body) >= largeAnswer, !c.done}) {
-		n.answer(c, resp, *a.body)
+		n.answer(c, *a.body)
 	}
 	for _, u := range n.found {
 		if c.secret != "" && strings.Contains(u.Name+u.Value, c.secret) || !c.client.conf.novelties.add(c.op, u) {
@@ -276,18 +281,13 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 	}
 }
 
-// answer inspects body and headers.
-func (n *inspection) answer(c *call, resp *http.Response, body []byte) {
+// answer inspects the body of an answer to a call.
+func (n *inspection) answer(c *call, body []byte) {
 	switch shape := shapes()[c.op.Name]; {
 	case c.done && shape != nil:
 		n.text(body, shape)
 	case c.answer.Code != "":
 		n.text(body, errorShape)
-	}
-	for name := range resp.Header {
-		if noteworthy(name) {
-			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
-		}
 	}
 }
 

@@ -142,7 +142,7 @@ func TestUndocumentedIsToldOnce(t *testing.T) {
 	require.Len(t, c.sung, 2)
 }
 
-// What is new in a late answer is noticed in the end, though not every answer is looked into. A new code is noticed at once.
+// What is new in a late answer is noticed in the end, though not every answer is looked into. A new code or header is noticed at once.
 func TestUndocumentedInLateAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		more        int // lists on the page
@@ -150,27 +150,29 @@ func TestUndocumentedInLateAnswers(t *testing.T) {
 		status      int
 		extra, sung string
 		at          int // the answer that tells
+		header      []string
 	}{
-		"among the first":       {0, 10, 200, `, "color": "red"`, "field data.color", 11},
-		"the last of the first": {0, 63, 200, `, "color": "red"`, "field data.color", 64},
-		"behind the first":      {0, 64, 200, `, "color": "red"`, "field data.color", 72},
-		"behind large ones":     {100, 9, 200, `, "color": "red"`, "field data.color", 32},
-		"an error":              {0, 64, 404, `, "color": "red"`, "field error.color", 72},
-		"a new code":            {0, 64, 404, `, "code": "NEW_CODE"`, "code NEW_CODE", 65},
+		"among the first":       {0, 10, 200, `, "color": "red"`, "field data.color", 11, nil},
+		"the last of the first": {0, 63, 200, `, "color": "red"`, "field data.color", 64, nil},
+		"behind the first":      {0, 64, 200, `, "color": "red"`, "field data.color", 72, nil},
+		"behind large ones":     {100, 9, 200, `, "color": "red"`, "field data.color", 32, nil},
+		"an error":              {0, 64, 404, `, "color": "red"`, "field error.color", 72, nil},
+		"a new code":            {0, 64, 404, `, "code": "NEW_CODE"`, "code NEW_CODE", 65, nil},
+		"a new header":          {100, 64, 200, "", "header Sunset", 65, []string{"Sunset", "Thu, 31 Dec 2026 23:59:59 GMT"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c canary
 			answers, more := 0, strings.Repeat(`{"id": "`+listID+`", "name": "`+strings.Repeat("n", 90)+`"}, `, test.more)
 			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 				answers++
-				news := ""
+				news, header := "", []string(nil)
 				if answers > test.old {
-					news = test.extra
+					news, header = test.extra, test.header
 				}
 				if test.status != 200 {
-					return answer(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`), nil
+					return answer(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`, header...), nil
 				}
-				return answer(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`), nil
+				return answer(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`, header...), nil
 			}), c.option())
 			for len(c.sung) == 0 && answers < 100 {
 				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})

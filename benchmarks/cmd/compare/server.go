@@ -115,6 +115,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body.Bytes()) //nolint:gosec // G705: nothing of the request is in it
 }
 
+// pack compresses an answer, or takes it from an earlier time.
 func (s *service) pack(key string, plain []byte) *bytes.Buffer {
 	text, ok := s.packed.Load(key)
 	if !ok {
