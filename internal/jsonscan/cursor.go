@@ -21,6 +21,9 @@ import (
 )
 
 const (
+	leastRoom   = 16 << 20
+	roomPerByte = 4
+
 	maxDepth  = 10_000 // of nesting, as in encoding/json
 	chunkSize = 8 << 10
 	maxShared = chunkSize / 8 // what is longer gets memory of its own
@@ -40,13 +43,12 @@ type Cursor struct {
 	values  []byte          // a chunk of raw values that were handed out
 	plain   []byte          // the last string that had escapes, without them
 
-	keys *keys // of what is in an array
-	last int   // index of the last one
+	room int64 // bytes that may still be made of the text, beside copies of it
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
 func New(data []byte) Cursor {
-	c := Cursor{data: data}
+	c := Cursor{data: data, room: leastRoom + roomPerByte*int64(len(data))}
 	if len(data) >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF {
 		c.pos = 3
 	}
@@ -55,8 +57,12 @@ func New(data []byte) Cursor {
 
 // Err returns the first syntax error.
 func (c *Cursor) Err() error {
-	if c.bad == 0 {
+	switch c.bad {
+	case 0:
 		return nil
+	case tooMuch:
+		return errTooMuch
+	default:
 	}
 	return fmt.Errorf("%w at byte %d: %s", errSyntax, c.pos, faults[c.bad])
 }
@@ -66,31 +72,22 @@ func (c *Cursor) End() error {
 	if c.more() {
 		c.bad = trailing
 	}
-	c.keys.release()
-	c.keys = nil
 	return c.Err()
 }
 
 // Object enters the next value if it is an object; any other value is skipped.
 func (c *Cursor) Object() bool {
-	c.last = 0
 	return c.open('{')
 }
 
 // Array enters the next value if it is an array; any other value is skipped.
 func (c *Cursor) Array() bool {
-	if c.keys == nil {
-		c.keys = borrowKeys()
-	}
 	return c.open('[')
 }
 
 // Member moves to the next member of the object entered last. The value has to be read before the next call.
 // The key is valid until that is done.
 func (c *Cursor) Member() (key []byte, ok bool) {
-	if c.keys != nil {
-		return c.keys.member(c)
-	}
 	if !c.next('}') {
 		return nil, false
 	}
@@ -325,6 +322,17 @@ func (c *Cursor) colon() {
 	c.pos, c.bad = skipColon(c.data, c.pos)
 }
 
+// spend takes from the room for what is made of the text. A few bytes of text can stand for a large value.
+func (c *Cursor) spend(n uintptr) bool {
+	if c.room -= int64(n); c.room >= 0 { //nolint:gosec // G115: sizes of types
+		return true
+	}
+	if c.bad == 0 {
+		c.bad = tooMuch
+	}
+	return false
+}
+
 // more moves over white space and reports whether there is anything left.
 func (c *Cursor) more() bool {
 	if c.bad != 0 {
@@ -334,7 +342,10 @@ func (c *Cursor) more() bool {
 	return c.pos < len(c.data)
 }
 
-var errSyntax = errors.New("invalid JSON")
+var (
+	errSyntax  = errors.New("invalid JSON")
+	errTooMuch = errors.New("the JSON text would need far more memory than its length")
+)
 
 // fault says why a text is no JSON. Zero means that it is.
 type fault int
@@ -352,6 +363,7 @@ const (
 	tooDeep
 	cutOff
 	trailing
+	tooMuch
 )
 
 var faults = [...]string{

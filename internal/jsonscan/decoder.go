@@ -6,51 +6,47 @@ import (
 	"reflect"
 )
 
-// Decoder reads objects into values of T as encoding/json does: the same verdict, the same values. Structs of plain fields are
-// filled in one pass; whatever is not plain, a field or the whole of T, is left to encoding/json, and so is the wording of errors.
+// Text is the JSON text of a value. In a record it is the text of the record itself.
+type Text []byte
+
+// Decoder reads values into a T. It learns from one value what the next will be like. It is for one goroutine.
 //
-// It learns from one object in which order the keys of the next will come. It is for one goroutine.
-type Decoder[T any] struct {
-	*bound
+// One made by [NewDecoder] has the verdict and the values of encoding/json. A value that this package cannot read exactly as
+// encoding/json does is left to it as a whole, and so is the wording of errors.
+type Decoder[T any] struct{ *decoder }
 
-	value *T // its fields are bound
+// NewDecoder returns a decoder that is as strict as encoding/json. Release keeps what it has learnt for the next one.
+func NewDecoder[T any]() Decoder[T] { return Decoder[T]{borrow(planOf(reflect.TypeFor[T](), exact))} }
+
+// NewRecordDecoder returns a decoder that reads a value of another type as zero, knows keys by their exact name, and keeps the text of a
+// struct in its fields of type [Text].
+func NewRecordDecoder[T any]() Decoder[T] {
+	return Decoder[T]{borrow(planOf(reflect.TypeFor[T](), lenient))}
 }
 
-// NewDecoder returns a decoder for T. Release keeps what it has learnt for the next one.
-func NewDecoder[T any]() Decoder[T] {
-	b := borrow(reflect.TypeFor[T]())
-	value, _ := reflect.TypeAssert[*T](b.pointer)
-	return Decoder[T]{b, value}
-}
-
-// ID returns the string under "id" of the object that was read last, whatever T makes of it.
-func (d Decoder[T]) ID() string { return d.object.id }
-
-// Decode reads the next value, which has to be an object. An error that is not the cursor's says that the object does not fit T.
-func (d Decoder[T]) Decode(c *Cursor, out *T) error {
-	var zero T
-	*d.value = zero
-	start := c.Mark()
-	fits := d.object.read(c)
-	if c.bad != 0 {
-		return c.Err()
-	}
-	if d.plain && fits {
-		*out = *d.value
-		return nil
-	}
-	return json.Unmarshal(c.Since(start), out)
-}
-
-// object fills the fields of a struct.
-type object struct {
-	fields []field
-	inner  []*object // in the fields
-	keys   keys
-	id     string // under "id" of the last object
+// decoder is a Decoder of any type.
+type decoder struct {
+	plan   *plan
+	c      *Cursor
+	top    int // depth within the outermost object
+	id     string
+	named  bool // the members of the outermost object were looked at for it
+	learnt []learnt // by the slot of the node; the first is for values without a type
 
 	indexed bool
-	members []member // of the last object, if indexed
+	found   []member // of the outermost object, if indexed
+
+	names  []string // of objects without a type that are being read
+	values []any    // likewise
+
+	own Cursor // for Unmarshal
+}
+
+// learnt is what one node knows from the values before.
+type learnt struct {
+	keys   keys
+	length int    // of the last slice or map
+	room   *entry // for values of maps
 }
 
 // member is a key of the last object.
@@ -59,135 +55,128 @@ type member struct {
 	hash uint32
 }
 
-// field is a place for values.
-type field struct {
-	name string
-	into any    // its address, if the type is one that most values are of
-	set  setter // reads any value into it
+func borrow(p *plan) *decoder {
+	if d, ok := p.decoders.Get().(*decoder); ok {
+		return d
+	}
+	d := &decoder{plan: p, learnt: make([]learnt, p.learners)}
+	for i := range d.learnt {
+		d.learnt[i].keys = newKeys()
+	}
+	return d
 }
 
-// setter reads a value into a field. It reports whether encoding/json would have accepted it.
-type setter func(*Cursor) bool
-
-// read reads the next value into the fields, and reports whether all of it fits.
-func (o *object) read(c *Cursor) bool {
-	o.id, o.members = "", o.members[:0]
-	if !c.Object() {
-		return false
+// Release lets others use the decoder. Nothing of what it has read stays but names of keys.
+func (d *decoder) Release() {
+	for i := range d.learnt {
+		if len(d.learnt[i].keys) == maxKeys {
+			d.learnt[i].keys = newKeys()
+		}
 	}
-	fits, last := true, o.plain(c, 0)
-	for c.next('}') {
-		n, fresh := o.keys.find(c, last)
-		if n == 0 {
-			return false
-		}
-		k := &o.keys[n]
-		if fresh {
-			if k.field = o.field(k.name); k.field != nil {
-				k.string, _ = k.field.into.(*string)
-			}
-		}
-		if o.indexed {
-			o.members = append(o.members, member{c.pos, k.hash})
-		}
-		c.pos += len(k.text)
-		switch {
-		case k.id:
-			fits = o.readID(c, k) && fits
-		case k.field == nil:
-			c.Skip()
-		default:
-			fits = k.field.set(c) && fits
-		}
-		last = o.plain(c, n)
-	}
-	return fits
+	d.c, d.id, d.own, d.indexed = nil, "", Cursor{}, false
+	clear(d.names[:cap(d.names)])
+	clear(d.values[:cap(d.values)])
+	d.names, d.values = d.names[:0], d.values[:0]
+	d.plan.decoders.Put(d)
 }
 
-// plain reads members as long as they are as most are: without white space, of the key that came next the last time, and with a
-// value that can be read on the spot. It stops before a member that is not, and does nothing that read would not do.
-func (o *object) plain(c *Cursor, last int) int {
-	data, i, separator := c.data, c.pos, byte(',') // in registers
-	if c.first {
-		separator = '{'
-		i--
-	}
-	for c.bad == 0 && i < len(data) && data[i] == separator {
-		n := o.keys[last].next
-		k := &o.keys[n]
-		if n == 0 || !bytes.HasPrefix(data[i+1:], k.text) {
-			break
-		}
-		end, at := 0, i+1+len(k.text)
-		switch {
-		case k.string != nil && at < len(data) && data[at] == '"':
-			if quote := skipPlain(data, at+1); quote < len(data) && data[quote] == '"' {
-				*k.string, end = c.keep(data[at+1:quote]), quote+1
-			} else {
-				c.pos = at
-				text, _ := c.text()
-				*k.string, end = c.keep(text), c.pos
-			}
-			if k.id {
-				o.id = *k.string
-			}
-		case k.id:
-		case k.field == nil:
-			end, c.bad = skipValue(data, skipSpace(data, at), c.depth)
-		default:
-			end = k.field.put(data, at)
-		}
-		if end == 0 {
-			break
-		}
-		if o.indexed {
-			o.members = append(o.members, member{i + 1, k.hash})
-		}
-		i, last, separator = end, n, ','
-	}
-	if separator == ',' {
-		c.pos, c.first = i, false
-	}
-	return last
+// ID returns the string under "id" of the object that was read last, whatever T makes of it.
+func (d *decoder) ID() string { return d.id }
+
+// Decode reads the next value into a T. An error that is not the cursor's says that the value does not fit T.
+func (d Decoder[T]) Decode(c *Cursor, out *T) error {
+	var zero T
+	*out = zero
+	return d.decode(c, reflect.ValueOf(out))
 }
 
-// forget drops what was read, and keys if there are too many to be those of one kind.
-func (o *object) forget() {
-	o.id = ""
-	if len(o.keys) == maxKeys {
-		o.keys = newKeys()
+func (d *decoder) decode(c *Cursor, out reflect.Value) error {
+	start, depth := c.Mark(), c.depth
+	d.c, d.id, d.top, d.found = c, "", depth+1, d.found[:0]
+	d.named = false
+	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
+		d.findID(c.Since(start))
+		return nil
 	}
-	for _, inner := range o.inner {
-		inner.forget()
+	if c.bad != 0 {
+		return c.Err()
 	}
+	d.names, d.values = d.names[:0], d.values[:0]
+	c.pos, c.depth, c.first = start, depth, false
+	out.Elem().SetZero()
+	span := c.Span()
+	if c.bad != 0 {
+		return c.Err()
+	}
+	d.named = false
+	d.findID(span)
+	if !c.spend(uintptr(bytes.Count(span, []byte{','})) * d.plan.widest) { // encoding/json has no bound
+		return c.Err()
+	}
+	return json.Unmarshal(span, out.Interface())
 }
 
-// readID reads the value of "id", for the object as well as for its field.
-func (o *object) readID(c *Cursor, k *key) bool {
-	start := c.Mark()
-	o.id = c.String()
-	if k.field == nil || c.bad != 0 {
-		return true
+// Unmarshal is that of encoding/json.
+func Unmarshal(data []byte, v any) error {
+	p := reflect.ValueOf(v)
+	if p.Kind() != reflect.Pointer || p.IsNil() || !p.Elem().IsZero() {
+		return json.Unmarshal(data, v)
 	}
-	if k.string != nil && c.data[start] == '"' {
-		*k.string = o.id
-		return true
-	}
-	c.pos = start
-	return k.field.set(c)
-}
-
-// field returns the field that encoding/json would choose: of the same name, or else the first that differs in case only.
-func (o *object) field(name []byte) *field {
-	for i := range o.fields {
-		if o.fields[i].name == string(name) {
-			return &o.fields[i]
-		}
-	}
-	for i := range o.fields {
-		if bytes.EqualFold([]byte(o.fields[i].name), name) {
-			return &o.fields[i]
-		}
+	d := borrow(planOf(p.Type().Elem(), exact))
+	defer d.Release()
+	d.own = New(data)
+	if err := d.decode(&d.own, p); err != nil || d.own.End() != nil {
+		p.Elem().SetZero()
+		return json.Unmarshal(data, v)
 	}
 	return nil
+}
+
+func (d *decoder) exact() bool { return d.plan.mode == exact }
+
+// otherwise reads over a value that is no container of the kind that is wanted.
+func (d *decoder) otherwise() bool {
+	if d.exact() {
+		return d.c.Null()
+	}
+	d.c.Skip()
+	return d.c.bad == 0
+}
+
+// note keeps where a key of the outermost object stands.
+func (d *decoder) note(top bool, at int, k *key) {
+	if d.indexed && top {
+		d.found = append(d.found, member{at, k.hash})
+	}
+}
+
+// findID looks for the id of an object that was read without a look at its members.
+func (d *decoder) findID(text []byte) {
+	if d.named {
+		return
+	}
+	d.id = ""
+	if raw, ok := Lookup(text, "id"); ok {
+		found := New(raw)
+		d.id = found.String()
+	}
+}
+
+// outermost reports whether the container that was just entered is the outermost object.
+func (d *decoder) outermost() bool {
+	if d.c.depth != d.top {
+		return false
+	}
+	d.named = true
+	return true
+}
+
+// readID reads the value of "id" and stays before it.
+func (d *decoder) readID() {
+	c := d.c
+	pos := c.pos
+	d.id = c.String()
+	if c.bad == 0 {
+		c.pos = pos
+	}
 }

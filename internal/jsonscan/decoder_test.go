@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -186,10 +185,20 @@ func FuzzDecoder(f *testing.F) {
 }
 
 // Of two fields with one name encoding/json fills neither.
-func TestNamesakesAreNotPlain(t *testing.T) {
-	text := reflect.TypeFor[string]()
-	namesakes := reflect.StructOf([]reflect.StructField{{Name: "A", Type: text, Tag: `json:"x"`}, {Name: "B", Type: text, Tag: `json:"x"`}})
-	require.False(t, new(object).bind(reflect.New(namesakes)))
+func TestNamesakes(t *testing.T) {
+	type left struct{ X, L int }
+	type right struct {
+		X int
+		R int `json:"l"`
+	}
+	type both struct {
+		left
+		*right
+		Y int
+	}
+	for _, text := range []string{`{"X":1,"L":2,"l":3,"Y":4}`, `{"x":1,"r":2,"y":3}`, `{"R":1}`, `{"l":null}`} {
+		same[both](t, []byte(text))
+	}
 }
 
 // A page may have other keys in every object, and keys in another order.
@@ -211,9 +220,9 @@ func TestDecoderWithOtherKeysEveryTime(t *testing.T) {
 		require.Equal(t, flat{Int: i, Name: fmt.Sprint("n", i)}, got)
 	}
 	require.NoError(t, c.End())
-	require.Len(t, d.object.keys, maxKeys)
+	require.Len(t, d.learnt[1].keys, maxKeys)
 	d.Release()
-	require.Len(t, d.object.keys, 1)
+	require.Len(t, d.learnt[1].keys, 1)
 }
 
 // What is handed out survives its page, and small things do not keep large ones alive.

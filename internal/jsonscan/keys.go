@@ -1,33 +1,39 @@
 package jsonscan
 
-import (
-	"bytes"
-	"sync"
-)
+import "bytes"
 
-// keys are those of the objects read so far. Objects of one kind mostly have the same keys in the same order, so that it takes one
-// comparison to find a key: with the one that came next the last time. The first entry stands for the opening brace.
+// keys are those of the objects that one node has read. Objects of one kind mostly have the same keys in the same order, so that it takes
+// one comparison to find a key: with the one that came next the last time. The first entry stands for the opening brace.
 type keys []key
 
 type key struct {
-	text []byte // with its quotes, to the colon
-	name []byte
-	hash uint32
-	next int  // index of the key that came after it last time; 0: none yet
-	id   bool // its name is "id"
+	text  []byte // with its quotes, to the colon
+	name  []byte
+	plain string // the name, for maps
+	hash  uint32
+	next  int  // index of the key that came after it last time; 0: none yet
+	id    bool // its name is "id"
 
-	field  *field  // nil: no field of that name
-	string *string // of a field that is one
+	offset uintptr // of its field
+	kind   kind
+	node   *node // nil: there is no such field
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
 const maxKeys = 128
 
+func newKeys() keys { return make(keys, 1, 16) }
+
+// expected reports whether the key that came after the last one comes again.
+func (k keys) expected(data []byte, at, last int) (n int, ok bool) {
+	n = k[last].next
+	return n, n > 0 && bytes.HasPrefix(data[at:], k[n].text)
+}
+
 // find returns the index of the key at the cursor, which stays there, and whether it is new; 0 if there is no key. The key before
 // it has index last.
 func (k *keys) find(c *Cursor, last int) (n int, fresh bool) {
-	n = (*k)[last].next
-	if n > 0 && bytes.HasPrefix(c.data[c.pos:], (*k)[n].text) {
+	if n, ok := k.expected(c.data, c.pos, last); ok {
 		return n, false
 	}
 	if n, fresh = k.learn(c); n > 0 {
@@ -65,38 +71,4 @@ func (k *keys) learn(c *Cursor) (n int, fresh bool) {
 	both := append(append((*k)[n].text[:0], text...), name...)
 	(*k)[n] = key{text: both[:len(text)], name: both[len(text):], id: string(name) == "id", hash: hash(name)}
 	return n, true
-}
-
-// member is [Cursor.Member] for a cursor that learns keys.
-func (k *keys) member(c *Cursor) (name []byte, ok bool) {
-	n, i := (*k)[c.last].next, c.pos
-	if !c.first && i < len(c.data) && c.data[i] == ',' {
-		i++
-	}
-	if expected := &(*k)[n]; n > 0 && (c.first || i > c.pos) && c.bad == 0 && bytes.HasPrefix(c.data[i:], expected.text) {
-		c.last, c.pos, c.first = n, i+len(expected.text), false
-		return expected.name, true
-	}
-	if !c.next('}') {
-		return nil, false
-	}
-	if n, _ = k.find(c, c.last); n == 0 {
-		return nil, false
-	}
-	c.last = n
-	c.pos += len((*k)[n].text)
-	return (*k)[n].name, true
-}
-
-func newKeys() keys { return make(keys, 1, 32) }
-
-var keyPool = sync.Pool{New: func() any { k := newKeys(); return &k }}
-
-func borrowKeys() *keys { return keyPool.Get().(*keys) } //nolint:forcetypeassert // nothing else is in it
-
-// release lets others use the keys. If there are too many to be those of one kind, they are better learnt anew.
-func (k *keys) release() {
-	if k != nil && len(*k) < maxKeys {
-		keyPool.Put(k)
-	}
 }

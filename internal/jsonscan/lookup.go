@@ -3,7 +3,6 @@ package jsonscan
 import (
 	"reflect"
 	"slices"
-	"sync"
 )
 
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
@@ -70,37 +69,25 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 
 // Indexer reads objects that nobody has asked a field of yet. It is for one goroutine.
 type Indexer struct {
-	object object
-	id     struct {
-		ID string `json:"id"` // so that it is a string to read
-	}
+	*decoder
+
 	chunk Index
 }
 
-var indexers = sync.Pool{New: func() any {
-	x := &Indexer{object: object{indexed: true, keys: newKeys()}}
-	x.object.bind(reflect.ValueOf(&x.id))
-	return x
-}}
-
 // NewIndexer returns an indexer. Release keeps what it has learnt for the next one.
-func NewIndexer() *Indexer { return indexers.Get().(*Indexer) } //nolint:forcetypeassert // nothing else is in it
-
-// Release lets others use it. Nothing of what it has read stays.
-func (x *Indexer) Release() {
-	x.object.forget()
-	x.id.ID, x.chunk = "", nil
-	indexers.Put(x)
+func NewIndexer() *Indexer {
+	d := borrow(planOf(reflect.TypeFor[struct{}](), lenient))
+	d.indexed = true
+	return &Indexer{decoder: d}
 }
 
 // Read reads the next value, which has to be an object. It returns a copy of its text, an index of it, and the string under "id".
 func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
 	start := c.Mark()
-	x.object.read(c)
-	if c.bad != 0 {
+	if err := x.decode(c, reflect.ValueOf(new(struct{}))); err != nil {
 		return nil, nil, ""
 	}
-	span, members := c.Since(start), x.object.members
+	span, members := c.Since(start), x.found
 	if len(span) <= maxOffset {
 		if cap(x.chunk)-len(x.chunk) < len(members) {
 			x.chunk = make(Index, 0, max(len(members), min(chunkSize/4, len(members)*(1+c.Left()/(len(span)+1)))))
@@ -111,5 +98,5 @@ func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
 		}
 		index = x.chunk[first:len(x.chunk):len(x.chunk)]
 	}
-	return c.Copy(span), index, x.object.id
+	return c.Copy(span), index, x.id
 }

@@ -1,41 +1,5 @@
 package jsonscan
 
-// Plain values are read on the spot, by what most values are: numbers of up to 18 digits, true, false and null.
-
-// put reads a plain number or boolean into the field, or null, which leaves it as it is. It returns the end, or 0 for any other
-// text or type.
-func (f *field) put(data []byte, i int) (end int) {
-	switch into := f.into.(type) {
-	case *int:
-		n, scale, end := plainNumber(data, i)
-		if end > 0 && scale == 0 && int64(int(n)) == n {
-			*into = int(n)
-			return end
-		}
-	case *float64:
-		n, scale, end := plainNumber(data, i)
-		if end > 0 && -maxExact <= n && n <= maxExact {
-			*into = float64(n) / powers[scale]
-			return end
-		}
-	case *bool:
-		if end, bad := skipWord(data, i, "true"); bad == 0 {
-			*into = true
-			return end
-		}
-		if end, bad := skipWord(data, i, "false"); bad == 0 {
-			*into = false
-			return end
-		}
-	case nil:
-		return 0
-	}
-	if end, bad := skipWord(data, i, "null"); bad == 0 {
-		return end
-	}
-	return 0
-}
-
 // A whole number up to maxExact and a power of ten up to 1e22 have no rounding error as float64, and a quotient of two such is
 // rounded once: as correctly as strconv does it.
 const maxExact = 1 << 53
