@@ -95,10 +95,13 @@ func BenchmarkIndexer(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c, x := New(data), NewIndexer()
+		c, x := New(data), NewRecordDecoder[Indexed]()
 		for c.Array(); c.Element(); {
-			raw, index, _ := x.Read(&c)
-			if _, ok := index.Lookup(raw, "email"); !ok {
+			var row Indexed
+			if x.Decode(&c, &row) != nil {
+				b.Fatal("no row")
+			}
+			if _, ok := row.Index.Lookup(row.Text, "email"); !ok {
 				b.Fatal("no email")
 			}
 		}

@@ -78,8 +78,9 @@ func TestLookup(t *testing.T) {
 		require.Equal(t, want, string(got), text)
 		require.Equal(t, want != "", ok, text)
 		if c := New([]byte(text)); c.Is('{') && Valid([]byte(text)) == nil {
-			raw, index, _ := NewIndexer().Read(&c)
-			got, ok = index.Lookup(raw, "b")
+			var row Indexed
+			require.NoError(t, NewRecordDecoder[Indexed]().Decode(&c, &row))
+			got, ok = row.Index.Lookup(row.Text, "b")
 			require.Equal(t, want, string(got), text)
 			require.Equal(t, want != "", ok, text)
 		}

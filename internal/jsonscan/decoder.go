@@ -2,12 +2,11 @@ package jsonscan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"reflect"
 )
-
-// Text is the JSON text of a value. In a record it is the text of the record itself.
-type Text []byte
 
 // Decoder reads values into a T. It learns from one value what the next will be like. It is for one goroutine.
 //
@@ -30,11 +29,14 @@ type decoder struct {
 	c      *Cursor
 	top    int // depth within the outermost object
 	id     string
-	named  bool // the members of the outermost object were looked at for it
+	named  bool     // the members of the outermost object were looked at for it
 	learnt []learnt // by the slot of the node; the first is for values without a type
 
-	indexed bool
-	found   []member // of the outermost object, if indexed
+	recording int      // depth of the object whose members are recorded; 0: none
+	found     []member // what was recorded
+	chunk     Index    // room for indexes
+
+	failed error // why a record cannot be what it is to be
 
 	names  []string // of objects without a type that are being read
 	values []any    // likewise
@@ -45,8 +47,9 @@ type decoder struct {
 // learnt is what one node knows from the values before.
 type learnt struct {
 	keys   keys
-	length int    // of the last slice or map
-	room   *entry // for values of maps
+	length int      // of the last slice or map
+	room   *entry   // for values of maps
+	inner  *decoder // of an exact value in a record
 }
 
 // member is a key of the last object.
@@ -69,11 +72,16 @@ func borrow(p *plan) *decoder {
 // Release lets others use the decoder. Nothing of what it has read stays but names of keys.
 func (d *decoder) Release() {
 	for i := range d.learnt {
-		if len(d.learnt[i].keys) == maxKeys {
-			d.learnt[i].keys = newKeys()
+		l := &d.learnt[i]
+		if len(l.keys) == maxKeys {
+			l.keys = newKeys()
+		}
+		if l.inner != nil {
+			l.inner.Release()
+			l.inner = nil
 		}
 	}
-	d.c, d.id, d.own, d.indexed = nil, "", Cursor{}, false
+	d.c, d.id, d.own, d.chunk, d.failed = nil, "", Cursor{}, nil, nil
 	clear(d.names[:cap(d.names)])
 	clear(d.values[:cap(d.values)])
 	d.names, d.values = d.names[:0], d.values[:0]
@@ -92,14 +100,13 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	start, depth := c.Mark(), c.depth
-	d.c, d.id, d.top, d.found = c, "", depth+1, d.found[:0]
-	d.named = false
+	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, 0
 	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
 		d.findID(c.Since(start))
 		return nil
 	}
-	if c.bad != 0 {
-		return c.Err()
+	if c.bad != 0 || d.failed != nil || d.plan.mode == lenient {
+		return cmp.Or(c.Err(), d.failed, errNoObject)
 	}
 	d.names, d.values = d.names[:0], d.values[:0]
 	c.pos, c.depth, c.first = start, depth, false
@@ -116,7 +123,7 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	return json.Unmarshal(span, out.Interface())
 }
 
-// Unmarshal is that of encoding/json.
+// Unmarshal is that of encoding/json, but refuses a text of which far more memory would be made than it has.
 func Unmarshal(data []byte, v any) error {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.IsNil() || !p.Elem().IsZero() {
@@ -125,11 +132,14 @@ func Unmarshal(data []byte, v any) error {
 	d := borrow(planOf(p.Type().Elem(), exact))
 	defer d.Release()
 	d.own = New(data)
-	if err := d.decode(&d.own, p); err != nil || d.own.End() != nil {
-		p.Elem().SetZero()
-		return json.Unmarshal(data, v)
+	switch err := cmp.Or(d.decode(&d.own, p), d.own.End()); {
+	case err == nil:
+		return nil
+	case errors.Is(err, errTooMuch):
+		return err
 	}
-	return nil
+	p.Elem().SetZero()
+	return json.Unmarshal(data, v)
 }
 
 func (d *decoder) exact() bool { return d.plan.mode == exact }
@@ -141,13 +151,6 @@ func (d *decoder) otherwise() bool {
 	}
 	d.c.Skip()
 	return d.c.bad == 0
-}
-
-// note keeps where a key of the outermost object stands.
-func (d *decoder) note(top bool, at int, k *key) {
-	if d.indexed && top {
-		d.found = append(d.found, member{at, k.hash})
-	}
 }
 
 // findID looks for the id of an object that was read without a look at its members.
@@ -162,8 +165,11 @@ func (d *decoder) findID(text []byte) {
 	}
 }
 
-// outermost reports whether the container that was just entered is the outermost object.
+// outermost reports whether the id of the object that was just entered is wanted.
 func (d *decoder) outermost() bool {
+	if d.recording > 0 {
+		return d.c.depth == d.recording
+	}
 	if d.c.depth != d.top {
 		return false
 	}

@@ -121,8 +121,9 @@ func same[T any](t *testing.T, data []byte) {
 		_ = json.Unmarshal(fields["id"], &id)
 		require.Equal(t, id, d.ID())
 		again := New(data)
-		_, _, indexed := NewIndexer().Read(&again)
-		require.Equal(t, id, indexed)
+		var indexed Indexed
+		require.NoError(t, NewRecordDecoder[Indexed]().Decode(&again, &indexed))
+		require.Equal(t, id, indexed.ID)
 	}
 	require.NoError(t, c.End())
 	require.Equal(t, 3, n)
@@ -236,7 +237,9 @@ func TestNothingIsShared(t *testing.T) {
 	c = New(data)
 	c.Array()
 	c.Element()
-	raw, index, id := NewIndexer().Read(&c)
+	var row Indexed
+	require.NoError(t, NewRecordDecoder[Indexed]().Decode(&c, &row))
+	raw, index, id := row.Text, row.Index, row.ID
 	clear(data)
 	require.Equal(t, "abc", d.ID())
 	require.Equal(t, "abc", id)

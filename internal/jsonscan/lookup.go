@@ -1,9 +1,6 @@
 package jsonscan
 
-import (
-	"reflect"
-	"slices"
-)
+import "slices"
 
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
 func Lookup(data []byte, key string) (value []byte, ok bool) {
@@ -65,38 +62,4 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// Indexer reads objects that nobody has asked a field of yet. It is for one goroutine.
-type Indexer struct {
-	*decoder
-
-	chunk Index
-}
-
-// NewIndexer returns an indexer. Release keeps what it has learnt for the next one.
-func NewIndexer() *Indexer {
-	d := borrow(planOf(reflect.TypeFor[struct{}](), lenient))
-	d.indexed = true
-	return &Indexer{decoder: d}
-}
-
-// Read reads the next value, which has to be an object. It returns a copy of its text, an index of it, and the string under "id".
-func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
-	start := c.Mark()
-	if err := x.decode(c, reflect.ValueOf(new(struct{}))); err != nil {
-		return nil, nil, ""
-	}
-	span, members := c.Since(start), x.found
-	if len(span) <= maxOffset {
-		if cap(x.chunk)-len(x.chunk) < len(members) {
-			x.chunk = make(Index, 0, max(len(members), min(chunkSize/4, len(members)*(1+c.Left()/(len(span)+1)))))
-		}
-		first := len(x.chunk)
-		for _, m := range members {
-			x.chunk = append(x.chunk, uint32(m.at-start)<<hashBits|m.hash) //nolint:gosec // G115: maxOffset is checked
-		}
-		index = x.chunk[first:len(x.chunk):len(x.chunk)]
-	}
-	return c.Copy(span), index, x.id
 }

@@ -83,8 +83,9 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		return false
 	}
 	top := d.outermost()
+	recording := top && d.recording > 0
 	k := &d.learnt[o.slot].keys
-	for last := o.plain(d, p, top, 0); c.next('}'); last = o.plain(d, p, top, last) {
+	for last := o.plain(d, p, top, recording, 0); c.next('}'); last = o.plain(d, p, top, recording, last) {
 		n, fresh := k.find(c, last)
 		if n == 0 {
 			return false
@@ -95,7 +96,9 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 				found.offset, found.kind, found.node = f.offset, f.node.kind, f.node
 			}
 		}
-		d.note(top, c.pos, found)
+		if recording {
+			d.found = append(d.found, member{c.pos, found.hash})
+		}
 		c.pos += len(found.text)
 		if found.id && top {
 			d.readID()
@@ -115,7 +118,7 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 
 // plain reads members as long as they are as most are: without white space, of the key that came next the last time, and with a
 // value that can be read on the spot. It stops before a member that is not, and does nothing that members would not do.
-func (o *object) plain(d *decoder, p unsafe.Pointer, top bool, last int) int {
+func (o *object) plain(d *decoder, p unsafe.Pointer, top, recording bool, last int) int {
 	c, learnt := d.c, d.learnt[o.slot].keys
 	data, i, separator := c.data, c.pos, byte(',') // in registers
 	if c.first {
@@ -146,7 +149,9 @@ func (o *object) plain(d *decoder, p unsafe.Pointer, top bool, last int) int {
 		if end == 0 || c.bad != 0 {
 			break
 		}
-		d.note(top, i+1, k)
+		if recording {
+			d.found = append(d.found, member{i + 1, k.hash})
+		}
 		i, last, separator = end, n, ','
 	}
 	if separator == ',' {

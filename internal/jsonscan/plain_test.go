@@ -168,16 +168,16 @@ func TestErrorsAreFinal(t *testing.T) {
 	require.Error(t, c.End())
 
 	c = New(data)
-	x := NewIndexer()
+	x := NewRecordDecoder[Indexed]()
 	for c.Array(); c.Element(); {
-		x.Read(&c)
+		_ = x.Decode(&c, new(Indexed))
 	}
 	require.Error(t, c.End())
 
 	c = New([]byte(`{"a":1`))
-	raw, index, _ := x.Read(&c)
-	require.Nil(t, raw)
-	require.Nil(t, index)
+	var row Indexed
+	require.Error(t, x.Decode(&c, &row))
+	require.Zero(t, row)
 
 	c = New(data)
 	n := 0
@@ -253,12 +253,13 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(d.learnt), "secret")
 
 	long := strings.Repeat("k", maxShared)
-	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewIndexer()
+	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[Indexed]()
 	for c.Array(); c.Element(); {
-		raw, index, id := x.Read(&c)
-		value, _ := index.Lookup(raw, long)
+		var row Indexed
+		require.NoError(t, x.Decode(&c, &row))
+		value, _ := row.Index.Lookup(row.Text, long)
 		require.Equal(t, "2", string(value))
-		require.Contains(t, "xy", id)
+		require.Contains(t, "xy", row.ID)
 	}
 	require.NoError(t, c.End())
 	x.Release()

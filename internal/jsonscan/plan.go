@@ -109,8 +109,13 @@ func (b *builder) reader(t reflect.Type) (kind, reader) {
 		return another, readText
 	case rawType:
 		return another, readRaw
+	case indexedType:
+		return another, b.indexed()
 	case timeType:
 		return another, choose(b.mode, readTime, readTimeLeniently)
+	}
+	if b.mode == lenient && reflect.PointerTo(t).Implements(exactType) {
+		return another, b.exactly(t)
 	}
 	if b.mode == exact && t.Kind() != reflect.Pointer {
 		switch p := reflect.PointerTo(t); {

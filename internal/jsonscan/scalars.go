@@ -240,15 +240,9 @@ func (b *builder) quoted(t reflect.Type, n *node) *node {
 	if t.Name() == "" && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() {
-	case reflect.String, reflect.Bool, reflect.Float32, reflect.Float64,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-	default:
-		return n // the option is ignored
-	}
-	if p := reflect.PointerTo(t); p.Implements(selfReader) || p.Implements(textReader) || t == numberType {
-		return &node{read: func(*decoder, unsafe.Pointer) bool { return false }}
+	scalar := t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String
+	if p := reflect.PointerTo(t); !scalar || p.Implements(selfReader) || p.Implements(textReader) || t == numberType {
+		return &node{read: func(*decoder, unsafe.Pointer) bool { return false }} // versions of encoding/json differ
 	}
 	return &node{read: func(d *decoder, p unsafe.Pointer) bool {
 		if !d.c.Is('"') {
