@@ -76,6 +76,7 @@ func kindsPage(n int) []byte {
 }
 
 func benchKind[T any](b *testing.B, data []byte) {
+	b.Helper()
 	var zero T
 	b.Run(fmt.Sprintf("%T/ours", zero), func(b *testing.B) {
 		b.ReportAllocs()

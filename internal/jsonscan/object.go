@@ -30,8 +30,8 @@ func (b *builder) object(t reflect.Type) reader {
 
 // textsIn finds the texts among the fields that are not exported: they are for what the struct itself was read from.
 func textsIn(t reflect.Type, offset uintptr, found []uintptr) []uintptr {
-	for i := range t.NumField() {
-		switch f := t.Field(i); {
+	for f := range t.Fields() {
+		switch {
 		case f.Type == textType:
 			found = append(found, offset+f.Offset)
 		case !f.IsExported() && f.Type.Kind() == reflect.Struct && f.Type != timeType:
@@ -133,7 +133,7 @@ func (o *object) plain(d *decoder, p unsafe.Pointer, top, recording bool, last i
 		k := &learnt[n]
 		end, at := 0, i+1+len(k.text)
 		switch {
-		case k.node == nil && !(k.id && top):
+		case k.node == nil && (!k.id || !top):
 			end, c.bad = skipValue(data, skipSpace(data, at), c.depth)
 		case k.kind == aString && at < len(data) && data[at] == '"':
 			c.pos = at

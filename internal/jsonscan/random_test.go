@@ -75,7 +75,7 @@ type (
 		F   float64     `json:"f,string"`
 		B   bool        `json:"b,string"`
 		S   string      `json:"s,string"`
-		N   []int       `json:"n,string"`
+		N   []int       `json:"n,string"` //nolint:staticcheck // what becomes of it is the question
 		U   uint8       `json:"u,string,omitempty"`
 		T   upper       `json:"t,string"`
 		Num json.Number `json:"num,string"`
@@ -102,7 +102,7 @@ type (
 		Num    json.Number                `json:"num"`
 		PP     **string                   `json:"pp"`
 		Spaced string                     `json:"Deal size"`
-		Dash   string                     `json:"-,"`
+		Dash   string                     `json:"-,"` //nolint:staticcheck // likewise
 		Slash  string                     `json:"a/b"`
 	}
 )
@@ -163,12 +163,12 @@ func randomText(r *rand.Rand, t reflect.Type, depth int) string {
 	if r.IntN(12) == 0 || depth > 7 {
 		return anyText(r, depth)
 	}
-	switch {
-	case t == timeType:
+	switch t {
+	case timeType:
 		return pickText(r, `"2026-11-22T10:00:00Z"`, `"2026-11-22T10:00:00.123Z"`, `"2024-02-29T23:59:59.999999999Z"`, `"2026-02-29T00:00:00Z"`, `"2026-11-22T10:00:00+01:00"`, `"2026-11-22t10:00:00z"`, `"x"`)
-	case t == rawType:
+	case rawType:
 		return anyText(r, depth)
-	case t == numberType:
+	case numberType:
 		return pickText(r, "1", "-2.5e3", `"7"`, `""`, `"x"`, "1e999")
 	}
 	switch t.Kind() {
@@ -206,8 +206,7 @@ func randomText(r *rand.Rand, t reflect.Type, depth int) string {
 
 func structText(r *rand.Rand, t reflect.Type, depth int) string {
 	var all []string
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if f.Anonymous && f.Type.Kind() != reflect.Interface {
 			e := f.Type
 			if e.Kind() == reflect.Pointer {
@@ -273,9 +272,6 @@ func pickText(r *rand.Rand, texts ...string) string { return texts[r.IntN(len(te
 // sameAs holds two values in a row, of which the decoder learns, against encoding/json.
 func sameAs(t *testing.T, of reflect.Type, texts ...string) {
 	t.Helper()
-	if !reflect.PointerTo(of).Elem().Comparable() {
-		_ = of
-	}
 	d := borrow(planOf(of, exact))
 	defer d.Release()
 	for _, text := range texts {
@@ -296,7 +292,7 @@ func sameAs(t *testing.T, of reflect.Type, texts ...string) {
 }
 
 func TestRandomTypes(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(150) {
 		sameRandomly(t, seed)
 	}
 }

@@ -218,7 +218,7 @@ func readBytes(d *decoder, p unsafe.Pointer) bool {
 func readSelf(t reflect.Type) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
 		span := d.c.Span()
-		target, ok := reflect.NewAt(t, p).Interface().(json.Unmarshaler)
+		target, ok := reflect.TypeAssert[json.Unmarshaler](reflect.NewAt(t, p))
 		return ok && span != nil && target.UnmarshalJSON(span) == nil
 	}
 }
@@ -229,7 +229,7 @@ func readByText(t reflect.Type) reader {
 			return d.c.Null()
 		}
 		text := d.c.Text()
-		target, ok := reflect.NewAt(t, p).Interface().(encoding.TextUnmarshaler)
+		target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.NewAt(t, p))
 		return ok && d.c.bad == 0 && target.UnmarshalText(text) == nil
 	}
 }
