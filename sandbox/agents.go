@@ -82,7 +82,7 @@ func createAgent(kind string) handler {
 		if err != nil {
 			return answer{}, err
 		}
-		spec := readSpec(kind, body, c.now, c.sb.plan.Fields)
+		spec := readSpec(kind, body, c.now, c.sb.plan)
 		c.uses(spec.guesses...)
 		if err := body.err(); err != nil {
 			return answer{}, err
@@ -239,7 +239,7 @@ func (c *call) adjustAgent() (answer, error) {
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
-	spec := readSpec(a.Type, next, c.now, c.sb.plan.Fields)
+	spec := readSpec(a.Type, next, c.now, c.sb.plan)
 	c.uses(spec.guesses...)
 	if err := next.err(); err != nil {
 		return answer{}, err

@@ -128,7 +128,10 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 
 // agentGuesses are requests of agents that rest on assumptions.
 var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
-	"agents.filters":  func(c caller) result { return c.do("POST", discovery, finder()) },
+	"agents.filters": func(c caller) result { return c.do("POST", discovery, finder()) },
+	"agents.industry": func(c caller) result {
+		return c.do("POST", discovery, with(finder(), object{"industry": []string{"x"}}))
+	},
 	"agents.extra":    func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"x": 1})) },
 	"agents.start":    func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"start": true})) },
 	"agents.list":     func(c caller) result { return c.get(agents) },
