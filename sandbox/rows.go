@@ -24,7 +24,7 @@ var (
 	_              = ambient("rows.bounds", "bounds of sortBy hold even when it is ignored")
 	ruleSorting    = assumed("rows.sort.values", "strings are sorted whatever their case, numbers before strings, rows without the field last")
 	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters, decoded, answer 422 VALIDATION_FAILED")
-	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, whatever its case; keywords match a part of jobTitle")
+	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, whatever its case; keywords match the whole jobTitle if they hold a *, which stands for any text, else any part of it")
 	ruleFieldNames = assumed("rows.filters.fields", "the filter keys look at row fields of the same name or, as the sort keys are called, below address and company")
 	ruleColumns    = assumed("rows.filters.columns", "a row holds custom values under customColumns; both ends of a range belong to it, and each may be left out")
 	ruleIgnored    = assumed("rows.filters.ignored", "a company list ignores the filter keys that it does not honour")
