@@ -13,8 +13,12 @@ var (
 	_               = documented("agents.fields", "the fields of the three kinds have the documented types, bounds and defaults; expirationDate has to be in the future, null is never, omitted is a month from creation")
 	_               = documented("agents.sources", "a people watcher takes listId or listIds, never both; the lists are unioned; one that is missing or foreign answers LIST_NOT_FOUND")
 	_               = documented("agents.values", "values of filters are accepted whatever they are: one that is not recognised matches nothing; an industry in free words becomes the closest one, and one that resembles none is dropped, which widens the filter")
-	_               = ambient("agents.day", "a date is in the future from the day after today, in UTC, and an agent expires when that day begins")
-	_               = ambient("agents.blank", "a listName of white space is blank")
+	_               = inferred("agents.dates", "a date is one in UTC, as every instant is")
+	ruleToday       = assumed("agents.day", "today is not in the future: 422 VALIDATION_FAILED")
+	ruleBlank       = assumed("agents.blank", "a listName of white space is blank: 422 VALIDATION_FAILED")
+	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list, and keeps the space around it, without which it is compared")
+	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id answers 422 VALIDATION_FAILED")
+	ruleSourceKinds = assumed("agents.sources.kinds", "a company list, in which nobody can be watched, and a list that is still processing may be sources")
 	ruleAgentFilter = assumed("agents.filters", "in a person discovery, whatever is an array is a filter, under any name and at any depth; one has to hold something; the value has to be in the vocabulary of AgentPlan")
 	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or beginnings of words of four letters, with what was sent")
 	ruleAgentExtra  = assumed("agents.extra", "a field whose name the document does not show is kept; it has an effect if AgentPlan.Fields names it")
@@ -84,8 +88,14 @@ var (
 func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec {
 	var s agentSpec
 	s.name = body.required("listName")
-	if body.has("listName") && strings.TrimSpace(s.name) == "" {
+	switch short := strings.TrimSpace(s.name); {
+	case body.has("listName") && short == "":
+		if s.name != "" {
+			body.c.uses(ruleBlank)
+		}
 		body.fail("listName", "has to be at least 1 character long")
+	case short != s.name, units(s.name) > longestName:
+		body.c.uses(ruleAgentName)
 	}
 	switch kind {
 	case PeopleWatcher:
@@ -112,7 +122,15 @@ func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec 
 
 func (s *agentSpec) readSources(body *form) {
 	one, hasOne := body.text("listId")
+	before := len(body.messages)
 	many, hasMany := body.idList("listIds", 0)
+	if sent, err := stringsOf(body.fields["listIds"]); err == nil && len(body.messages) > before {
+		if len(sent) == 0 {
+			body.c.uses(ruleNoSources)
+		} else {
+			body.c.uses(ruleBodyID)
+		}
+	}
 	sentOne := body.has("listId")
 	switch {
 	case sentOne && hasMany:
@@ -120,7 +138,7 @@ func (s *agentSpec) readSources(body *form) {
 	case !sentOne && !hasMany:
 		body.fail("listId", "or listIds is required")
 	case hasOne:
-		body.id("listId", one)
+		body.bodyID("listId", one)
 		many = []string{one}
 	}
 	s.sources = many
@@ -139,6 +157,9 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	case err != nil:
 		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
 	case !day.After(now):
+		if text == now.UTC().Format(isoDate) {
+			body.c.uses(ruleToday)
+		}
 		body.fail(name, "has to be in the future")
 	}
 	s.expires = day
