@@ -111,7 +111,8 @@ func HideFor(d time.Duration) Option {
 	}
 }
 
-// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach.
+// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach, and lets the sandbox answer under every host
+// name. Then any web page in a browser that can reach it can, too.
 func AllowRemote() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.remote = true

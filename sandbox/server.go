@@ -34,11 +34,17 @@ const (
 	longestBody = 12 << 20
 )
 
-// Handler serves the sandbox to any HTTP server, below /api/v1.
+// Handler serves the sandbox to any HTTP server, below /api/v1. It answers to the names of this machine only, 127.0.0.1, [::1] and
+// localhost, so that no web page reaches it under a name of its own; [AllowRemote] lets it answer to every name. Any other name gets
+// a 421.
 func (sb *Sandbox) Handler() http.Handler { return http.HandlerFunc(sb.serveHTTP) }
 
 // serveHTTP answers over a connection, which faults may cut.
 func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if !sb.remote && !isLoopback(r.Host) {
+		http.Error(w, "This sandbox answers to 127.0.0.1, [::1] and localhost only. AllowRemote lets it answer to other names.", http.StatusMisdirectedRequest)
+		return
+	}
 	body, err := readBody(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler) // the client went away while it was sending

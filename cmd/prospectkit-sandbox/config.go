@@ -53,7 +53,7 @@ func parse(args []string, help io.Writer) (config, error) {
 	flags.SetOutput(io.Discard) // one line says more than one line and a page
 	flags.Usage = func() {}
 	flags.StringVar(&cfg.addr, "addr", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
-	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach")
+	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach, and answer under every host name")
 	flags.StringVar(&cfg.seed, "seed", "small", "what is there at first, `small|large:N|empty|FILE`: N rows, or a file with a state")
 	flags.Uint64Var(&cfg.seedNumber, "seed-number", 1, "another `number` makes other data of the same kind")
 	flags.StringVar(&cfg.stateFile, "state", "", "`file` that keeps the state: read instead of the seed if it exists, written while running and at the end")

@@ -68,6 +68,9 @@ func (h *host) options() []sandbox.Option {
 	if h.cfg.credits >= 0 {
 		opts = append(opts, sandbox.Credits(h.cfg.credits))
 	}
+	if h.cfg.allowRemote {
+		opts = append(opts, sandbox.AllowRemote())
+	}
 	if h.cfg.strict {
 		opts = append(opts, sandbox.Strict())
 	}
