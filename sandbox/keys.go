@@ -6,7 +6,9 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -36,6 +38,9 @@ func validateKey(key Key, fail func(string, ...any)) {
 	scopes := slices.Clone(key.Scopes)
 	for scope := range key.Widens {
 		scopes = append(scopes, scope)
+	}
+	if strings.ContainsFunc(key.Token, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) }) {
+		fail("key %q: a token holds no colon and no control character", key.Name)
 	}
 	for _, scope := range scopes {
 		if !knownScope(scope) {

@@ -67,18 +67,17 @@ func (ws *workspace) snapshotResearch(out *Workspace) {
 	out.SavedSearches, out.Activities, out.Imports = slices.Clone(ws.saved), slices.Clone(ws.activities), slices.Clone(ws.imports)
 }
 
-func (seed Workspace) researchIDs(seen func(string)) {
+func (seed Workspace) researchIDs(seen func(kind, id string)) {
 	for _, s := range seed.SavedSearches {
-		seen(s.ID)
+		seen("saved search", s.ID)
 	}
 	for _, i := range seed.Imports {
-		seen(i.ID)
+		seen("import", i.ID)
 	}
 }
 
 func validateResearch(ws Workspace, fail func(string, ...any)) {
-	claim := claims(fail)
-	ws.researchIDs(func(id string) { claim("saved search or import", id) })
+	ws.researchIDs(claims(fail))
 	for what, objects := range map[string][]json.RawMessage{"prospect": ws.Prospects, "company": ws.Companies} {
 		for i, raw := range objects {
 			if !json.Valid(raw) || !isObject(raw) {

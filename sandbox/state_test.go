@@ -54,7 +54,7 @@ func TestReadStateRefuses(t *testing.T) {
 		"folder twice":           {`{"format":1,"workspaces":[{"folders":[{"name":"x","type":"agent"},{"name":"x","type":"campaign"},{"name":"x","type":"agent"}]}]}`, `another agent folder has the name`},
 		"folder missing":         {`{"format":1,"workspaces":[{"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no contactList folder has the id"},
 		"folder of another kind": {`{"format":1,"workspaces":[{"folders":[{"id":"0123456789abcdef01234567","name":"x","type":"companyList"}],"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no contactList folder has the id"},
-		"one id in two cases":    {`{"format":1,"workspaces":[{"lists":[{"id":"0123456789abcdef01234567","name":"x"},{"id":"0123456789ABCDEF01234567","name":"y"}]}]}`, "appears twice, first as list"},
+		"one id in two cases":    {`{"format":1,"workspaces":[{"lists":[{"id":"0123456789abcdef01234567","name":"x"},{"id":"0123456789ABCDEF01234567","name":"y"}]}]}`, "appears twice"},
 		"row not object":         {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[1]}]}]}`, "not a JSON object"},
 		"row id":                 {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":1}]}]}]}`, "the id is not a string"},
 		"row twice":              {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":"a"},{"id":"a"}]}]}]}`, "another row has the id a"},
@@ -63,5 +63,32 @@ func TestReadStateRefuses(t *testing.T) {
 			_, err := sandbox.ReadState(strings.NewReader(tc.file))
 			require.ErrorContains(t, err, tc.want)
 		})
+	}
+}
+
+// Ids are unique within their kind: one may be that of a list, a campaign and a fact.
+func TestOneIdMayServeSeveralKinds(t *testing.T) {
+	state := sandbox.State{Workspaces: []sandbox.Workspace{{
+		Folders: []sandbox.Folder{{ID: id(1), Name: "f", Type: "agent"}}, Lists: []sandbox.List{{ID: id(1), Name: "l"}},
+		Campaigns: []sandbox.Campaign{{ID: id(1), Name: "c"}}, Facts: []sandbox.Fact{{ID: id(1), Claim: "Saves time."}},
+		Hubs: []sandbox.Hub{{ID: id(1), Name: "h"}}, Agents: []sandbox.Agent{{ID: id(1), Name: "a"}},
+		SavedSearches: []sandbox.SavedSearch{{ID: id(1), Name: "s"}}, Imports: []sandbox.Import{{ID: id(1), Reserved: true}},
+	}}}
+	sb := sandbox.New(t, sandbox.Seed(state))
+	c := inPlace(t, sb)
+	c.get(lists + "/" + id(1)).ok(200)
+	c.do("PATCH", facts+id(1), object{"category": "faq"}).ok(200)
+	c.get(campaignPath(id(1), "steps")).ok(200)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.CreateFact(sandbox.Fact{ID: id(2), Claim: "x"})
+		tx.CreateCampaign(sandbox.Campaign{ID: id(2), Name: "x"})
+	})
+	require.Len(t, sb.Campaigns(), 2)
+}
+
+func TestTokensThatNoRequestCanCarry(t *testing.T) {
+	for _, token := range []string{"a:b", "a\nexport X=1", "a\x1b[2J", "\u202e"} {
+		state := sandbox.State{Workspaces: []sandbox.Workspace{{Keys: []sandbox.Key{{Token: token}}}}}
+		require.ErrorContains(t, state.Validate(), "no colon and no control character", "%q", token)
 	}
 }

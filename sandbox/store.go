@@ -81,14 +81,15 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 
 func (ws *workspace) noteIDs(seed Workspace) {
 	ws.seen(seed.User.ID)
-	seed.outreachIDs(ws.seen)
+	note := func(_, id string) { ws.seen(id) }
+	seed.outreachIDs(note)
 	for _, f := range seed.Folders {
 		ws.seen(f.ID)
 	}
 	for _, a := range seed.Agents {
 		ws.seen(a.ID)
 	}
-	seed.researchIDs(ws.seen)
+	seed.researchIDs(note)
 	for _, l := range seed.Lists {
 		ws.seen(l.ID)
 		for _, c := range l.Columns {
