@@ -101,7 +101,7 @@ func TestFoldersRelayARefusal(t *testing.T) {
 
 // Any contact field sorts; so do the documented company fields behind their prefix.
 func TestDocumentedSortKeysAreRecognised(t *testing.T) {
-	two := []sandbox.Row{{"id": "b"}, {"id": "a"}}
+	two := []sandbox.Row{{"id": rid("b")}, {"id": rid("a")}}
 	for list, keys := range map[string]string{
 		sandbox.ContactList: `firstName lastName jobTitle createdAt updatedAt address.city address.country company.name company.domain
 			company.industry company.country company.type company.revenue company.socialHeadCount company.address.city company.address.state

@@ -91,8 +91,8 @@ func validateResearch(ws Workspace, fail func(string, ...any)) {
 		}
 	}
 	for _, a := range ws.Activities {
-		if a.ContactID == "" || a.Type == "" {
-			fail("an activity lacks its contact or its type")
+		if !isID(a.ContactID) || a.Type == "" {
+			fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (tx *Tx) AddActivity(a Activity) {
 		if a.At.IsZero() {
 			a.At = stamp(now)
 		}
-		if a.ContactID == "" || a.Type == "" {
+		if !isID(a.ContactID) || a.Type == "" {
 			return false
 		}
 		tx.ws.activities = append(tx.ws.activities, a)

@@ -17,7 +17,7 @@ func rowsOf(list string) string { return lists + "/" + list + "/rows" }
 func people() sandbox.List {
 	return sandbox.List{ID: id(1), Name: "people", Rows: sandbox.Rows(
 		sandbox.Row{
-			"id": "ada", "firstName": "Ada", "lastName": "Lovelace", "jobTitle": "Chief Analyst", "dept": "Science", "level": "c_suite",
+			"id": rid("ada"), "firstName": "Ada", "lastName": "Lovelace", "jobTitle": "Chief Analyst", "dept": "Science", "level": "c_suite",
 			"address": object{"city": "London", "state": "Greater London", "country": "United Kingdom"}, "socialUrl": "https://social.example/ada",
 			"company": object{
 				"name": "Engines", "domain": "engines.example", "industry": "Computing", "socialHeadCount": 50, "revenue": 1000,
@@ -27,28 +27,28 @@ func people() sandbox.List {
 			"customColumns": object{"col1": "Gold", "col2": true, "col3": 7.5, "col4": []string{"x", "y"}},
 		},
 		sandbox.Row{
-			"id": "bob", "firstName": "bob", "lastName": "Zuse", "jobTitle": "Engineer", "dept": "IT", "level": "entry", "industry": "Metal",
+			"id": rid("bob"), "firstName": "bob", "lastName": "Zuse", "jobTitle": "Engineer", "dept": "IT", "level": "entry", "industry": "Metal",
 			"address":       object{"city": "Berlin", "country": "Germany"},
 			"company":       object{"name": "Zuse KG", "domain": "zuse.example", "industry": "Metal", "socialHeadCount": 11, "revenue": 5, "country": "Germany"},
 			"enrichedEmail": "missing", "icpMatch": "no", "campaignEngagement": "opened",
 			"customColumns": object{"col1": "silver", "col2": false, "col3": 3},
 		},
-		sandbox.Row{"id": "cy", "firstName": "Cy", "jobTitle": "analyst, junior", "company": object{"name": "Cy", "socialHeadCount": 10001}},
-		sandbox.Row{"id": "di", "firstName": "Ada", "company": nil, "address": object{"city": nil}},
+		sandbox.Row{"id": rid("cy"), "firstName": "Cy", "jobTitle": "analyst, junior", "company": object{"name": "Cy", "socialHeadCount": 10001}},
+		sandbox.Row{"id": rid("di"), "firstName": "Ada", "company": nil, "address": object{"city": nil}},
 	)}
 }
 
 func firms() sandbox.List {
 	return sandbox.List{ID: id(2), Name: "firms", EntityType: sandbox.CompanyList, Rows: sandbox.Rows(
-		sandbox.Row{"id": "e", "name": "Engines", "domain": "engines.example", "industry": "Computing", "country": "United Kingdom", "socialHeadCount": 50, "revenue": 9, "customColumns": object{"col1": "a"}},
-		sandbox.Row{"id": "z", "name": "Zuse KG", "domain": "zuse.example", "industry": "Metal", "country": "Germany", "socialHeadCount": 1500, "revenue": 10},
-		sandbox.Row{"id": "a", "name": "acme", "domain": "acme.example", "industry": "metal", "country": "France", "socialHeadCount": 2},
+		sandbox.Row{"id": rid("e"), "name": "Engines", "domain": "engines.example", "industry": "Computing", "country": "United Kingdom", "socialHeadCount": 50, "revenue": 9, "customColumns": object{"col1": "a"}},
+		sandbox.Row{"id": rid("z"), "name": "Zuse KG", "domain": "zuse.example", "industry": "Metal", "country": "Germany", "socialHeadCount": 1500, "revenue": 10},
+		sandbox.Row{"id": rid("a"), "name": "acme", "domain": "acme.example", "industry": "metal", "country": "France", "socialHeadCount": 2},
 	)}
 }
 
 func rowLists() sandbox.Option {
 	return sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{
-		people(), firms(), {ID: id(3), Name: "Known", Rows: sandbox.Rows(sandbox.Row{"id": "bob"}, sandbox.Row{"id": "zoe"})}, {ID: id(4), Name: "empty"},
+		people(), firms(), {ID: id(3), Name: "Known", Rows: sandbox.Rows(sandbox.Row{"id": rid("bob")}, sandbox.Row{"id": rid("zoe")})}, {ID: id(4), Name: "empty"},
 	}}}})
 }
 
@@ -293,16 +293,16 @@ func TestRowsPagesOfAFilterFollowChanges(t *testing.T) {
 	}
 	require.Equal(t, []string{"ada", "di"}, read())
 	require.Equal(t, []string{"ada", "di"}, read(), "from the prepared order")
-	sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(id(1), "ada") })
+	sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(id(1), rid("ada")) })
 	require.Equal(t, []string{"di"}, read())
 	sb.Do(func(tx *sandbox.Tx) {
-		tx.InsertRows(id(1), 0, sandbox.Row{"id": "eve", "firstName": "Ada", "jobTitle": "Z"}, sandbox.Row{"id": "fay", "firstName": "Ada", "jobTitle": "A"})
+		tx.InsertRows(id(1), 0, sandbox.Row{"id": rid("eve"), "firstName": "Ada", "jobTitle": "Z"}, sandbox.Row{"id": rid("fay"), "firstName": "Ada", "jobTitle": "A"})
 	})
 	require.Equal(t, []string{"fay", "eve", "di"}, read())
 }
 
 func TestRowsAreHandedOutAsTheyAre(t *testing.T) {
-	raw := `{"b":1e3,"id":"x","a":"\u00e9 <&>","n":12345678901234567890,"deep":{"z":[1,{"y":null}]}}`
+	raw := `{"b":1e3,"id":"00000000000000000000000A","a":"\u00e9 <&>","n":12345678901234567890,"deep":{"z":[1,{"y":null}]}}`
 	sb := sandbox.New(t, oneList(sandbox.List{ID: id(1), Name: "l", Rows: []json.RawMessage{json.RawMessage(raw)}}))
 	require.Contains(t, string(inPlace(t, sb).get(rowsOf(id(1))).raw), `"data":[`+raw+`]`)
 }
