@@ -1,12 +1,14 @@
 package prospectkit
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -91,6 +93,40 @@ type checks []Violation
 
 func (c *checks) add(param, format string, args ...any) {
 	*c = append(*c, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
+}
+
+// filled refuses null and empty arrays and objects anywhere in a filter, which is a JSON text. They look like a filter, and the
+// service may take them for none: a longer answer, or a dearer one.
+func (c *checks) filled(param string, cur *jsonscan.Cursor) {
+	some := false
+	switch {
+	case cur.Is('{'):
+		cur.Object()
+		for key, ok := cur.Member(); ok; key, ok = cur.Member() {
+			some = true
+			c.filled(param+"."+string(key), cur)
+		}
+	case cur.Is('['):
+		cur.Array()
+		for cur.Element() {
+			some = true
+			c.filled(param, cur)
+		}
+	case !cur.Null():
+		cur.Skip()
+		some = true
+	}
+	if !some {
+		c.add(param, "is empty, which could mean everything: leave it out to say so")
+	}
+}
+
+// filledIn is filled for a value that is not encoded yet. One that cannot be is refused by who sends it.
+func (c *checks) filledIn(param string, v any) {
+	if text, err := json.Marshal(v); err == nil {
+		cur := jsonscan.New(text)
+		c.filled(param, &cur)
+	}
 }
 
 // id demands 24 hexadecimal digits, of either case.

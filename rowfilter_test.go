@@ -170,8 +170,73 @@ func TestMatchExcept(t *testing.T) {
 	a, b := base.Except("a"), base.Except("b")
 	require.Equal(t, []string{"a"}, a.Exclude)
 	require.Equal(t, []string{"b"}, b.Exclude)
-	require.True(t, base.IsZero())
+	require.Empty(t, base.Exclude)
+	require.True(t, prospectkit.Match{}.IsZero())
 	require.False(t, a.IsZero())
+}
+
+// What came out empty is not taken for "no filter": that would return everybody.
+func TestAnEmptyFilterIsRefused(t *testing.T) {
+	t.Parallel()
+	type contact = prospectkit.ContactFilter
+	type company = prospectkit.CompanyFilter
+	var nobody []string // nil, as a loop that found nothing leaves it
+	column := func(c prospectkit.ColumnFilter) company {
+		return company{CustomColumns: prospectkit.ColumnFilters{columnID: c}}
+	}
+	for key, filters := range map[string][]prospectkit.RowFilter{
+		"filters": {prospectkit.RawFilter{}, &prospectkit.RawFilter{}},
+		"filters.name": {
+			contact{Name: prospectkit.AnyOf()},
+			contact{Name: prospectkit.AnyOf(nobody...)},
+			&contact{Name: prospectkit.Match{Include: []string{}}},
+			prospectkit.RawFilter{"name": nobody},
+			prospectkit.RawFilter{"name": []string{}},
+			prospectkit.RawFilter{"name": prospectkit.Fields{}},
+			prospectkit.RawFilter{"name": []any{[]string{}}},
+		},
+		"filters.name.exclude": {
+			contact{Name: prospectkit.NoneOf(nobody...)},
+			contact{Name: prospectkit.AnyOf("x").Except()},
+			contact{Name: prospectkit.Match{Include: []string{"x"}, Exclude: []string{}}},
+		},
+		"filters.name.include":                           {contact{Name: prospectkit.AnyOf(nobody...).Except("x")}},
+		"filters.numberOfEmployees":                      {contact{Employees: prospectkit.AnyHeadcount()}, company{Employees: prospectkit.Headcounts{Include: []prospectkit.Headcount{}}}},
+		"filters.enrichedEmail.include":                  {contact{EnrichedEmail: prospectkit.Statuses{}}},
+		"filters.enrichedPhone.include":                  {contact{EnrichedPhone: prospectkit.Statuses{}}},
+		"filters.emailValidity.include":                  {contact{EmailValidity: prospectkit.Statuses{}}},
+		"filters.customColumns":                          {contact{CustomColumns: prospectkit.ColumnFilters{}}, company{CustomColumns: prospectkit.ColumnFilters{}}},
+		"filters.customColumns." + columnID + ".include": {column(prospectkit.ColumnText()), column(prospectkit.ColumnText(nobody...))},
+	} {
+		for _, f := range filters {
+			_, err := sentFilter(t, f)
+			require.Equal(t, []string{key + " is empty, which could mean everything: leave it out to say so"}, refusals(t, err), "%#v", f)
+		}
+	}
+}
+
+// A column filter has one of the three documented forms, whole.
+func TestColumnFilterForms(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for _, c := range []prospectkit.ColumnFilter{
+		{},
+		{DataType: "text", Include: []string{"x"}},
+		{DataType: "string"},
+		{DataType: "boolean"},
+		{DataType: "number"},
+		{DataType: "string", Include: []string{"x"}, Value: &yes},
+		{DataType: "boolean", Value: &yes, RangeMin: prospectkit.Num(1)},
+		{DataType: "boolean", Value: &yes, Include: []string{"x"}},
+		{DataType: "number", RangeMax: prospectkit.Num(1), Include: []string{"x"}},
+		{DataType: "number", RangeMax: prospectkit.Num(1), Value: &yes},
+		{DataType: "string", Include: []string{"x"}, RangeMax: prospectkit.Num(0)},
+	} {
+		_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: c}})
+		require.Equal(t, []string{"filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"}, refusals(t, err), "%#v", c)
+	}
+	_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: {DataType: "number", RangeMax: prospectkit.Num(0)}}})
+	require.NoError(t, err)
 }
 
 // keysOf lists the JSON names of a filter's fields.

@@ -64,6 +64,9 @@ func (p RowsParams) check(bad *checks) {
 	} else if n := utf8.RuneCountInString(text); n > maxFilterChars {
 		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
 	}
+	if !zeroFilter(p.Filter) {
+		bad.filledIn("filters", p.Filter)
+	}
 }
 
 // noFilter takes a nil pointer for no filter, too.
@@ -71,6 +74,9 @@ func noFilter(f RowFilter) bool {
 	v := reflect.ValueOf(f)
 	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
+
+// zeroFilter reports whether a filter is the zero value, which asks for nothing.
+func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
 // filterText is a filter as it travels: without the escapes for HTML, which would count against its length.
 func filterText(f RowFilter) (string, error) {
@@ -84,8 +90,8 @@ func filterText(f RowFilter) (string, error) {
 // wire is the query string's shape.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if !noFilter(p.Filter) {
-		if text, err := filterText(p.Filter); err == nil && text != "{}" && text != "null" {
+	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
+		if text, err := filterText(p.Filter); err == nil {
 			q.Filters = text
 		}
 	}

@@ -13,6 +13,15 @@ import (
 // Fields is a request body, or a part of one, whose field names the service's document does not show: you supply them.
 type Fields map[string]any
 
+// checkChoice refuses a choice of people that came out empty, as it could mean everybody.
+func (f Fields) checkChoice(bad *checks) {
+	for _, name := range []string{"filters", "contactIds"} {
+		if choice, ok := f[name]; ok {
+			bad.filledIn(name, choice)
+		}
+	}
+}
+
 // Object is a JSON value of the service that its document does not show, or shows in part. It keeps the text as it came.
 // A path of keys finds a value inside; what is missing, null or of another type reads as zero.
 type Object struct {
