@@ -223,15 +223,18 @@ func TestOperationsAreTheTable(t *testing.T) {
 	all := prospectkit.Operations()
 	require.Len(t, all, len(op.All()))
 	for i, o := range op.All() {
-		codes := make([]prospectkit.Code, len(o.Codes))
+		codes, likely := make([]prospectkit.Code, len(o.Codes)), make([]prospectkit.Code, len(o.Likely))
 		for j, c := range o.Codes {
 			codes[j] = prospectkit.Code(c)
+		}
+		for j, c := range o.Likely {
+			likely[j] = prospectkit.Code(c)
 		}
 		require.Equal(t, prospectkit.Operation{
 			Name: o.Name, Method: o.Method, Path: o.Path, Scope: prospectkit.Scope(o.Scope), Surface: prospectkit.Surface(o.Surface),
 			Class: prospectkit.Class(o.Class), Spends: prospectkit.Effect(o.Spends), Sends: prospectkit.Effect(o.Sends),
 			WritesOutside: prospectkit.Effect(o.Writes), Provenance: prospectkit.Provenance(o.Provenance),
-			AttemptTimeout: o.Timeout, Codes: codes, Summary: o.Summary,
+			AttemptTimeout: o.Timeout, Codes: codes, Likely: likely, Summary: o.Summary,
 		}, all[i])
 	}
 	all[0].Name = "mine"
