@@ -36,6 +36,15 @@ type callOption func(*callConfig, *checks)
 func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
 func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
+// iterOptions hands the options of a call to an iterator.
+func iterOptions(opts []CallOption) []IterOption {
+	all := make([]IterOption, len(opts))
+	for i, o := range opts {
+		all[i] = o
+	}
+	return all
+}
+
 type iterOption func(*iterConfig, *checks)
 
 func (f iterOption) applyIter(c *iterConfig, bad *checks) { f(c, bad) }
