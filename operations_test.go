@@ -28,7 +28,7 @@ var sharedRows = map[string][]string{
 	"campaigns.steps":           {"CampaignsService.Steps", "CampaignsService.StepsOf"},
 	"campaigns.scheduled-sends": {"CampaignsService.ScheduledSends", "CampaignsService.Sends"},
 	"contacts.timeline":         {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
-	"imports.create":            {"ImportsService.FromUpload", "ImportsService.Upload"},
+	"imports.create":            {"ImportsService.FromUpload", "ImportsService.FromUploadJSON", "ImportsService.Upload"},
 	"lists.create":              {"ListsService.Create", "ListsService.Ensure"},
 	"lists.get":                 {"ListsService.Get", "ListsService.WaitFor"},
 	"lists.list":                {"ListsService.All", "ListsService.Ensure", "ListsService.Page", "ListsService.Pages"},

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Option configures a [Client]; see [New] and [Client.With].
@@ -240,7 +241,7 @@ func validPath(p string) bool {
 		return false
 	}
 	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
-	if err != nil {
+	if err != nil || !utf8.ValidString(plain) {
 		return false
 	}
 	for element := range strings.SplitSeq(plain, "/") {

@@ -14,6 +14,7 @@ import (
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
@@ -59,13 +60,19 @@ func (p RowsParams) check(bad *checks) {
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	if text, err := filterText(p.Filter); err != nil {
+	text, err := filterText(p.Filter)
+	if err != nil {
 		bad.add("filters", "cannot be encoded: %v", err)
-	} else if n := utf8.RuneCountInString(text); n > maxFilterChars {
+		return
+	}
+	if n := utf8.RuneCountInString(text); n > maxFilterChars {
 		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
 	}
+	if outbound.Suspect(text) {
+		bad.invalid(outbound.Inspect(p.Filter, "filters"))
+	}
 	if !zeroFilter(p.Filter) {
-		bad.filledIn("filters", p.Filter)
+		bad.filled("filters", text)
 	}
 }
 
