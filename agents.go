@@ -122,31 +122,18 @@ func specOf(in AgentSpec) (agentSpec, error) {
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Agent, error] {
-	// The size of a page is not shown: 1 makes the walk go back far enough when records vanish.
-	return pager[Agent]{
-		client: s.client, op: op.AgentsList, limit: 1,
-		id: func(a *Agent) string { return a.ID },
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[Agent], error) {
-			return s.page(ctx, number, opts)
-		},
-	}.items(ctx, opts)
+	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
 }
 
 // List reads the agents in one answer, which is the first page if the service pages them: see [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
-	return s.page(ctx, 1, opts)
+	return s.listing().page(ctx, 1, opts)
 }
 
-func (s *AgentsService) page(ctx context.Context, number int, opts []CallOption) (*Page[Agent], error) {
-	var query struct {
-		PageNum int `url:"pageNum,omitempty"`
-	}
-	if number > 1 {
-		query.PageNum = number
-	}
-	return do(ctx, s.client, op.AgentsList, request{query: query}, readAgents, opts)
+func (s *AgentsService) listing() listing[Agent] {
+	return listing[Agent]{client: s.client, op: op.AgentsList, name: "agents", read: readAgent}
 }
 
 // Get reads one agent.
@@ -391,40 +378,4 @@ func readActivated(c *jsonscan.Cursor, a *Agent) error {
 		return readAgent(c, a)
 	}
 	return readObject(c, &a.raw)
-}
-
-// readAgents reads a listing in any of the three wrappers that are plausible.
-func readAgents(c *jsonscan.Cursor, p *Page[Agent]) error {
-	items, paged := c, false
-	if c.Is('{') {
-		wrapped := make(map[string][]byte)
-		c.Object()
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := string(key); name == "pagination" && c.Is('{') {
-				paged = true
-				p.readTotals(c)
-			} else {
-				wrapped[name] = c.Value()
-			}
-		}
-		if c.Err() != nil {
-			return c.Err()
-		}
-		inner := jsonscan.New(wrapped["agents"])
-		if !inner.Is('[') {
-			inner = jsonscan.New(wrapped["data"])
-		}
-		items = &inner
-	}
-	if !items.Is('[') {
-		return errors.New("the answer shows no agents")
-	}
-	err := readElements(items, &p.Items, readAgent)
-	switch {
-	case !paged:
-		p.Number, p.TotalPages, p.TotalRecords, p.TotalsKnown = 1, 1, len(p.Items), true
-	case p.Number == 0 && p.TotalPages == 0 && !p.TotalsKnown:
-		p.TotalPages = 1 // nothing says that there are more, or how to ask for them
-	}
-	return err
 }

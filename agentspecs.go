@@ -97,6 +97,11 @@ func (p PersonDiscovery) spec() agentSpec {
 		own: func(bad *checks) {
 			if blank(p.Filters) {
 				bad.add("Filters", "must have at least one that is not empty")
+				return
+			}
+			bad.filledIn("Filters", p.Filters)
+			if text, err := json.Marshal(p.Filters); err == nil && slices.Contains(stringsIn(text), "") {
+				bad.add("Filters", "must not hold an empty value")
 			}
 		},
 	}
@@ -155,7 +160,7 @@ type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // of the agent and its new results list, never of a source list
 	EventType      WatchEvent `json:"eventType"`
 	ListID         string     `json:"listId,omitzero"`    // the source list
-	ListIDs        []string   `json:"listIds,omitempty"`  // or several: the people of all, each once
+	ListIDs        []string   `json:"listIds,omitempty"`  // or several, nil if not: the people of all, each once
 	Frequency      int        `json:"frequency,omitzero"` // days between checks, 1 to 90; default 1
 	Start          bool       `json:"start"`              // start at once, which spends credits; default: save a draft, which is free
 	Expires        Expiration `json:"expirationDate,omitzero"`
@@ -181,7 +186,7 @@ func (p PeopleWatcher) spec() agentSpec {
 
 func (p PeopleWatcher) checkSources(bad *checks) {
 	switch {
-	case p.ListID != "" && len(p.ListIDs) > 0:
+	case p.ListID != "" && p.ListIDs != nil:
 		bad.add("listId", "is given beside listIds: choose one")
 	case p.ListID == "" && len(p.ListIDs) == 0:
 		bad.add("listId", "or listIds is required")

@@ -191,12 +191,8 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 // named finds the agent of exactly this name. It reports whether there are agents whose name is not told. Several agents of one name
 // are an error: the service promises unique names.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	iterOpts := make([]IterOption, len(opts))
-	for i, o := range opts {
-		iterOpts[i] = o
-	}
 	name = strings.TrimSpace(name)
-	for agent, err := range s.All(ctx, iterOpts...) {
+	for agent, err := range s.All(ctx, iterOptions(opts)...) {
 		switch {
 		case err != nil:
 			return nil, false, err

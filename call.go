@@ -23,6 +23,7 @@ type request struct {
 	ids       []string // for the braces of the path, in order
 	query     any      // a struct with url tags, or nil
 	body      any      // anything encoding/json knows, or nil
+	form      Fields   // a form that is small enough to hold, in place of body
 	check     func(*checks)
 	stream    *stream // a body that is read while it is sent, in place of body
 	secret    string  // of the body: an answer that repeats it is not to show it

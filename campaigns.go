@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -87,6 +88,20 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 	return do(ctx, s.client, op.CampaignsList, request{}, readObject, opts)
 }
 
+// All iterates over the campaigns, in an order that the service does not promise. The response is undocumented. Understood is an array
+// that is bare, or under "campaigns" or "data"; with a pagination beside it, further pages are asked for by pageNum (assumed). A
+// response that shows no such array is an error, which names the keys that are there.
+//
+// GET /business/campaigns, scope campaigns.
+func (s *CampaignsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsList, "campaigns").items(ctx, opts)
+}
+
+func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[Object] {
+	return listing[Object]{client: s.client, op: o, ids: ids, name: name, read: readObject}.
+		pager(func(o *Object) string { return o.Text("id") })
+}
+
 // Create makes a campaign. Body and answer are not shown by the document: you supply the fields. Parts of the campaign may be
 // generated, so it counts as spending credits. Names may repeat, so a second call makes a second campaign: it is sent once, and
 // after an unknown outcome only a look at [CampaignsService.List] helps.
@@ -127,6 +142,22 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.CampaignsSends, request{ids: []string{campaignID}}, readObject, opts)
+}
+
+// StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as [CampaignsService.All] does. Each has an id
+// and a sequenceNumber; nothing else is documented.
+//
+// GET /business/campaigns/{campaignId}/steps, scope campaigns.
+func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
+}
+
+// Sends iterates over what a campaign has sent and will send, under "scheduledSends" or "data" and otherwise as
+// [CampaignsService.All] does. For the states of a send see [SendState].
+//
+// GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and answer are not shown by the document: you supply the fields. It
@@ -202,20 +233,12 @@ func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 	}
 }
 
-// inListing finds a campaign in an answer whose shape is not shown: an array that is bare, or under "campaigns" or "data". That each
-// campaign has its id under "id" is assumed.
+// inListing finds a campaign in a response, as [CampaignsService.All] does. That each has its id under "id" is assumed.
 func inListing(listing Object, id string) (Object, bool) {
-	named, _ := listing.Get("campaigns")
-	paged, _ := listing.Get("data")
-	for _, place := range []Object{listing, named, paged} {
-		var campaigns []Object
-		if place.Decode(&campaigns) != nil {
-			continue
-		}
-		for _, c := range campaigns {
-			if strings.EqualFold(c.Text("id"), id) {
-				return c, true
-			}
+	campaigns, _ := elementsOf(listing, "campaigns")
+	for c := range campaigns.All("") {
+		if strings.EqualFold(c.Text("id"), id) {
+			return c, true
 		}
 	}
 	return Object{}, false
@@ -229,8 +252,8 @@ func Initialized(campaign Object) bool {
 
 // WaitInitialized reads the listing of campaigns until your test holds for the one, such as [Initialized]: where the service
 // shows how far the generated part of a campaign is, is not in its document. Bound the wait with the context. It slows down from
-// a poll in 2 s to one in a minute, and further when the rate limit runs short. The campaign is looked for by its id in an array
-// that is bare, or under "campaigns" or "data" (assumed); while it is not there, waiting goes on.
+// a poll in 2 s to one in a minute, and further when the rate limit runs short. The campaign is looked for by its id, in the listing
+// as [CampaignsService.All] reads it; while it is not there, waiting goes on.
 //
 // A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
 // have failed, the error is an [UnsettledError], and the campaign as it was seen last is returned beside it.
@@ -246,12 +269,12 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		return nil, refusal(op.CampaignsList, bad...)
 	}
 	read := func(ctx context.Context) (*Object, error) {
-		listing, err := s.List(ctx, opts...)
-		if err != nil {
-			return nil, err
+		for campaign, err := range s.All(ctx, iterOptions(opts)...) {
+			if err != nil || strings.EqualFold(campaign.Text("id"), campaignID) {
+				return campaign, err
+			}
 		}
-		campaign, _ := inListing(*listing, campaignID)
-		return &campaign, nil
+		return new(Object), nil
 	}
 	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) sighting {
 		if campaign.IsZero() {

@@ -1,13 +1,17 @@
 package prospectkit
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
@@ -91,6 +95,66 @@ type checks []Violation
 
 func (c *checks) add(param, format string, args ...any) {
 	*c = append(*c, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
+}
+
+// text refuses what is not valid UTF-8: it would be changed on its way, and what it names never found again.
+func (c *checks) text(param string, texts ...string) {
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			c.add(strings.ToValidUTF8(param, "\uFFFD"), "is not valid UTF-8")
+			return
+		}
+	}
+}
+
+// invalid refuses what was found in a value that is about to be encoded.
+func (c *checks) invalid(found *outbound.Found) {
+	for _, path := range found.Invalid {
+		c.add(cmp.Or(path, "body"), "is not valid UTF-8")
+	}
+}
+
+// filled refuses null and empty arrays and objects anywhere in a filter, as encoding/json wrote it. They look like a filter, and the
+// service may take them for none: a longer answer, or a dearer one.
+func (c *checks) filled(param, text string) {
+	for _, empty := range []string{"[]", "{}", "null"} {
+		if strings.Contains(text, empty) { // not in a string, most of the time
+			cur := jsonscan.New([]byte(text))
+			c.filledValue(param, &cur)
+			return
+		}
+	}
+}
+
+func (c *checks) filledValue(param string, cur *jsonscan.Cursor) {
+	some := false
+	switch {
+	case cur.Is('{'):
+		cur.Object()
+		for key, ok := cur.Member(); ok; key, ok = cur.Member() {
+			some = true
+			c.filledValue(param+"."+string(key), cur)
+		}
+	case cur.Is('['):
+		cur.Array()
+		for cur.Element() {
+			some = true
+			c.filledValue(param, cur)
+		}
+	case !cur.Null():
+		cur.Skip()
+		some = true
+	}
+	if !some {
+		c.add(param, "is empty, which could mean everything: leave it out to say so")
+	}
+}
+
+// filledIn is filled for a value that is not encoded yet. One that cannot be is refused by who sends it.
+func (c *checks) filledIn(param string, v any) {
+	if text, err := json.Marshal(v); err == nil {
+		c.filled(param, string(text))
+	}
 }
 
 // id demands 24 hexadecimal digits, of either case.

@@ -288,7 +288,7 @@ func ExampleCheckClaim() {
 func ExampleFactsService_Edit() {
 	ctx := context.Background()
 	client, _ := surfaceSandbox()
-	fact, err := client.Facts.Edit(ctx, priceFactID, prospectkit.FactEdit{Category: prospectkit.FactObjection})
+	fact, err := client.Facts.Edit(ctx, priceFactID, prospectkit.FactEdit{Category: prospectkit.FactObjection, KeepClaim: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -62,8 +63,8 @@ func recorded(t *testing.T, sb *sandbox.Sandbox, call anyCall) []byte {
 	var story string
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		request := fmt.Sprintf("%s %s HTTP/1.1\nHost: %s\n", r.Method, r.URL.RequestURI(), r.URL.Host)
-		if body := bodyOf(t, r); body != "" {
-			request += fmt.Sprintf("Content-Type: %s\n\n%s\n", r.Header.Get("Content-Type"), body)
+		if kind, body := sentBody(t, r); body != "" {
+			request += fmt.Sprintf("Content-Type: %s\n\n%s\n", kind, body)
 		}
 		got := replayed(t, sb, request)
 		response := "HTTP/1.1 " + got.status + "\n"
@@ -85,6 +86,18 @@ func replayed(t *testing.T, sb *sandbox.Sandbox, text string) whole {
 	head, body, _ := strings.Cut(text, "\n\n")
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(head + "\n\n")))
 	require.NoError(t, err)
+	if r.Header.Get("Content-Type") == formType {
+		var fields map[string]string
+		require.NoError(t, json.Unmarshal([]byte(body), &fields))
+		var form strings.Builder
+		w := multipart.NewWriter(&form)
+		for name, value := range fields {
+			require.NoError(t, w.WriteField(name, value))
+		}
+		require.NoError(t, w.Close())
+		r.Header.Set("Content-Type", w.FormDataContentType())
+		body = form.String()
+	}
 	again, err := http.NewRequestWithContext(t.Context(), r.Method, strings.Replace(r.RequestURI, "/api/v1", sb.BaseURL(), 1), strings.NewReader(body))
 	require.NoError(t, err)
 	again.Header = r.Header

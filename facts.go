@@ -45,17 +45,24 @@ type Fact struct {
 	Category FactCategory `json:"category"`
 }
 
-// FactEdit is what to change of a learned fact: the claim, the category or both.
+// FactEdit is what to change of a learned fact: the claim, the category or both. An edit of the category alone says KeepClaim, so
+// that a claim which came out empty is not left as it was without a word.
 type FactEdit struct {
-	Claim    string       `json:"claim,omitzero"` // 1 to 1000 characters, anonymized: see CheckClaim
-	Category FactCategory `json:"category,omitzero"`
+	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see CheckClaim
+	Category  FactCategory `json:"category,omitzero"` // empty: as it was
+	KeepClaim bool         `json:"-"`                 // leave the claim as it was
 }
 
 const maxClaim = 1000
 
 func (e FactEdit) check(bad *checks) {
-	if e == (FactEdit{}) {
+	switch {
+	case e.KeepClaim && e.Claim != "":
+		bad.add("claim", "is given beside KeepClaim: choose one")
+	case e.KeepClaim && e.Category == "":
 		bad.add("claim", "or category is required")
+	case !e.KeepClaim && e.Claim == "":
+		bad.add("claim", "is empty: say KeepClaim to change the category alone")
 	}
 	bad.optionalLength("claim", e.Claim, 1, maxClaim)
 	oneOf(bad, "category", e.Category, factCategories...)

@@ -112,14 +112,25 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream(), check: u.check}, readObject, opts)
 }
 
-// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. That the id goes into a JSON body is
-// assumed. It is sent once.
+// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
+// form, as the service's document words it; what [WithField] adds becomes further fields (assumed). [ImportsService.FromUploadJSON] sends
+// the id as JSON. It is sent once.
 //
 // Codes worth branching on: [CodeImportNotFound]; [CodeImportFileMissing], while the upload is not complete;
 // [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ImportsCreate, request{
+		form: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
+	}, readObject, opts)
+}
+
+// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: its document speaks of
+// a form.
+//
+// POST /business/imports, scope lists.
+func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.ImportsCreate, request{
 		body: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
 	}, readObject, opts)
@@ -155,10 +166,12 @@ func (u *upload) check(bad *checks) {
 	case u.Size > maxUpload:
 		bad.add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
 	}
-	for name := range u.Fields {
+	bad.text("name", u.Name)
+	for name, value := range u.Fields {
 		if name == "" || name == filePart {
 			bad.add("fields", "must not have the name %q", name)
 		}
+		bad.text("fields."+name, name, value)
 	}
 	switch {
 	case u.Open == nil:

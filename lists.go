@@ -239,7 +239,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in}, readObject, opts)
+	return do(ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // AddContacts adds new raw rows to a list. Body and answer are not shown by the document: you supply the fields. Whether it
@@ -261,7 +261,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsSave, request{body: in}, readObject, opts)
+	return do(ctx, s.client, op.ListsSave, request{body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // FolderKind is what a folder holds.

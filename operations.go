@@ -74,6 +74,7 @@ type Operation struct {
 	Provenance     Provenance
 	AttemptTimeout time.Duration // default 30 s
 	Codes          []Code        // documented for it, beside the five that every operation may answer
+	Likely         []Code        // fit, but the document does not tie them to this operation
 	Summary        string
 }
 
@@ -81,17 +82,21 @@ type Operation struct {
 func Operations() []Operation {
 	all := make([]Operation, 0, len(op.All()))
 	for _, o := range op.All() {
-		codes := make([]Code, len(o.Codes))
-		for i, c := range o.Codes {
-			codes[i] = Code(c)
-		}
 		all = append(all, Operation{
 			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface), Class: Class(o.Class),
 			Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes), Provenance: Provenance(o.Provenance),
-			AttemptTimeout: o.Timeout, Codes: codes, Summary: o.Summary,
+			AttemptTimeout: o.Timeout, Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
 		})
 	}
 	return all
+}
+
+func codesOf(names []string) []Code {
+	codes := make([]Code, len(names))
+	for i, name := range names {
+		codes[i] = Code(name)
+	}
+	return codes
 }
 
 // Call reaches an operation that this package has no method for, under the same limits, retries, checks and errors as all

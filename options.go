@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Option configures a [Client]; see [New] and [Client.With].
@@ -35,6 +36,15 @@ type callOption func(*callConfig, *checks)
 
 func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
 func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+
+// iterOptions hands the options of a call to an iterator.
+func iterOptions(opts []CallOption) []IterOption {
+	all := make([]IterOption, len(opts))
+	for i, o := range opts {
+		all[i] = o
+	}
+	return all
+}
 
 type iterOption func(*iterConfig, *checks)
 
@@ -231,7 +241,7 @@ func validPath(p string) bool {
 		return false
 	}
 	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
-	if err != nil {
+	if err != nil || !utf8.ValidString(plain) {
 		return false
 	}
 	for element := range strings.SplitSeq(plain, "/") {

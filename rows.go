@@ -14,6 +14,7 @@ import (
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
@@ -59,10 +60,19 @@ func (p RowsParams) check(bad *checks) {
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	if text, err := filterText(p.Filter); err != nil {
+	text, err := filterText(p.Filter)
+	if err != nil {
 		bad.add("filters", "cannot be encoded: %v", err)
-	} else if n := utf8.RuneCountInString(text); n > maxFilterChars {
+		return
+	}
+	if n := utf8.RuneCountInString(text); n > maxFilterChars {
 		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
+	}
+	if outbound.Suspect(text) {
+		bad.invalid(outbound.Inspect(p.Filter, "filters"))
+	}
+	if !zeroFilter(p.Filter) {
+		bad.filled("filters", text)
 	}
 }
 
@@ -71,6 +81,9 @@ func noFilter(f RowFilter) bool {
 	v := reflect.ValueOf(f)
 	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
+
+// zeroFilter reports whether a filter is the zero value, which asks for nothing.
+func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
 // filterText is a filter as it travels: without the escapes for HTML, which would count against its length.
 func filterText(f RowFilter) (string, error) {
@@ -84,8 +97,8 @@ func filterText(f RowFilter) (string, error) {
 // wire is the query string's shape.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if !noFilter(p.Filter) {
-		if text, err := filterText(p.Filter); err == nil && text != "{}" && text != "null" {
+	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
+		if text, err := filterText(p.Filter); err == nil {
 			q.Filters = text
 		}
 	}

@@ -41,7 +41,7 @@ func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// Including makes filter entries that keep what has any of the values.
+// Including makes filter entries that keep what has any of the values. A filter by no values at all is refused where it is used.
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
@@ -55,8 +55,8 @@ const maxSearchSize = 100
 // SearchParams says what to search for. The names of the filters, such as job_title_levels, and their values are served by
 // [SearchService.FilterOptions].
 type SearchParams struct {
-	Filters map[string][]FilterEntry
-	Size    int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+	Filters map[string][]FilterEntry // nil for everybody; nothing in it may be empty
+	Size    int                      // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
 }
 
 // RunParams says how to run a saved search.
@@ -73,10 +73,16 @@ type searchBody struct {
 
 func (b searchBody) check(bad *checks) {
 	bad.between("size", b.Size, 1, maxSearchSize)
-	for name := range b.Filters {
+	for name, entries := range b.Filters {
 		if strings.TrimSpace(name) == "" {
 			bad.add("filters", "has a filter without a name")
 		}
+		if slices.ContainsFunc(entries, func(e FilterEntry) bool { return e.Value == "" }) {
+			bad.add("filters."+name, "has an entry without a value")
+		}
+	}
+	if b.Filters != nil {
+		bad.filledIn("filters", b.Filters)
 	}
 }
 
@@ -156,7 +162,7 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchSave, request{body: in}, readObject, opts)
+	return do(ctx, s.client, op.SearchSave, request{body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // Saved lists the saved searches. The shape is not shown by the document.
@@ -195,7 +201,7 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchCompanies, request{body: in}, readObject, opts)
+	return do(ctx, s.client, op.SearchCompanies, request{body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // FilterOptions returns the values that search filters accept. Any valid key may call it. The shape is not shown by the
