@@ -397,29 +397,34 @@ func readActivated(c *jsonscan.Cursor, a *Agent) error {
 func readAgents(c *jsonscan.Cursor, p *Page[Agent]) error {
 	items, paged := c, false
 	if c.Is('{') {
-		wrapped := make(map[string][]byte)
+		var agents, data []byte
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := string(key); name == "pagination" && c.Is('{') {
+			switch name := string(key); {
+			case name == "pagination" && c.Is('{'):
 				paged = true
 				p.readTotals(c)
-			} else {
-				wrapped[name] = c.Value()
+			case name == "agents":
+				agents = c.Span()
+			case name == "data":
+				data = c.Span()
+			default:
+				c.Skip()
 			}
 		}
 		if c.Err() != nil {
 			return c.Err()
 		}
-		inner := jsonscan.New(wrapped["agents"])
+		inner := jsonscan.New(agents)
 		if !inner.Is('[') {
-			inner = jsonscan.New(wrapped["data"])
+			inner = jsonscan.New(data)
 		}
 		items = &inner
 	}
 	if !items.Is('[') {
 		return errors.New("the answer shows no agents")
 	}
-	err := readElements(items, &p.Items, readAgent)
+	err := readElements(items, &p.Items, mostElements, readAgent)
 	switch {
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalsKnown = 1, 1, len(p.Items), true
