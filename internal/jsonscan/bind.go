@@ -22,7 +22,7 @@ func (o *object) bind(p reflect.Value) bool {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
-		case f.Anonymous || strings.Trim(strings.NewReplacer("omitempty", "", "omitzero", "").Replace(options), ",") != "":
+		case f.Anonymous, options != "" && options != "omitempty" && options != "omitzero":
 			return false // Go 1.27 knows more options than Go 1.26
 		case !f.IsExported(), tag == "-":
 			continue
