@@ -37,17 +37,17 @@ type params struct {
 func (c *call) params() *params { return &params{Values: c.query} }
 
 // number reads an integer of at least 1 from the query. A largest of zero is no bound.
-func (q *params) number(name string, largest, fallback int) int {
+func (q *params) number(name string, largest, fallback int) int64 {
 	if !q.Has(name) {
-		return fallback
+		return int64(fallback)
 	}
-	n, err := strconv.Atoi(q.Get(name))
+	n, err := strconv.ParseInt(q.Get(name), 10, 64)
 	switch {
 	case err != nil:
 		q.fail(name, "has to be an integer")
 	case n < 1:
 		q.fail(name, "has to be at least 1")
-	case largest > 0 && n > largest:
+	case largest > 0 && n > int64(largest):
 		q.fail(name, "has to be at most %d", largest)
 	}
 	return n
