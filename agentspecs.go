@@ -100,8 +100,10 @@ func (p PersonDiscovery) spec() agentSpec {
 				return
 			}
 			bad.filledIn("Filters", p.Filters)
-			if text, err := json.Marshal(p.Filters); err == nil && slices.Contains(stringsIn(text), "") {
-				bad.add("Filters", "must not hold an empty value")
+			if text, err := json.Marshal(p.Filters); err == nil {
+				if texts, _ := stringsIn(text); slices.Contains(texts, "") {
+					bad.add("Filters", "must not hold an empty value")
+				}
 			}
 		},
 	}

@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -62,7 +63,9 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 			if err != nil {
 				return checked, err
 			}
-			offers[key] = stringsIn(answer.raw)
+			if offers[key], err = stringsIn(answer.raw); err != nil {
+				return checked, err
+			}
 		}
 		checked = append(checked, compareValue(value, offers[key]))
 	}
@@ -83,15 +86,18 @@ func compareValue(value string, offers []string) CheckedValue {
 }
 
 // stringsIn lists the strings in a JSON text, keys left out.
-func stringsIn(raw []byte) []string {
-	var all []string
+func stringsIn(raw []byte) (all []string, err error) {
+	const header = 16 // bytes of a string beside its text
 	c := jsonscan.New(raw)
 	leaves(&c, func(c *jsonscan.Cursor) {
-		if c.Is('"') {
+		if c.Is('"') && c.Spend(header) {
 			all = append(all, c.String())
 		} else {
 			c.Skip()
 		}
 	})
-	return all
+	if err = c.Err(); errors.Is(err, jsonscan.ErrTooMuch) {
+		return nil, err
+	}
+	return all, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/ratehdr"
 )
 
@@ -230,14 +231,15 @@ func permanent(err error) bool {
 		err != nil && (strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
 }
 
-// misfitError says that the service's answer is fine, but does not fit what the caller wants it in. No repetition cures that.
+// misfitError says that the service's answer is fine, but does not fit what the caller wants it in. No repetition cures that, nor an
+// answer that holds too much.
 type misfitError struct{ error }
 
 func (e *misfitError) Unwrap() error { return e.error }
 
 func misfit(err error) bool {
 	_, ok := errors.AsType[*misfitError](err)
-	return ok
+	return ok || errors.Is(err, jsonscan.ErrTooMuch)
 }
 
 // sound mends what only a transport that is not net/http's returns: an answer beside an error, neither, or an answer without

@@ -111,7 +111,7 @@ func readActivities(c *jsonscan.Cursor, a *scrollAnswer[Object]) error {
 			a.owner = c.String()
 		case "activities":
 			found = c.Is('[')
-			_ = readElements(c, &a.items, readObject)
+			_ = readElements(c, &a.items, mostElements, readObject)
 		case "nextCursor":
 			a.readToken(c)
 		default:

@@ -2,8 +2,10 @@ package prospectkit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -59,8 +61,9 @@ func unwrap(o *op.Op, body []byte) ([]byte, error) {
 	return nil, fmt.Errorf("the answer has no %q", o.Entity)
 }
 
-// readPage reads { data: [...], pagination: {...} }, each element by item.
-func readPage[T any](item reader[T]) reader[Page[T]] {
+// readPage reads { data: [...], pagination: {...} }, each element by item. It accepts as many elements as were asked for, or as the
+// service allows to ask for.
+func readPage[T any](item reader[T], limit int) reader[Page[T]] {
 	return func(c *jsonscan.Cursor, p *Page[T]) error {
 		if !c.Object() {
 			return errors.New("the page is no object")
@@ -70,7 +73,7 @@ func readPage[T any](item reader[T]) reader[Page[T]] {
 			switch string(key) {
 			case "data":
 				found = c.Is('[')
-				if err := readElements(c, &p.Items, item); err != nil {
+				if err := readElements(c, &p.Items, cmp.Or(limit, maxPageSize), item); err != nil {
 					return err
 				}
 			case "pagination":
@@ -88,23 +91,34 @@ func readPage[T any](item reader[T]) reader[Page[T]] {
 	}
 }
 
-// readElements reads an array. From the length of its first elements it guesses how many there are.
-func readElements[T any](c *jsonscan.Cursor, items *[]T, item reader[T]) error {
+// mostElements bounds arrays of which nobody says how many elements they have at most.
+const mostElements = 10_000
+
+// readElements reads an array of at most so many elements. From the length of its first ones it guesses how many there are.
+func readElements[T any](c *jsonscan.Cursor, items *[]T, most int, item reader[T]) error {
 	*items = nil // of duplicate keys the last one counts
 	if !c.Array() {
 		return c.Err()
 	}
 	var all []T
+	size := int(reflect.TypeFor[T]().Size())
 	for start := c.Mark(); c.Element(); {
-		if n := len(all); n == cap(all) {
+		n := len(all)
+		if n == most {
+			c.Refuse()
+		}
+		if !c.Spend(size) {
+			return c.Err()
+		}
+		if n == cap(all) {
 			room := 1
 			if n > 0 {
-				room = n + min(c.Left()/((c.Mark()-start)/n)+1, max(n, maxPageSize))
+				room = n + min(c.Left()/((c.Mark()-start)/n)+1, max(n, maxPageSize), most-n, c.Affords(size)+1)
 			}
 			all = append(make([]T, 0, room), all...)
 		}
-		all = all[:len(all)+1]
-		if err := item(c, &all[len(all)-1]); err != nil {
+		all = all[:n+1]
+		if err := item(c, &all[n]); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func (l listing[T]) readPage(c *jsonscan.Cursor, p *Page[T]) error {
 		return fmt.Errorf("the answer shows no %s: it is %s", l.name, answer.outline())
 	}
 	items := jsonscan.New(array.raw)
-	if err := readElements(&items, &p.Items, l.read); err != nil {
+	if err := readElements(&items, &p.Items, mostElements, l.read); err != nil {
 		return err
 	}
 	totals, paged := answer.Get("pagination")

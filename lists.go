@@ -104,7 +104,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return do(ctx, s.client, op.ListsList, request{query: p}, readPage(readList), opts)
+	return do(ctx, s.client, op.ListsList, request{query: p}, readPage(readList, p.Limit), opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -333,7 +333,7 @@ func readList(c *jsonscan.Cursor, l *List) error {
 		case "folderId":
 			l.FolderID = c.String()
 		case "columns":
-			_ = readElements(c, &l.Columns, readColumn)
+			_ = readElements(c, &l.Columns, mostElements, readColumn)
 		default:
 			c.Skip()
 		}
@@ -368,7 +368,7 @@ func readFolders(c *jsonscan.Cursor, folders *[]Folder) error {
 	if !c.Is('[') {
 		return errors.New("the folders are no array")
 	}
-	return readElements(c, folders, readFolder)
+	return readElements(c, folders, mostElements, readFolder)
 }
 
 func readFolder(c *jsonscan.Cursor, f *Folder) error {
@@ -402,7 +402,7 @@ func readCRMPushed(c *jsonscan.Cursor, p *CRMPushed) error {
 		case "crm":
 			p.CRM = c.String()
 		case "listIds":
-			_ = readElements(c, &p.ListIDs, func(c *jsonscan.Cursor, id *string) error { *id = c.String(); return c.Err() })
+			_ = readElements(c, &p.ListIDs, mostElements, func(c *jsonscan.Cursor, id *string) error { *id = c.String(); return c.Err() })
 		default:
 			c.Skip()
 		}

@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -123,7 +122,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			*out = *raw
 			return nil
 		default:
-			if err := json.Unmarshal(raw.raw, out); err != nil {
+			if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
 				return &misfitError{err}
 			}
 			return nil

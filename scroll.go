@@ -111,18 +111,28 @@ type scrollAnswer[T any] struct {
 	items []T
 	owner string // of a timeline
 	token string // empty at the end
-	odd   bool   // the token was of another type
+	odd   string // why the token cannot be sent
 }
+
+// maxToken bounds the token of a next page, which is sent as it came.
+const maxToken = 64 << 10
 
 // readToken reads the token of the next page. Null is no token, and neither is an empty string, with which the scroll would begin
 // anew and cost again.
 func (a *scrollAnswer[T]) readToken(c *jsonscan.Cursor) {
-	a.token, a.odd = "", !c.Is('"') && !c.Is('n')
-	if !a.odd {
-		a.token = c.String()
+	a.token, a.odd = "", ""
+	if !c.Is('"') {
+		if !c.Null() {
+			a.odd = "the token of the next page is no string"
+			c.Skip()
+		}
 		return
 	}
-	c.Skip()
+	if token := c.Text(); len(token) <= maxToken {
+		a.token = string(token)
+	} else {
+		a.odd = fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", len(token), maxToken)
+	}
 }
 
 // scrollPage is one page of a scroll. The way to the next one is a closure, so that no dump shows the token.
@@ -159,8 +169,8 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 	}
 	page := &scrollPage[T]{op: s.op, items: answer.items, owner: answer.owner}
 	switch key := keyOf(answer.token); {
-	case answer.odd:
-		page.next = s.broken("the token of the next page is no string")
+	case answer.odd != "":
+		page.next = s.broken(answer.odd)
 	case answer.token == "":
 	case has(s.seen, key):
 		page.next = s.broken("the service gave the same token twice")

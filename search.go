@@ -222,10 +222,14 @@ func (p SearchParams) body(size int) searchBody {
 }
 
 func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
+	most := cmp.Or(body.Size, maxSearchSize)
+	if o == op.SearchRunSaved {
+		most = mostElements // that it takes a size is assumed
+	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
 		in := body
 		in.ScrollToken = token
-		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles, opts)
+		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles(most), opts)
 	}}
 }
 
@@ -237,26 +241,28 @@ func (p *Profile) identity() string {
 	return string(p.raw.Raw())
 }
 
-func readProfiles(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
-	if !c.Object() {
-		return errors.New("the page is no object")
-	}
-	found := false
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "profiles":
-			found = c.Is('[')
-			_ = readElements(c, &a.items, readProfile)
-		case "scrollToken":
-			a.readToken(c)
-		default:
-			c.Skip()
+func readProfiles(most int) reader[scrollAnswer[Profile]] {
+	return func(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
+		if !c.Object() {
+			return errors.New("the page is no object")
 		}
+		found := false
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			switch string(key) {
+			case "profiles":
+				found = c.Is('[')
+				_ = readElements(c, &a.items, most, readProfile)
+			case "scrollToken":
+				a.readToken(c)
+			default:
+				c.Skip()
+			}
+		}
+		if c.Err() == nil && !found {
+			return errors.New("the page has no profiles")
+		}
+		return c.Err()
 	}
-	if c.Err() == nil && !found {
-		return errors.New("the page has no profiles")
-	}
-	return c.Err()
 }
 
 // readProfile keeps what it does not understand: the page has been paid for.

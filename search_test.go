@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -74,7 +75,10 @@ func TestAProfileKeepsWhatTheDocumentDoesNotShow(t *testing.T) {
 
 func TestSearchBounds(t *testing.T) {
 	sent := 0
-	client := newClient(t, pages(&sent, 1))
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return answer(http.StatusOK, `{"profiles":[]}`), nil
+	}))
 	for _, size := range []int{0, 1, 2, 99, 100} {
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
 		require.NoError(t, err)

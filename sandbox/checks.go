@@ -85,12 +85,12 @@ func bodiless(o *op.Op) bool {
 }
 
 // number reads an integer of at least 1 from the query. A largest of zero is no bound.
-func (q *params) number(name string, largest, fallback int) int {
+func (q *params) number(name string, largest, fallback int) int64 {
 	if !q.Has(name) {
-		return fallback
+		return int64(fallback)
 	}
-	n, err := strconv.Atoi(q.Get(name))
-	if err == nil && strconv.Itoa(n) != q.Get(name) || errors.Is(err, strconv.ErrRange) {
+	n, err := strconv.ParseInt(q.Get(name), 10, 64)
+	if err == nil && strconv.FormatInt(n, 10) != q.Get(name) || errors.Is(err, strconv.ErrRange) {
 		q.c.uses(ruleIntegers)
 	}
 	switch {
@@ -98,7 +98,7 @@ func (q *params) number(name string, largest, fallback int) int {
 		q.fail(name, "has to be an integer")
 	case n < 1:
 		q.fail(name, "has to be at least 1")
-	case largest > 0 && n > largest:
+	case largest > 0 && n > int64(largest):
 		q.fail(name, "has to be at most %d", largest)
 	}
 	return n

@@ -119,7 +119,7 @@ func (c *call) timeline() (answer, error) {
 		return answer{}, err
 	}
 	q := c.params()
-	limit := q.number("limit", maxActivities, maxActivities)
+	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
 	if err := q.err(); err != nil {
 		return answer{}, err

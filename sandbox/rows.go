@@ -105,7 +105,7 @@ func rowPage(l *list, rows []json.RawMessage, pages wirePages) answer {
 		b = append(b, row...)
 	}
 	b = append(b, `],"pagination":{"pageNum":`...)
-	b = strconv.AppendInt(b, int64(pages.PageNum), 10)
+	b = strconv.AppendInt(b, pages.PageNum, 10)
 	b = append(b, `,"totalPages":`...)
 	b = strconv.AppendInt(b, int64(pages.TotalPages), 10)
 	b = append(b, `,"totalRecords":`...)

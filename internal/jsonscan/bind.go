@@ -22,10 +22,12 @@ func (o *object) bind(p reflect.Value) bool {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
-		case f.Anonymous, strings.Contains(options, "string"):
-			return false
+		case f.Anonymous, options != "" && options != "omitempty" && options != "omitzero":
+			return false // Go 1.27 knows more options than Go 1.26
 		case !f.IsExported(), tag == "-":
 			continue
+		case f.Type.Name() == "" && f.Type.Kind() == reflect.Struct && unmarshals(v.Addr()):
+			return false // its methods are those of an embedded type: Go 1.26 ignores them, Go 1.27 does not
 		case name == "":
 			name = f.Name
 		}
@@ -130,9 +132,11 @@ func as[E any](p reflect.Value) *E {
 
 // setAny leaves a value to encoding/json.
 func setAny(p reflect.Value) setter {
-	target := p.Interface()
+	target, grows := p.Interface(), growthOf(p.Type().Elem())
 	return func(c *Cursor) bool {
-		span := c.Span()
+		start := c.Mark()
+		grows.weigh(c)
+		span := c.Since(start)
 		return span != nil && json.Unmarshal(span, target) == nil
 	}
 }
@@ -199,6 +203,7 @@ func setPointer[E any](o *object, target **E) setter {
 			return true
 		}
 		var zero E
+		c.Spend(2 * wordSize)
 		fits := set(c)
 		fresh := *value
 		*target, *value = &fresh, zero
@@ -218,10 +223,12 @@ func setMap(target *map[string]string) setter {
 			return false
 		}
 		if *target == nil {
+			c.Spend(mapHeader)
 			*target = make(map[string]string)
 		}
 		fits := true
 		for name, ok := c.Member(); ok; name, ok = c.Member() {
+			c.spendEntry(len(*target), 4*wordSize)
 			key := c.keep(name)
 			fits = set(c) && fits
 			(*target)[key], value = value, ""

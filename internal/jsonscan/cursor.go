@@ -33,6 +33,9 @@ type Cursor struct {
 	depth int
 	first bool  // an object or array was just opened
 	bad   fault // what is wrong at pos
+	left  int64 // bytes that may still be made of the text
+
+	folded []byte // a name, for a lookup
 
 	strings strings.Builder // a chunk of strings that were handed out
 	kept    int             // bytes in the chunks before it
@@ -46,7 +49,7 @@ type Cursor struct {
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
 func New(data []byte) Cursor {
-	c := Cursor{data: data}
+	c := Cursor{data: data, left: allowanceFor(data)}
 	if len(data) >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF {
 		c.pos = 3
 	}
@@ -58,7 +61,11 @@ func (c *Cursor) Err() error {
 	if c.bad == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w at byte %d: %s", errSyntax, c.pos, faults[c.bad])
+	kind := errSyntax
+	if c.bad >= tooMuch {
+		kind = ErrTooMuch
+	}
+	return fmt.Errorf("%w at byte %d: %s", kind, c.pos, faults[c.bad])
 }
 
 // End reports whether the text was valid as far as it was read and holds nothing more.
@@ -91,6 +98,11 @@ func (c *Cursor) Member() (key []byte, ok bool) {
 	if c.keys != nil {
 		return c.keys.member(c)
 	}
+	return c.member()
+}
+
+// member is Member without what was learnt.
+func (c *Cursor) member() (key []byte, ok bool) {
 	if !c.next('}') {
 		return nil, false
 	}
@@ -240,7 +252,7 @@ func (c *Cursor) IntOK() (int, bool) {
 	}
 	// 1e3 and 1000.0 are whole numbers too.
 	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 || f < math.MinInt || f > math.MaxInt {
 		return 0, false
 	}
 	return int(f), true
@@ -352,10 +364,14 @@ const (
 	tooDeep
 	cutOff
 	trailing
+
+	tooMuch // from here on the text is valid
+	tooMany
 )
 
 var faults = [...]string{
 	noValue: "expected a value", noWord: "expected true, false or null", noDigit: "expected a digit", noKey: "expected a key",
 	noColon: "expected ':'", noComma: "expected ',' or the end", openString: "unterminated string", badEscape: "invalid escape",
 	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
+	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than were asked for",
 }

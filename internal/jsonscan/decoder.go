@@ -39,6 +39,12 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 		*out = *d.value
 		return nil
 	}
+	if d.grows != nil {
+		c.pos = start
+		if d.grows.weigh(c); c.bad != 0 {
+			return c.Err()
+		}
+	}
 	return json.Unmarshal(c.Since(start), out)
 }
 
@@ -58,6 +64,9 @@ type member struct {
 	at   int
 	hash uint32
 }
+
+// mostMembers is how many members an object with an index has.
+const mostMembers = 4 << 10
 
 // field is a place for values.
 type field struct {
@@ -87,7 +96,7 @@ func (o *object) read(c *Cursor) bool {
 				k.string, _ = k.field.into.(*string)
 			}
 		}
-		if o.indexed {
+		if o.indexed && len(o.members) <= mostMembers {
 			o.members = append(o.members, member{c.pos, k.hash})
 		}
 		c.pos += len(k.text)
@@ -140,7 +149,7 @@ func (o *object) plain(c *Cursor, last int) int {
 		if end == 0 {
 			break
 		}
-		if o.indexed {
+		if o.indexed && len(o.members) <= mostMembers {
 			o.members = append(o.members, member{i + 1, k.hash})
 		}
 		i, last, separator = end, n, ','

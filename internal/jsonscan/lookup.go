@@ -101,7 +101,7 @@ func (x *Indexer) Read(c *Cursor) (raw []byte, index Index, id string) {
 		return nil, nil, ""
 	}
 	span, members := c.Since(start), x.object.members
-	if len(span) <= maxOffset {
+	if len(span) <= maxOffset && len(members) <= mostMembers {
 		if cap(x.chunk)-len(x.chunk) < len(members) {
 			x.chunk = make(Index, 0, max(len(members), min(chunkSize/4, len(members)*(1+c.Left()/(len(span)+1)))))
 		}

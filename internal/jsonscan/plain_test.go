@@ -34,7 +34,7 @@ func sameNumber(t *testing.T, text string) {
 		return
 	}
 	want, err := strconv.Atoi(text)
-	if f, _ := strconv.ParseFloat(text, 64); err != nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 && text[0] <= '9' {
+	if f, _ := strconv.ParseFloat(text, 64); err != nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 && int64(int(int64(f))) == int64(f) && text[0] <= '9' {
 		want, err = int(f), nil
 	}
 	require.Equal(t, err == nil, ok, text)
@@ -248,7 +248,7 @@ func TestReleasedReadersAreEmpty(t *testing.T) {
 	require.Empty(t, d.object.inner[0].id)
 
 	b := borrow(d.pointer.Type().Elem())
-	b.cursor.data = []byte(`{"name":"sec\u0072et"}`)
+	b.cursor = New([]byte(`{"name":"sec\u0072et"}`))
 	require.True(t, b.object.read(&b.cursor))
 	b.Release()
 	require.Equal(t, Cursor{plain: b.cursor.plain}, b.cursor)

@@ -6,27 +6,46 @@ import (
 	"sync"
 )
 
-// Unmarshal is that of encoding/json, and faster where v points to a struct of plain fields that are all zero.
+// Unmarshal is that of encoding/json, with an allowance for what is made of the text, and faster where v points to a struct of plain
+// fields that are all zero.
 func Unmarshal(data []byte, v any) error {
 	p := reflect.ValueOf(v)
-	if p.Kind() != reflect.Pointer || p.IsNil() || p.Elem().Kind() != reflect.Struct || !p.Elem().IsZero() {
+	if p.Kind() != reflect.Pointer || p.IsNil() {
 		return json.Unmarshal(data, v)
+	}
+	if p.Elem().Kind() != reflect.Struct || !p.Elem().IsZero() {
+		return unmarshal(data, v, p)
 	}
 	b := borrow(p.Type().Elem())
 	defer b.Release()
-	b.cursor.data, b.cursor.usual = data, b.usual
+	b.cursor.data, b.cursor.usual, b.cursor.left = data, b.usual, allowanceFor(data)
 	if !b.plain || !b.object.read(&b.cursor) || b.cursor.End() != nil {
-		return json.Unmarshal(data, v)
+		return unmarshal(data, v, p)
 	}
 	b.usual = max(b.usual, b.cursor.kept+b.cursor.strings.Len())
 	p.Elem().Set(b.pointer.Elem())
 	return nil
 }
 
+// unmarshal leaves a text to encoding/json, if there is memory for what p points to.
+func unmarshal(data []byte, v any, p reflect.Value) error {
+	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
+		p = p.Elem().Elem() // as encoding/json does
+	}
+	if grows := growthOf(p.Type().Elem()); grows != nil {
+		c := New(data)
+		if grows.weigh(&c); c.bad >= tooMuch {
+			return c.Err()
+		}
+	}
+	return json.Unmarshal(data, v)
+}
+
 // bound is a value of some type whose fields are bound.
 type bound struct {
 	pointer reflect.Value
 	plain   bool
+	grows   *growth // what encoding/json makes of it
 	object  object
 	pool    *sync.Pool
 
@@ -47,7 +66,7 @@ func borrow(t reflect.Type) *bound {
 	if b, ok := p.Get().(*bound); ok {
 		return b
 	}
-	b := &bound{pointer: reflect.New(t), object: object{keys: newKeys()}, pool: p}
+	b := &bound{pointer: reflect.New(t), grows: growthOf(t), object: object{keys: newKeys()}, pool: p}
 	b.plain = b.object.bind(b.pointer)
 	return b
 }
