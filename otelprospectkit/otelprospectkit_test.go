@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -388,5 +389,69 @@ func TestTheReadmeNamesEveryMetric(t *testing.T) {
 			listed = append(listed, string(n[1]))
 		}
 		require.ElementsMatch(t, measured, listed)
+	})
+}
+
+// Several workspaces on one provider: every span and every series says whose it is.
+func TestWorkspacesApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for i := range 20 {
+			own := otelprospectkit.WithAttributes(attribute.Int("workspace", i))
+			providers := []otelprospectkit.Option{otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters), own}
+			telemetry, err := otelprospectkit.New(providers...)
+			require.NoError(t, err)
+			sb := sandbox.New(t)
+			sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), telemetry)
+			require.NoError(t, err)
+			_, err = otelprospectkit.ObserveBudget(client.Budget(), providers...)
+			require.NoError(t, err)
+			for range i + 1 {
+				_, err = client.Account.Me(t.Context())
+				require.NoError(t, err)
+			}
+		}
+		of := map[int64]int{}
+		for _, span := range r.spans.GetSpans() {
+			of[flat(span.Attributes)["workspace"].(int64)]++
+		}
+		left := map[int64]int64{}
+		for name, data := range r.metrics(t) {
+			seen := map[int64]bool{}
+			note := func(attributes attribute.Set) int64 {
+				w, ok := attributes.Value("workspace")
+				require.True(t, ok, name)
+				seen[w.AsInt64()] = true
+				return w.AsInt64()
+			}
+			switch data := data.(type) {
+			case metricdata.Histogram[float64]:
+				for _, p := range data.DataPoints {
+					note(p.Attributes)
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range data.DataPoints {
+					note(p.Attributes)
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					note(p.Attributes)
+				}
+			case metricdata.Gauge[int64]:
+				for _, p := range data.DataPoints {
+					if w := note(p.Attributes); name == "prospectkit.budget.remaining" {
+						left[w] = p.Value
+					}
+				}
+			default:
+				require.Fail(t, "another kind of metric", name)
+			}
+			require.Len(t, seen, 20, name)
+		}
+		for i := range int64(20) {
+			require.Equal(t, int(i)+1, of[i])
+			require.Equal(t, 119-i, left[i])
+		}
 	})
 }

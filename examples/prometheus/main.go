@@ -26,29 +26,32 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	budget := prospectkit.NewBudget()
-	collector := NewCollector(budget)
 	sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))
 	sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
-		prospectkit.WithBudget(budget), prospectkit.WithObserver(collector.Observe))
-	if err != nil {
-		return err
-	}
-	for _, err := range client.Lists.All(ctx, prospectkit.ListsParams{}) {
+	registry := prometheus.NewRegistry()
+	for workspace, token := range map[string]string{"acme": sb.Token(), "globex": sb.Workspace("globex").Token()} {
+		budget := prospectkit.NewBudget() // each workspace has its own limits
+		collector := NewCollector(workspace, budget)
+		if err := registry.Register(collector); err != nil {
+			return err
+		}
+		client, err := prospectkit.New(sb.BaseURL(), token, prospectkit.WithTransport(sb.Transport()),
+			prospectkit.WithBudget(budget), prospectkit.WithObserver(collector.Observe))
 		if err != nil {
 			return err
 		}
+		for _, err := range client.Lists.All(ctx, prospectkit.ListsParams{}) {
+			if err != nil {
+				return err
+			}
+		}
 	}
-
-	_, err = io.WriteString(out, scrape(ctx, collector))
+	_, err := io.WriteString(out, scrape(ctx, registry))
 	return err
 }
 
 // scrape is what Prometheus reads. A server would mount the handler at /metrics.
-func scrape(ctx context.Context, c prometheus.Collector) string {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(c)
+func scrape(ctx context.Context, registry prometheus.Gatherer) string {
 	response := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).
 		ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodGet, "/metrics", nil))
