@@ -397,8 +397,10 @@ func TestWorkspacesApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		for i := range 20 {
-			own := otelprospectkit.WithAttributes(attribute.Int("workspace", i))
-			providers := []otelprospectkit.Option{otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters), own}
+			providers := []otelprospectkit.Option{
+				otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters),
+				otelprospectkit.WithAttributes(attribute.Int("workspace", i)),
+			}
 			telemetry, err := otelprospectkit.New(providers...)
 			require.NoError(t, err)
 			sb := sandbox.New(t)
@@ -412,46 +414,46 @@ func TestWorkspacesApart(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		of := map[int64]int{}
+		of := map[any]int{}
 		for _, span := range r.spans.GetSpans() {
-			of[flat(span.Attributes)["workspace"].(int64)]++
+			of[flat(span.Attributes)["workspace"]]++
 		}
-		left := map[int64]int64{}
-		for name, data := range r.metrics(t) {
-			seen := map[int64]bool{}
-			note := func(attributes attribute.Set) int64 {
-				w, ok := attributes.Value("workspace")
-				require.True(t, ok, name)
-				seen[w.AsInt64()] = true
-				return w.AsInt64()
-			}
-			switch data := data.(type) {
-			case metricdata.Histogram[float64]:
-				for _, p := range data.DataPoints {
-					note(p.Attributes)
-				}
-			case metricdata.Sum[int64]:
-				for _, p := range data.DataPoints {
-					note(p.Attributes)
-				}
-			case metricdata.Gauge[float64]:
-				for _, p := range data.DataPoints {
-					note(p.Attributes)
-				}
-			case metricdata.Gauge[int64]:
-				for _, p := range data.DataPoints {
-					if w := note(p.Attributes); name == "prospectkit.budget.remaining" {
-						left[w] = p.Value
-					}
-				}
-			default:
-				require.Fail(t, "another kind of metric", name)
-			}
-			require.Len(t, seen, 20, name)
+		metrics := r.metrics(t)
+		for name, data := range metrics {
+			require.Len(t, series(t, name, data), 20, name)
 		}
-		for i := range int64(20) {
-			require.Equal(t, int(i)+1, of[i])
-			require.Equal(t, 119-i, left[i])
+		left := series(t, "remaining", metrics["prospectkit.budget.remaining"])
+		for i := range 20 {
+			require.Equal(t, i+1, of[int64(i)])
+			require.InDelta(t, 119-i, left[int64(i)], 0)
 		}
 	})
+}
+
+// series is the last value of each workspace.
+func series(t *testing.T, name string, data metricdata.Aggregation) map[any]float64 {
+	t.Helper()
+	values := map[any]float64{}
+	note := func(attributes attribute.Set, value float64) { values[flat(attributes.ToSlice())["workspace"]] = value }
+	switch data := data.(type) {
+	case metricdata.Histogram[float64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, p.Sum)
+		}
+	case metricdata.Sum[int64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, float64(p.Value))
+		}
+	case metricdata.Gauge[float64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, p.Value)
+		}
+	case metricdata.Gauge[int64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, float64(p.Value))
+		}
+	default:
+		require.Fail(t, "another kind of metric", name)
+	}
+	return values
 }
