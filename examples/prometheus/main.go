@@ -1,14 +1,12 @@
-// Command prometheus shows the metrics of a client in the format of Prometheus: it makes some calls to a sandbox, one of which
+// Command prometheus shows the metrics of two workspaces in the format of Prometheus: it makes some calls to a sandbox, one of which
 // fails at first, and prints what a scrape would read. Copy collector.go into a program of yours.
 package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -18,11 +16,15 @@ import (
 	"example.com/prospectkit/sandbox/fixture"
 )
 
+const usage = `Usage: prometheus
+
+Prints the metrics of two clients, one for each workspace, as Prometheus would read them.
+It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
+`
+
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "prometheus:", err)
-		os.Exit(1)
-	}
+	out := begin(usage)
+	out.end(run(context.Background(), out))
 }
 
 func run(ctx context.Context, out io.Writer) error {
