@@ -1,6 +1,9 @@
 package budget
 
-import "cmp"
+import (
+	"cmp"
+	"math"
+)
 
 // Expected is when a request with so many ahead of it will be let go, at the pace that [State.Take] keeps and with requests that take a
 // trip each. It is what a caller is told. [State.Earliest] decides whom to refuse.
@@ -49,15 +52,20 @@ func (s *State) cover() float64 {
 // served is when the minutes that reset from then on have served n others, with so much room in the first of them.
 func (s *State) served(from, reset Instant, n, room float64, p Priority, trip Instant) Instant {
 	each := max(s.perMinute()-s.reserve(p), 1)
+	rate := min(s.Others.rate(from), fairShare*s.perMinute()/float64(minute))
 	for {
+		theirs := 0.0
+		if rate > 0 {
+			theirs = rate * float64(reset-from+lookahead)
+		}
 		spare := room - s.reserve(p) - n
 		switch {
-		case spare > s.keepBack(reset-from):
+		case spare > theirs && spare > s.keepBack(reset-from):
 			return from
-		case spare > 0:
+		case spare > theirs:
 			return s.keepsLess(from, reset, spare)
 		}
-		n -= max(0, room-s.reserve(p))
+		n -= max(0, room-s.reserve(p)-theirs)
 		from, room = reset, s.perMinute()
 		if n <= 0 {
 			return from // it is the look
@@ -68,16 +76,37 @@ func (s *State) served(from, reset Instant, n, room float64, p Priority, trip In
 	}
 }
 
-// covered is when the minute that the figures describe, or a later one, serves a request.
+// covered is when the minute that the figures describe, or a later one, serves a request. While others are about, one is let go every few
+// seconds at least, to look again.
 func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant) Instant {
-	room := s.cover() - s.Others.rate(now)*float64(now-s.Figures.At)
+	room, rate, latest := s.cover(), s.Others.rate(now), Instant(math.MaxInt64)
+	if rate > 0 {
+		room -= rate * float64(now-s.Figures.At)
+		opens = max(opens, s.soonest(now, p))
+		if n == 0 || n*(1+rate*float64(staleness)) < room-s.reserve(p)-margin {
+			latest = opens + Instant(n)*staleness
+		}
+	}
 	if gap := s.gap(now); gap > 0 {
 		opens = max(opens, s.PacedUntil) + Instant(n)*gap
 	}
 	if n < room-s.reserve(p) || !s.Others.slides() {
-		return s.served(opens, max(opens, s.resetAt()), n, room, p, trip)
+		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, trip))
 	}
-	return max(opens, s.slid(now, int64(n+s.reserve(p))))
+	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
+}
+
+// soonest is when a request is let go before any other answer comes: while others are about, that is when it is time to look again.
+func (s *State) soonest(now Instant, p Priority) Instant {
+	later, permit := *s, Permit{}
+	for range 200 {
+		d, granted := later.take(now, p, &permit)
+		if granted {
+			break
+		}
+		now = max(d.Until, now+millisecond)
+	}
+	return now
 }
 
 // slid is when a minute that slides has given back what so many requests and one more of ours need.

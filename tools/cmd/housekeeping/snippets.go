@@ -26,7 +26,7 @@ var known = map[string]string{
 	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
 	"httpmock": "github.com/jarcoal/httpmock", "propagation": "go.opentelemetry.io/otel/propagation",
 	"attribute": "go.opentelemetry.io/otel/attribute",
-	"require": "github.com/stretchr/testify/require",
+	"require":   "github.com/stretchr/testify/require",
 }
 
 // A module is the root module or a nested one.
