@@ -12,6 +12,7 @@ import (
 // attempt begins when it may leave.
 func (c *call) admit(a *attempt) error {
 	c.next = stop
+	c.rested(a.began)
 	if c.cause = c.ctx.Err(); c.cause != nil {
 		return c.cause
 	}
@@ -31,10 +32,19 @@ func (c *call) admit(a *attempt) error {
 	c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "in line for the rate limit"})
 	want.NoWait, want.MaxWait = false, c.conf.maxWait
 	err = c.stand(a, want)
+	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
 	return c.refused(err)
+}
+
+// rested counts a pause before a repetition, which ends now, whether it was slept through or not.
+func (c *call) rested(now time.Time) {
+	if !c.resting.IsZero() {
+		c.waited += now.Sub(c.resting)
+		c.resting = time.Time{}
+	}
 }
 
 // stand joins the line. The attempt begins when it has left it.
@@ -53,7 +63,7 @@ func (c *call) refused(err error) error {
 	}
 	c.refusal = &WaitError{
 		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
-		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait),
+		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait), waited: c.waited,
 	}
 	return c.refusal
 }

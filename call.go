@@ -102,6 +102,8 @@ type call struct {
 	refusal  *WaitError
 	next     step
 	pause    time.Duration
+	resting  time.Time     // since when it pauses before a repetition; zero when it does not
+	waited   time.Duration // for rate limits and before repetitions
 	hold     time.Duration // of the whole surface, after a 429
 	cause    error         // of the last attempt without a usable answer
 	done     bool          // a success was decoded
@@ -306,9 +308,11 @@ func (c *call) finish(loopErr error) error {
 
 // over tells the observers how the call ended.
 func (c *call) over(err error) {
+	now := time.Now()
+	c.rested(now)
 	c.emit(Event{
-		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: time.Since(c.began), Status: c.status, Code: c.answer.Code,
-		Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited, Status: c.status,
+		Code: c.answer.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }
 

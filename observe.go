@@ -39,7 +39,8 @@ type Event struct {
 	Status   int           // 0 when no answer arrived
 	Code     Code
 	Evidence Evidence      // of an attempt
-	Wait     time.Duration // of a wait, or the one that was decided on
+	Wait     time.Duration // of a wait: how long it is expected to take; for a repetition, what was decided on
+	Waited   time.Duration // of the whole call: how long it did wait, for rate limits and before repetitions
 	Reason   string        // why it waits, or what the decision rests on
 	Next     string        // of a decision: what comes next
 	Rate     RateWindow    // what the last answer said; At is zero when it said nothing
@@ -116,7 +117,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 			slog.String("value", e.Undocumented.Value))
 	case EventCall:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
-			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration))
+			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
 	}
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
 }

@@ -158,7 +158,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
 	c.emit(e)
 	if c.pause > 0 {
-		c.attempts[len(c.attempts)-1].Wait = c.pause
+		c.attempts[len(c.attempts)-1].Wait, c.resting = c.pause, now
 		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
 		c.emit(e)
 	}
