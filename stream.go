@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -80,9 +79,9 @@ func (o *opening) late() { o.help() }
 // if the attempt is not over by then: so whether the peer can have got the end is known for certain, whatever the transport.
 type streamBody struct {
 	head, tail *bytes.Reader
-	source     io.Reader
+	source     io.ReadCloser
 	left       int64 // of the source
-	close      func() error
+	closed     atomic.Bool
 	progress   func(n int64) // bytes of the source handed over
 	end        atomic.Int32
 }
@@ -102,7 +101,7 @@ var (
 func newStreamBody(head, tail []byte, source io.ReadCloser, size int64, progress func(int64)) *streamBody {
 	return &streamBody{
 		head: bytes.NewReader(head), tail: bytes.NewReader(tail), source: source, left: size,
-		close: sync.OnceValue(source.Close), progress: progress,
+		progress: progress,
 	}
 }
 
@@ -147,15 +146,20 @@ func (b *streamBody) finish() error {
 	case err != io.EOF:
 		return err
 	}
-	_ = b.close() // not every transport closes what it has read
+	_ = b.Close() // not every transport closes what it has read
 	if !b.end.CompareAndSwap(0, endHandedOver) {
 		return errStreamOver
 	}
 	return nil
 }
 
-// Close closes the source.
-func (b *streamBody) Close() error { return b.close() }
+// Close closes the source, once. Whoever comes second does not wait for the first.
+func (b *streamBody) Close() error {
+	if b.closed.Swap(true) {
+		return nil
+	}
+	return b.source.Close()
+}
 
 // cutShort ends the attempt for the body, and reports whether its end was never handed over.
 func (b *streamBody) cutShort() bool {
