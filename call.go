@@ -148,8 +148,15 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request,
 		}
 		option.applyCall(&c.conf, bad)
 	}
+	c.timeout = o.Timeout
+	if c.conf.timeout > 0 {
+		c.timeout = c.conf.timeout
+	}
 	if r.check != nil {
 		r.check(bad)
+	}
+	if r.stream != nil {
+		r.stream.check(c.ctx, c.timeout, bad)
 	}
 	for _, part := range []any{r.query, r.body} {
 		if self, ok := part.(interface{ check(*checks) }); ok {
@@ -169,10 +176,6 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request,
 	}
 	if rule, ok := c.conf.forbids(o, r); ok {
 		return forbidden(o, rule)
-	}
-	c.timeout = o.Timeout
-	if c.conf.timeout > 0 {
-		c.timeout = c.conf.timeout
 	}
 	c.pool = client.conf.budget.pool(o.Surface)
 	return nil

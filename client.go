@@ -70,6 +70,9 @@ type config struct {
 // goroutine and reads no environment. All mistakes in the arguments and options come back at once, as a [RefusedError].
 //
 // The base URL has to be https, except to this machine or with [AllowPlainHTTP].
+//
+// This package is not for browsers: a token in a web page belongs to everybody who opens it, and a browser follows redirects by itself.
+// Compiled for js/wasm and running in a browser, New wants a transport that is not net/http's, such as the sandbox's.
 func New(baseURL, token string, opts ...Option) (*Client, error) {
 	c := &config{
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -81,6 +84,7 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
 	c.locate(baseURL, &bad)
+	c.checkTransport(&bad)
 	if c.budget == nil {
 		c.budget = NewBudget()
 	}
@@ -116,6 +120,7 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 	var bad checks
 	conf.apply(opts, &bad)
 	conf.checkScheme(&bad)
+	conf.checkTransport(&bad)
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
@@ -224,6 +229,22 @@ func (c *config) locate(baseURL string, bad *checks) {
 func (c *config) checkScheme(bad *checks) {
 	if c.base.Scheme == "http" && !c.plainHTTP && !loopback(c.base.Hostname()) {
 		bad.add("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
+	}
+}
+
+// inBrowser reports whether net/http would leave requests to a browser.
+var inBrowser = func() bool { return false }
+
+func (c *config) checkTransport(bad *checks) {
+	if !inBrowser() {
+		return
+	}
+	var rt http.RoundTripper
+	if c.httpClient != nil {
+		rt = c.httpClient.Transport
+	}
+	if _, ok := rt.(*http.Transport); ok || rt == nil {
+		bad.add("transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
 	}
 }
 

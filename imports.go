@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -109,7 +109,7 @@ func beginsAsText(head []byte) bool {
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
 	u := upload{Upload: in}
 	defer u.close()
-	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream(), check: u.check}, readObject, opts)
+	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream()}, readObject, opts)
 }
 
 // FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
@@ -150,7 +150,7 @@ type upload struct {
 	opened io.ReadCloser
 }
 
-func (u *upload) check(bad *checks) {
+func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 	format, ok := fileFormats[u.extension()]
 	switch {
 	case u.base() == "":
@@ -177,47 +177,40 @@ func (u *upload) check(bad *checks) {
 	case u.Open == nil:
 		bad.add(filePart, "needs Open")
 	case ok:
-		u.sniff(format, bad)
+		u.sniff(ctx, limit, format, bad)
 	}
 }
 
-// sniff opens the file and looks whether it begins as its name says.
-func (u *upload) sniff(format fileFormat, bad *checks) {
-	file, err := u.Open()
-	if err != nil {
-		bad.add(filePart, "cannot be opened: %v", err)
-		return
-	}
-	if file == nil {
-		bad.add(filePart, "cannot be opened: Open returned nothing")
-		return
-	}
-	ahead := bufio.NewReaderSize(file, sniffBytes)
-	u.opened = struct {
-		io.Reader
-		io.Closer
-	}{ahead, file}
-	switch head, err := ahead.Peek(sniffBytes); {
-	case err != nil && err != io.EOF:
-		bad.add(filePart, "cannot be read: %v", err)
+// sniff opens the file and looks whether it begins as its name says. If the context ends before, nothing is sent anyway.
+func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileFormat, bad *checks) {
+	file, head, err := openSource(ctx, limit, u.Open, sniffBytes)
+	u.opened = file
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		bad.add(filePart, "%v", err)
 	case !format.begins(head):
 		bad.add(filePart, "does not begin as %s does", format.name)
 	}
 }
 
 // open gives what the check has opened, and opens the file anew after that.
-func (u *upload) open() (io.ReadCloser, error) {
+func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, error) {
 	if file := u.opened; file != nil {
 		u.opened = nil
 		return file, nil
 	}
-	return u.Open()
+	file, _, err := openSource(ctx, limit, u.Open, sniffBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", filePart, err)
+	}
+	return file, nil
 }
 
 // close closes what the check has opened, if it was never sent.
 func (u *upload) close() {
 	if u.opened != nil {
-		_ = u.opened.Close()
+		closeSoon(u.opened)
 	}
 }
 
@@ -244,8 +237,9 @@ func (u *upload) stream() *stream {
 	return &stream{
 		contentType: w.FormDataContentType(),
 		length:      int64(len(head)) + u.Size + int64(len(tail)),
-		open: func() (*streamBody, error) {
-			file, err := u.open()
+		check:       u.check,
+		open: func(ctx context.Context, limit time.Duration) (*streamBody, error) {
+			file, err := u.open(ctx, limit)
 			if err != nil {
 				return nil, err
 			}

@@ -242,7 +242,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *tooLargeError
 	switch evidence := a.evidence(resp, err); {
-	case evidence == EvidenceNotSent && permanent(err):
+	case (evidence == EvidenceNotSent || evidence == EvidenceRefused) && permanent(err):
 		return unreachable
 	case evidence == EvidenceNotSent:
 		return notSent

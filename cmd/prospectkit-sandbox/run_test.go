@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -377,7 +378,9 @@ func TestPortInUse(t *testing.T) {
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.BaseURL, "http://"), "/api/v1")
 	var stderr bytes.Buffer
 	require.Equal(t, exitFailure, run(t.Context(), []string{"-addr", addr}, io.Discard, &stderr))
-	require.Contains(t, stderr.String(), "in use")
+	_, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr)
+	require.Error(t, err)
+	require.Contains(t, stderr.String(), err.Error(), "each system has its own words")
 }
 
 func TestManualClockStartsBehindTheState(t *testing.T) {

@@ -1,0 +1,7 @@
+package sandbox
+
+// What this system says of a connection.
+const (
+	ConnRefused = connRefused
+	ConnReset   = connReset
+)
