@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,7 +17,9 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// Attempt is one try of a call, as errors, [Info] and observers report it. It holds no secrets, ids or query text.
+// Attempt is one try of a call, as errors, [Info] and observers report it. It holds no key, no id, query or URL of the call, and nothing
+// of the response but a Code, which is anything of at most 64 bytes if it is not [Code.Known]. The text of Err leaves out what
+// net/http quotes of a response that it cannot read; errors.Is and errors.As look into the original.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
@@ -106,7 +107,7 @@ var (
 func (a *attempt) open() (err error) {
 	if c := a.call; c.stream != nil {
 		if a.upload, err = c.stream.open(); err != nil {
-			c.status, c.answer, c.cause = 0, Error{}, err
+			c.status, c.answer, c.cause = 0, Error{}, c.foreign(err)
 		}
 	}
 	return err
@@ -230,16 +231,6 @@ func permanent(err error) bool {
 		err != nil && (strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
 }
 
-// misfitError says that the service's answer is fine, but does not fit what the caller wants it in. No repetition cures that.
-type misfitError struct{ error }
-
-func (e *misfitError) Unwrap() error { return e.error }
-
-func misfit(err error) bool {
-	_, ok := errors.AsType[*misfitError](err)
-	return ok
-}
-
 // sound mends what only a transport that is not net/http's returns: an answer beside an error, neither, or an answer without
 // a body.
 func sound(resp *http.Response, err error) (*http.Response, error) {
@@ -252,14 +243,6 @@ func sound(resp *http.Response, err error) (*http.Response, error) {
 		resp.Body = http.NoBody
 	}
 	return resp, nil
-}
-
-// withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
 }
 
 func closeBody(req *http.Request) {
