@@ -13,8 +13,9 @@ import (
 func (c *call) admit(a *attempt) error {
 	c.next = stop
 	c.rested(a.began)
-	if c.cause = c.ctx.Err(); c.cause != nil {
-		return c.cause
+	if c.ctx.Err() != nil {
+		c.cause = bothCauses(c.cause, c.stopped("before it was sent"))
+		return c.ctx.Err()
 	}
 	want := budget.Request{NoWait: true, WaitDay: true}
 	if c.conf.priority == PriorityBatch {
@@ -56,9 +57,15 @@ func (c *call) stand(a *attempt, want budget.Request) (err error) {
 
 // refused keeps why an attempt was not let go.
 func (c *call) refused(err error) error {
+	if err == nil {
+		return nil
+	}
 	full, ok := errors.AsType[*budget.RefusedError](err)
 	if !ok {
-		c.cause = err
+		if c.ctx.Err() != nil {
+			err = c.stopped("while it waited for the rate limit")
+		}
+		c.cause = bothCauses(c.cause, err)
 		return err
 	}
 	c.refusal = &WaitError{

@@ -47,14 +47,14 @@ type StartError struct {
 
 // Error says why the draft did not start.
 func (e *StartError) Error() string {
-	return "prospectkit: agents.create-and-start: the draft was saved, but not seen to start: " + causeText(e.cause, op.AgentsActivate.Name)
+	return describe("agents.create-and-start", "the draft was saved, but not seen to start", causeText(e.cause, op.AgentsActivate.Name))
 }
 
 // Unwrap returns what the activation came to, such as an [OutcomeUnknownError], which can be resolved again.
 func (e *StartError) Unwrap() error { return e.cause }
 
 // Outcome says whether the agent was started.
-func (e *StartError) Outcome() Outcome { return OutcomeOf(e.cause) }
+func (e *StartError) Outcome() Outcome { return outcomeOfCause(e.cause) }
 
 // Advice returns the advice of the cause.
 func (e *StartError) Advice() Advice {
@@ -67,7 +67,7 @@ func (e *StartError) Advice() Advice {
 // LogValue groups the fields that are safe to log.
 func (e *StartError) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("op", op.AgentsActivate.Name), slog.String("outcome", string(e.Outcome())), slog.String("code", string(CodeOf(e.cause))),
+		slog.String("op", op.AgentsActivate.Name), slog.String("outcome", string(e.Outcome())), slog.String("code", CodeOf(e.cause).logged()),
 	)
 }
 

@@ -9,18 +9,18 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/budget"
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// Attempt is one try of a call, as errors, [Info] and observers report it. It holds no secrets, ids or query text.
+// Attempt is one try of a call, as errors, [Info] and observers report it. It holds no key, no id, query or URL of the call, and nothing
+// of the response but a Code, which is anything of at most 64 bytes if it is not [Code.Known]. The text of Err leaves out what
+// net/http quotes of a response that it cannot read; errors.Is and errors.As look into the original.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
@@ -118,7 +118,7 @@ func (a *attempt) open() (err error) {
 		return nil
 	}
 	if a.upload, err = c.stream.open(c.ctx, c.timeout); err != nil {
-		c.status, c.answer, c.cause = 0, Error{}, err
+		c.status, c.answer, c.cause = 0, Error{}, c.foreign(err)
 	}
 	return err
 }
@@ -337,17 +337,6 @@ func refusedByProxy(err error) bool {
 	return false
 }
 
-// misfitError says that the service's answer is fine, but does not fit what the caller wants it in. No repetition cures that, nor an
-// answer that holds too much.
-type misfitError struct{ error }
-
-func (e *misfitError) Unwrap() error { return e.error }
-
-func misfit(err error) bool {
-	_, ok := errors.AsType[*misfitError](err)
-	return ok || errors.Is(err, jsonscan.ErrTooMuch)
-}
-
 // sound mends what only a transport that is not net/http's returns: an answer beside an error, neither, or an answer without
 // a body.
 func sound(resp *http.Response, err error) (*http.Response, error) {
@@ -360,14 +349,6 @@ func sound(resp *http.Response, err error) (*http.Response, error) {
 		resp.Body = http.NoBody
 	}
 	return resp, nil
-}
-
-// withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
 }
 
 func closeBody(req *http.Request) {

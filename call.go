@@ -82,6 +82,7 @@ type call struct {
 	header    http.Header
 	body      []byte
 	stream    *stream
+	ids       []string
 	secret    string
 	laterPage bool
 	look      lookup
@@ -135,6 +136,7 @@ func callIn(ctx context.Context) *call {
 // observed.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
 	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage, c.look = client, o, ctx, r.stream, r.secret, r.laterPage, r.look
+	c.ids = r.ids
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
@@ -236,11 +238,11 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		}
 		try.Status = resp.StatusCode
 	}
-	if c.cause = err; err == nil {
-		c.cause = a.bodyErr
-	}
-	if c.cause != nil {
+	if c.cause = c.foreign(cmp.Or(err, a.bodyErr)); c.cause != nil {
 		c.cause = c.ended(c.cause)
+	}
+	if end := c.ctx.Err(); end != nil && errors.Is(err, end) {
+		c.cause = c.stopped("while it waited for the response")
 	}
 	switch {
 	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
@@ -269,10 +271,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	e := &c.answer
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
-	if c.secret != "" {
-		body = e.hide(body, c.secret)
-	}
-	e.Body = string(body[:min(len(body), 2<<10)])
+	e.clean(c, body)
 	if asked, ok := retryAfter(resp, now); ok {
 		e.RetryAfter = asked
 		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
@@ -281,7 +280,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	}
 	if e.Status >= 300 && e.Status < 400 {
 		if to, err := resp.Location(); err == nil && to.Host != "" {
-			e.hint = "it points to host " + oneLine(to.Host)
+			e.hint = "it points to host " + oneLine(c.secrets().clean(to.Host, mostOfText))
 		}
 	}
 	switch e.Code {
@@ -301,7 +300,7 @@ func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
 	if info := c.conf.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.headers.Clone(), RequestID: c.answer.RequestID,
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.secrets().header(c.headers), RequestID: c.answer.RequestID,
 			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
@@ -334,11 +333,11 @@ func (c *call) result(loopErr error) error {
 		return c.refusal
 	}
 	e := c.failed()
-	if c.status == 0 && e.cause == nil {
-		e.cause = loopErr
+	if c.refusal != nil {
+		e.cause = bothCauses(e.cause, c.refusal)
 	}
-	if c.refusal != nil && e.cause == nil {
-		e.cause = c.refusal
+	if c.status == 0 && e.cause == nil {
+		e.cause = c.foreign(loopErr)
 	}
 	e.cause = c.ended(e.cause)
 	if c.late {
@@ -348,10 +347,32 @@ func (c *call) result(loopErr error) error {
 }
 
 // errTooLate stands for the deadline of the context, ahead of it: to wait for it would have been in vain.
-var errTooLate = fmt.Errorf("no time left for another attempt: %w", context.DeadlineExceeded)
+var errTooLate error = tooLateError{}
+
+type tooLateError struct{}
+
+func (tooLateError) Error() string        { return "the deadline is too near for another attempt" }
+func (tooLateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // ended adds the end of the context to a cause that does not tell it.
-func (c *call) ended(cause error) error { return bothCauses(cause, c.ctx.Err()) }
+func (c *call) ended(cause error) error {
+	switch {
+	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
+		return cause
+	case c.next.again():
+		return bothCauses(cause, c.stopped("before the next attempt"))
+	}
+	return bothCauses(cause, c.stopped(""))
+}
+
+// stopped is the end of the context, with its cause and what the call was about.
+func (c *call) stopped(when string) error {
+	end := bothCauses(context.Cause(c.ctx), c.ctx.Err())
+	if when == "" {
+		return end
+	}
+	return fmt.Errorf("stopped %s: %w", when, end)
+}
 
 // bothCauses keeps a failure beside the end of a context.
 func bothCauses(failure, end error) error {
@@ -379,6 +400,9 @@ func (c *call) failed() *Error {
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
 		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
+	}
+	if m, ok := errors.AsType[*misfitError](c.cause); ok {
+		e.RowID = c.secrets().clean(m.rowID, mostOfName)
 	}
 	return e
 }

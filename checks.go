@@ -46,13 +46,13 @@ type Violation struct {
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
 	if e.Rule != "" {
-		return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, e.Rule)
+		return describe(e.Op, "refused locally", string(e.Rule))
 	}
-	parts := make([]string, len(e.Violations))
+	text := describe(e.Op, "refused locally")
 	for i, v := range e.Violations {
-		parts[i] = v.Param + " " + v.Problem
+		text += [2]string{": ", "; "}[min(i, 1)] + printable(v.Param+" "+v.Problem)
 	}
-	return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, printable(strings.Join(parts, "; ")))
+	return text
 }
 
 // Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
@@ -70,6 +70,9 @@ func (e *RefusedError) Outcome() Outcome { return NotApplied }
 func (e *RefusedError) Advice() Advice {
 	if e.Rule != "" {
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
+	}
+	if e.Op == opFromEnv {
+		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
 	}
 	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
 }

@@ -27,6 +27,8 @@ const (
 	EnvToken   = "PROSPECTKIT_TOKEN"
 )
 
+const opFromEnv = "client.from-env"
+
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
 // Client is the entrance to the service: one field per surface. It is immutable and safe for concurrent use.
@@ -49,6 +51,7 @@ type config struct {
 	settings
 	base         *url.URL
 	auth         func() []string    // the Authorization header; a closure, so that no dump of a client shows it
+	secrets      func() secrets     // what no text of a peer's is to show; a closure for the same reason
 	shared       func() http.Header // of calls that add nothing to the common header; a closure for the same reason
 	userAgent    []string
 	httpClient   *http.Client  // the caller's, until build copies it
@@ -108,7 +111,7 @@ func FromEnv(opts ...Option) (*Client, error) {
 		bad.add(EnvToken, "is not set")
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: "client.from-env", Violations: bad}
+		return nil, &RefusedError{Op: opFromEnv, Violations: bad}
 	}
 	return New(baseURL, token, opts...)
 }
@@ -196,6 +199,8 @@ func (c *config) authenticate(token string, bad *checks) {
 	}
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 	c.auth = func() []string { return header }
+	hide := secrets(nil).key(token)
+	c.secrets = func() secrets { return hide }
 }
 
 // locate checks the base URL. Its text is not repeated in messages: swapped arguments would print the token.

@@ -123,13 +123,24 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			return nil
 		default:
 			if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-				return &misfitError{err}
+				return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
 			}
 			return nil
 		}
 	}
-	_, err := do(ctx, c, row, request{body: in}, read, opts)
+	_, err := do(ctx, c, row, request{body: in}, read, append([]CallOption{WithPath(o.Path)}, opts...))
 	return err
+}
+
+// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name is taken for one.
+func routeOf(path string) string {
+	elements := strings.Split(path, "/")
+	for i, element := range elements {
+		if plainName(element) == "" && element != "" {
+			elements[i] = "{id}"
+		}
+	}
+	return strings.Join(elements, "/")
 }
 
 func (o Operation) row() (*op.Op, checks) {
@@ -151,7 +162,7 @@ func (o Operation) row() (*op.Op, checks) {
 		bad.add("Operation.AttemptTimeout", "must not be negative")
 	}
 	row := &op.Op{
-		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
+		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
 		Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside), Provenance: op.CallerSupplied, Shape: op.Raw,
 		Timeout: o.AttemptTimeout,
 	}

@@ -265,8 +265,8 @@ func (p *pool) succeeded() {
 
 // WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
 // beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
-// else when its wait is over. errors.Is matches [ErrRateLimited], and context.DeadlineExceeded
-// when it was the deadline that was too near.
+// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
+// context.DeadlineExceeded when it was the deadline that was too near.
 type WaitError struct {
 	Op      string
 	Method  string
@@ -290,13 +290,23 @@ func (e *WaitError) Error() string {
 	if e.waited > 0 {
 		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
 	}
-	return fmt.Sprintf("prospectkit: %s: %sthe rate limit of surface %s (%s) has room in %s, which is beyond %s; it fits at %s",
-		e.Op, before, e.Surface, e.Window, e.Wait.Round(time.Millisecond), why, e.FitsAt.UTC().Format(time.RFC3339))
+	text := before + "the rate limit"
+	if e.Surface != "" {
+		text += " of surface " + string(e.Surface)
+	}
+	if e.Window != "" {
+		text += " (" + string(e.Window) + ")"
+	}
+	text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
+	if !e.FitsAt.IsZero() {
+		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
+	}
+	return describe(e.Op, text)
 }
 
-// Is matches [ErrRateLimited], and context.DeadlineExceeded if the deadline was too near.
+// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
 func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || e.deadline && target == context.DeadlineExceeded
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
 }
 
 // Outcome returns [NotApplied].
@@ -311,3 +321,5 @@ func (e *WaitError) Advice() Advice {
 func (e *WaitError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
 }
+
+func (e *WaitError) errorCode() Code { return CodeRateLimited }

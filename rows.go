@@ -141,7 +141,8 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 
 // RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
 // does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
-// an error that names the row. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
+// an [*Error] whose RowID names the row and whose text names type and field, but no value; what an UnmarshalJSON of yours returned
+// is found by errors.As. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
@@ -222,7 +223,7 @@ func typedRows[T any]() (read reader[typedRow[T]], release func()) {
 		}
 		err := decoder.Decode(c, &r.value)
 		if r.id = decoder.ID(); err != nil && c.Err() == nil {
-			return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
+			return newMisfit("a row", reflect.TypeFor[T](), r.id, err)
 		}
 		return err
 	}, decoder.Release

@@ -115,7 +115,8 @@ func TestRowsOfMismatchNamesTheRow(t *testing.T) {
 		body := `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`
 		lists := newClient(t, always(http.StatusOK, body)).Lists
 		_, err := prospectkit.Collect(prospectkit.RowsOf[contact](t.Context(), lists, listID, prospectkit.RowsParams{}), 10)
-		require.ErrorContains(t, err, `row "b" does not fit prospectkit_test.contact`)
+		require.ErrorContains(t, err, "a row does not fit prospectkit_test.contact: field age: got string, want int")
+		require.Equal(t, "b", asError(t, err).RowID)
 		var mismatch *json.UnmarshalTypeError
 		require.ErrorAs(t, err, &mismatch)
 		require.Equal(t, "age", mismatch.Field)
