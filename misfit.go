@@ -21,7 +21,10 @@ type misfitError struct {
 }
 
 // newMisfit describes why a value does not fit a type of the caller's.
-func newMisfit(what string, t reflect.Type, rowID string, err error) *misfitError {
+func newMisfit(what string, t reflect.Type, rowID string, err error) error {
+	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
+		return err
+	}
 	text := fmt.Sprintf("%s does not fit %s: %s", what, shorten(t.String(), mostOfName), misfitReason(t, err))
 	return &misfitError{foreignError{text, func() error { return err }}, rowID}
 }
