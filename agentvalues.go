@@ -38,8 +38,9 @@ type CheckedValue struct {
 	Near  []string // what it offers that differs in case or surrounding space only
 }
 
-// CheckValues looks values of a filter up before money is spent: the service accepts one that it does not know, and the agent then
-// matches nothing. The shape of the answer is not shown by the service's document, so a value is known if it stands anywhere in
+// CheckValues looks values of a filter up before money is spent: the service accepts one that it does not know. A region or title is then
+// matched by nobody. An industry is mapped to the closest one or, if none is close, dropped: the agent delivers people of every industry
+// and spends more. So do not start an agent with an industry that is not known. The shape of the answer is not shown by the service's document, so a value is known if it stands anywhere in
 // it as a text. Known is proof; not known is a hint to look again, all the more without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
