@@ -227,8 +227,8 @@ type CRMPushed struct {
 
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
 // with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
-// pushed and nothing is overwritten. It spends no credits. Its result can be seen in the CRM only, so after an
-// [OutcomeUnknownError] look there.
+// pushed and nothing is overwritten. It uses the connection of the team's designated sync user and the field mapping saved in the app,
+// and spends no credits. Its result can be seen in the CRM only, so after an [OutcomeUnknownError] look there.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
