@@ -89,10 +89,11 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 //
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for an agent of that name.
 //
-// Codes worth branching on: [CodeListNameTaken], also when a list holds the name; [CodeInsufficientCredits], with nothing
-// created or spent; [CodeAgentLimitReached]; [CodeListNotFound] and [CodeAgentSourceListEmpty] for a [PeopleWatcher];
-// [CodeAgentSignalRejected] for a [WebMonitor]; [CodeValidationFailed]; [CodeInvalidRequest], when
-// the service behind agents refuses.
+// Errors: documented: [CodeListNameTaken] (also when a list holds the name), [CodeInsufficientCredits] (with nothing created or
+// spent), [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest] (when the service that owns agents refuses),
+// [CodeListNotFound] (for a [PeopleWatcher]), [CodeAgentSourceListEmpty] (for a [PeopleWatcher]), [CodeAgentSignalRejected] (for a
+// [WebMonitor]); likely: [CodeListNameReserved], [CodeContactListRequired] (for a [PeopleWatcher]), [CodeListProcessing] (for a
+// [PeopleWatcher]).
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
 func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
@@ -138,19 +139,19 @@ func (s *AgentsService) listing() listing[Agent] {
 
 // Get reads one agent.
 //
-// Codes worth branching on: [CodeAgentNotFound], which also answers for an agent of another workspace.
+// Errors: likely: [CodeAgentNotFound] (also for an agent of another workspace).
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	return do(ctx, s.client, op.AgentsGet, request{ids: []string{agentID}}, readAgent, opts)
 }
 
-// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and neither the fields nor the answer
-// are shown by the service's document: you supply the fields. The same call again leaves the same state, but it is sent once all
+// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and fields and response are undocumented: you
+// supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). The same call again leaves the same state, but it is sent once all
 // the same, because a teammate may edit the draft in between.
 //
-// Codes worth branching on: [CodeAgentNotADraft], [CodeAgentNotFound]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for
-// legacy agents. After [CodeAgentProcessing] there is nothing to wait for: an agent that runs never becomes a draft again.
+// Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (nothing to wait for: an agent that runs never becomes a draft
+// again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -170,8 +171,9 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
-// Codes worth branching on: [CodeInsufficientCredits], with nothing billed; [CodeAgentNotADraft], also after it was activated before;
-// [CodeAgentNotFound]; [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for legacy agents.
+// Errors: documented: [CodeInsufficientCredits] (with nothing billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after
+// it was activated before), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
+// [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
@@ -206,7 +208,8 @@ func (v PauseVia) check(bad *checks) {
 //
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
-// Codes worth branching on: [CodeAgentNotRunning], when there is nothing to pause; [CodeAgentNotFound].
+// Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run is in progress); likely:
+// [CodeAgentNotFound], [CodeAgentTypeUnsupported].
 //
 // (path not shown), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
@@ -222,7 +225,7 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia,
 // list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: the error is a
 // [NotStartedError].
 //
-// Codes worth branching on: [CodeAgentNotFound], [CodeInsufficientScope], and those of [ListsService.Rows].
+// Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
@@ -268,7 +271,7 @@ func listless(a *Agent) error {
 // repetition helps. When the context ends, or five polls in a row have failed, the error is an [UnsettledError], and the agent as it
 // was seen last is returned beside it.
 //
-// Codes worth branching on: [CodeAgentNotFound].
+// Errors: those of [AgentsService.Get].
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
@@ -288,7 +291,7 @@ type AutocompleteField string
 // The vocabularies.
 const (
 	AutocompleteRegion   AutocompleteField = "region"   // a person's location
-	AutocompleteIndustry AutocompleteField = "industry" // free wording is mapped to the closest
+	AutocompleteIndustry AutocompleteField = "industry" // free wording is mapped to the closest; what is close to none widens the filter
 	AutocompleteTitle    AutocompleteField = "title"    // current and past job titles
 )
 

@@ -82,7 +82,7 @@ func (e *StartError) LogValue() slog.Value {
 //
 // Options that are meant for one request, such as [WithField], hold for the creation of the draft.
 //
-// Codes worth branching on: those of [AgentsService.Create] and [AgentsService.Activate].
+// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {

@@ -37,10 +37,14 @@ type CheckedValue struct {
 	Value string
 	Known bool     // autocomplete offers exactly this text
 	Near  []string // what it offers that differs in case or surrounding space only
+	// Widens is set for an industry that is not known: it is replaced by the closest one or dropped, and the agent then delivers,
+	// and spends, more.
+	Widens bool
 }
 
-// CheckValues looks values of a filter up before money is spent: the service accepts one that it does not know, and the agent then
-// matches nothing. The shape of the answer is not shown by the service's document, so a value is known if it stands anywhere in
+// CheckValues looks values of a filter up before money is spent: the service accepts one that it does not know. A region or title is then
+// matched by nobody. An industry is mapped to the closest one or, if none is close, dropped: the agent delivers people of every industry
+// and spends more, which Widens in the result warns of. The shape of the answer is not shown by the service's document, so a value is known if it stands anywhere in
 // it as a text. Known is proof; not known is a hint to look again, all the more without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
@@ -67,7 +71,9 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 				return checked, err
 			}
 		}
-		checked = append(checked, compareValue(value, offers[key]))
+		found := compareValue(value, offers[key])
+		found.Widens = in.Field == AutocompleteIndustry && !found.Known
+		checked = append(checked, found)
 	}
 	return checked, nil
 }

@@ -102,23 +102,29 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 		pager(func(o *Object) string { return o.Text("id") })
 }
 
-// Create makes a campaign. Body and answer are not shown by the document: you supply the fields. Parts of the campaign may be
+// Create makes a campaign. Body and response are undocumented: you supply the fields. The sandbox takes name and optionally channels,
+// listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
+// campaigns.create and steps.sent). Parts of the campaign may be
 // generated, so it counts as spending credits. Names may repeat, so a second call makes a second campaign: it is sent once, and
 // after an unknown outcome only a look at [CampaignsService.List] helps.
 //
-// Codes worth branching on: [CodeInvalidCampaignChannels], [CodeCampaignListCapReached].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
+// [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
+// [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.CampaignsCreate, request{body: in}, readObject, opts)
 }
 
-// Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and
-// answer is shown by the document: you supply the fields. It is sent once.
+// Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and response
+// is documented: you supply the fields. The sandbox takes name, channels, listIds and steps, at least one (assumed: rule
+// campaigns.adjust and steps.sent). It is sent once.
 //
-// Codes worth branching on: [CodeCampaignInitializing], see [CampaignsService.WaitInitialized];
-// [CodeListIncompatibleWithChannels], which may pass right after a list was filled; [CodeCampaignListCapReached]; [CodeListEmpty];
-// [CodeCampaignNotFound].
+// Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
+// [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels] (may pass right after a list
+// was filled), [CodeCampaignListCapReached], [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken],
+// [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -127,7 +133,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 
 // Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is shown by the document.
 //
-// Codes worth branching on: [CodeCampaignNotFound].
+// Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
@@ -137,7 +143,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 // ScheduledSends lists what a campaign has sent and will send. The shape is not shown by the document; for the states see
 // [SendState].
 //
-// Codes worth branching on: [CodeCampaignNotFound].
+// Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
@@ -147,6 +153,8 @@ func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string
 // StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as [CampaignsService.All] does. Each has an id
 // and a sequenceNumber; nothing else is documented.
 //
+// Errors: those of [CampaignsService.Steps].
+//
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
 	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
@@ -155,16 +163,19 @@ func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts 
 // Sends iterates over what a campaign has sent and will send, under "scheduledSends" or "data" and otherwise as
 // [CampaignsService.All] does. For the states of a send see [SendState].
 //
+// Errors: those of [CampaignsService.ScheduledSends].
+//
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
 	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
 }
 
-// EditSend changes a scheduled send before it goes out. Body and answer are not shown by the document: you supply the fields. It
-// is sent once; after an unknown outcome look at [CampaignsService.ScheduledSends].
+// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
+// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). It is sent once; after an unknown outcome look at
+// [CampaignsService.Sends].
 //
-// Codes worth branching on: [CodeScheduledSendNotEditable], unless the state is scheduled or approval_required;
-// [CodeScheduledSendNotFound].
+// Errors: documented: [CodeScheduledSendNotEditable] (unless the state is scheduled or approval_required); likely:
+// [CodeScheduledSendNotFound], [CodeConnectionNoteTooLong].
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -177,11 +188,11 @@ type StepPreview struct {
 	Preview Object `json:"preview"`
 }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are not shown by the document:
-// give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply both.
+// The sandbox takes nothing: what the body says is ignored (assumed: rule steps.preview.shape). Give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
 // rendering costs credits is not shown either, so it counts as spending, and is not sent again after a lost answer.
 //
-// Codes worth branching on: [CodeStepPreviewUnavailable], [CodeSequenceStepNotFound].
+// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound].
 //
 // POST (path not shown), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
@@ -202,8 +213,8 @@ type Approval struct {
 // and its status in the listing, as far as that can be read: that they stand there is assumed. [CodeCampaignNotApprovable] answers
 // for a campaign that is active already.
 //
-// Codes worth branching on: [CodeCampaignNotReady], [CodeCampaignNotApprovable], [CodeCampaignNotFound], which also answers for a
-// campaign of another owner; [CodeCampaignBusy], which passes within seconds.
+// Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner), [CodeCampaignNotApprovable] (also for one that
+// is active already), [CodeCampaignBusy] (passes within seconds), [CodeCampaignNotReady], [CodeValidationFailed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {

@@ -29,6 +29,8 @@ type Ensured struct {
 // If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken]. If an
 // outcome stays unknown until the context ends, the error is the [OutcomeUnknownError].
 //
+// Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
+//
 // POST /business/lists and GET /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)

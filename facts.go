@@ -73,8 +73,8 @@ func (e FactEdit) check(bad *checks) {
 // The same edit again leaves the same state, but it is sent once all the same, because a teammate may edit in between;
 // [RepeatAfterDoubt] allows more. No read of a fact is shown by the document, so an unknown outcome cannot be resolved.
 //
-// Codes worth branching on: [CodeLearnedFactNotAnonymized], which [CheckClaim] foresees; [CodeLearnedFactNotFound], also for a
-// fact that is retired or another team's; [CodeValidationFailed].
+// Errors: documented: [CodeLearnedFactNotFound] (also for one that is retired or another team's), [CodeLearnedFactNotAnonymized]
+// ([CheckClaim] foresees it), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {

@@ -103,7 +103,8 @@ func beginsAsText(head []byte) bool {
 // the file is then opened anew. If it is cut short, because the file cannot be read to its end or the connection breaks before, the
 // error says that nothing was applied, since the end of the form never left. After that, an [OutcomeUnknownError] cannot be resolved.
 //
-// Codes worth branching on: [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
+// Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
+// [CodeImportNotFound].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
@@ -116,8 +117,8 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 // form, as the service's document words it; what [WithField] adds becomes further fields (assumed). [ImportsService.FromUploadJSON] sends
 // the id as JSON. It is sent once.
 //
-// Codes worth branching on: [CodeImportNotFound]; [CodeImportFileMissing], while the upload is not complete;
-// [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
+// Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported],
+// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
@@ -129,6 +130,8 @@ func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts .
 // FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: its document speaks of
 // a form.
 //
+// Errors: those of [ImportsService.FromUpload].
+//
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.ImportsCreate, request{
@@ -136,8 +139,10 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 	}, readObject, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and answer are not shown by the document:
-// you supply the fields. It is sent once; a second one only reserves another upload.
+// Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and response are undocumented: you supply the
+// fields. The sandbox takes any body (assumed: rule imports.presign). It is sent once; a second one only reserves another upload.
+//
+// Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {

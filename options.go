@@ -202,7 +202,7 @@ func WithQuery(key, value string) CallOption {
 }
 
 // WithField adds a body field whose name the service's document does not show. A field that the call has already, or knows by
-// that name, is refused.
+// that name, is refused. The value is encoded as one of [Fields] is.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		if name == "" {

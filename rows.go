@@ -116,7 +116,7 @@ type rowsQuery struct {
 // Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range starts anew.
 // Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [Track].
 //
-// Codes worth branching on: [CodeInvalidRowFilters], [CodeListNotFound], [CodeListProcessing].
+// Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
@@ -125,6 +125,8 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 
 // RowsPages is [ListsService.Rows] by whole pages, with totals and the kind of the list.
 //
+// Errors: those of [ListsService.Rows].
+//
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Page[Row], error] {
 	return rowsPager(s, listID, p, plainRows, (*Row).ID).pages(ctx, opts)
@@ -132,7 +134,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 
 // RowsPage reads one page of rows. A page past the end is empty.
 //
-// Codes worth branching on: [CodeInvalidRowFilters], [CodeListNotFound], [CodeListProcessing].
+// Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
@@ -143,6 +145,8 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 // does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
 // an [*Error] whose RowID names the row and whose text names type and field, but no value; what an UnmarshalJSON of yours returned
 // is found by errors.As. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
+//
+// Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {

@@ -136,7 +136,7 @@ func newProfilePage(page *scrollPage[Profile], err error) (*ProfilePage, error) 
 // The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
 // delivered is never asked for again. An error behind the first page is a [ScrollError]: it says how much was delivered.
 //
-// Codes worth branching on: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...IterOption) iter.Seq2[*Profile, error] {
@@ -148,17 +148,18 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...I
 // It is sent again after an error of the service itself, because a failed request is never billed, but not after a lost answer:
 // then the error is an [OutcomeUnknownError].
 //
-// Codes worth branching on: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
+// Errors: those of [SearchService.Prospects].
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts ...CallOption) (*ProfilePage, error) {
 	return newProfilePage(s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts))
 }
 
-// SaveToList runs a search on the service's side and saves the matches into a list. Body and answer are not shown by the
-// document: you supply the fields. It counts as spending credits. It is sent once; after an unknown outcome look at the list.
+// SaveToList runs a search on the service's side and saves the matches into a list. Body and response are undocumented: you supply the
+// fields. The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as spending credits. It is sent once; after an unknown outcome look at the list.
 //
-// Codes that fit here: [CodeSearchFiltersInvalid], [CodeInsufficientCredits], and those of [ListsService.SaveToList].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
+// [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -176,7 +177,7 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 // takes size as a search does is assumed. Whether it spends credits is not shown by the document, so it counts as spending, and
 // [MaxPaidPages] or [UnlimitedPages] has to be given.
 //
-// Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
+// Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...IterOption) iter.Seq2[*Profile, error] {
@@ -186,18 +187,20 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 // RunSavedPage reads the first page of what a saved search finds; its Next reads on. What [SearchService.RunSaved] says about
 // size and credits holds here, too.
 //
-// Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
+// Errors: those of [SearchService.RunSaved].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ProfilePage, error) {
 	return newProfilePage(s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts))
 }
 
-// Companies searches for companies. Body and answer are not shown by the document: you supply the fields. The path is the one
+// Companies searches for companies. Body and response are undocumented: you supply the fields. The sandbox takes filters, with
+// headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken (assumed: rule search.companies). The path is the one
 // printed there, outside of /business as no other; [WithPath] changes it. Whether it spends credits is not shown, so it counts
 // as spending, and is not sent again after a lost answer.
 //
-// Codes that fit here: [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid],
+// [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeInsufficientCredits].
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {

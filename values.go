@@ -13,6 +13,9 @@ import (
 )
 
 // Fields is a request body, or a part of one, whose field names the service's document does not show: you supply them.
+//
+// What encoding/json encodes may be in it. A [time.Time], at any depth, leaves as the service writes its own: in UTC, with three digits of
+// milliseconds, unless a type with a MarshalJSON of its own writes it. Text that is not valid UTF-8 is refused.
 type Fields map[string]any
 
 // checkChoice refuses a choice of people that came out empty, as it could mean everybody.

@@ -157,7 +157,7 @@ func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
 // A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
 // have failed, the error is an [UnsettledError], and the list as it was seen last is returned beside it.
 //
-// Codes worth branching on: [CodeListNotFound].
+// Errors: those of [ListsService.Get].
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
