@@ -35,7 +35,7 @@ func installLists(t *testing.T, readme string) (lists [][]string) {
 func TestInstallAsWritten(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
-	stranger(t, root, "v0.0.1") // for its environment: nothing is taken from the caches of this machine but what others have published
+	stranger(t, root, "v0.0.1")                             // for its environment: nothing is taken from the caches of this machine but what others have published
 	_, others, ok := strings.Cut(os.Getenv("GOPROXY"), ",") // without the proxy of this tree, which the list is to make
 	require.True(t, ok)
 	t.Setenv("GOPROXY", others)
