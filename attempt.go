@@ -187,11 +187,7 @@ func (a *attempt) exchanged(ctx context.Context, base http.RoundTripper, renew f
 func (a *attempt) trace(cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 	t := &a.tracer
 	*t = httptrace.ClientTrace{
-		GetConn: func(string) {
-			if a.asked.Swap(true) && a.keyed.Load() {
-				cancel(errReplay)
-			}
-		},
+		GetConn: func(string) { a.asked.Store(true) },
 		GotConn: func(info httptrace.GotConnInfo) {
 			a.reused.Store(info.Reused)
 			if again := a.conns.Add(1) > 1; !again || !a.http2.Load() && !a.keyed.Load() {
