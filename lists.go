@@ -104,7 +104,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return do(ctx, s.client, op.ListsList, request{query: p}, readPage(readList), opts)
+	return do(ctx, s.client, op.ListsList, request{query: p, proof: isPage}, readPage(readList), opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -144,7 +144,9 @@ func (n NewList) check(bad *checks) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.client, op.ListsCreate, request{body: in, look: s.lookForNew(in)}, readList, opts)
+	return do(ctx, s.client, op.ListsCreate, request{
+		body: in, look: s.lookForNew(in), proof: func(made any) bool { return made.(*List).Name == in.Name },
+	}, readList, opts)
 }
 
 // GetListParams says what to read with a list.
@@ -228,7 +230,10 @@ type CRMPushed struct {
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do(ctx, s.client, op.ListsCRMPush, request{ids: []string{listID}, body: in}, readCRMPushed, opts)
+	return do(ctx, s.client, op.ListsCRMPush, request{
+		ids: []string{listID}, body: in,
+		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
+	}, readCRMPushed, opts)
 }
 
 // AddMembers adds existing contacts to a list. Body and answer are not shown by the document: you supply the fields. Whether it
