@@ -74,8 +74,16 @@ func (ws *workspace) ownerKey() *key {
 
 // findKey finds the key of a request: none if it may not be used, for whatever reason.
 func (sb *Sandbox) findKey(r *http.Request, now time.Time) *key {
-	token, password, ok := r.BasicAuth()
-	if !ok || password != "" {
+	if _, password, _ := r.BasicAuth(); password != "" {
+		return nil
+	}
+	return sb.keyOf(r, now)
+}
+
+// keyOf finds the key of a request whatever its password.
+func (sb *Sandbox) keyOf(r *http.Request, now time.Time) *key {
+	token, _, ok := r.BasicAuth()
+	if !ok {
 		return nil
 	}
 	k := sb.keys[token]

@@ -22,14 +22,16 @@ type workspace struct {
 	keys    []*key
 	folders []Folder
 	crm     CRM
-	agents  []*agent // oldest first
-	lists   []*list  // oldest first
-	byID    map[string]*list
-	windows map[op.Surface]*quota
-	ledger  []LedgerEntry
-	pushes  []CRMPush
-	ids     uint64 // how many were handed out
-	version int    // grows with every change, so that prepared answers know when they are stale
+
+	crmInvented bool     // some of the supported kinds
+	agents      []*agent // oldest first
+	lists       []*list  // oldest first
+	byID        map[string]*list
+	windows     map[op.Surface]*quota
+	ledger      []LedgerEntry
+	pushes      []CRMPush
+	ids         uint64 // how many were handed out
+	version     int    // grows with every change, so that prepared answers know when they are stale
 }
 
 const (
@@ -49,7 +51,7 @@ func (sb *Sandbox) load(state State) {
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
 		sb: sb, number: len(sb.workspaces) + 1, name: seed.Name, user: seed.User, plan: seed.Plan, balance: seed.Credits,
-		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(),
+		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(), crmInvented: len(seed.CRM.Supported) == 0,
 		byID: map[string]*list{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)

@@ -213,7 +213,7 @@ func TestAccount(t *testing.T) {
 		require.Equal(t, "spent in the app", sb.Ledger()[0].Reason)
 		r := c.get("/business/prospects/filter-options")
 		require.NotEmpty(t, r.ok(200)["filterOptions"])
-		require.Equal(t, "search.filter-options", r.header.Get("X-Sandbox-Assumed"))
-		require.Empty(t, r.header.Get("RateLimit-Limit"), "no limits are shown for this surface")
+		require.Equal(t, "search.filter-options, limits.unshown", r.header.Get("X-Sandbox-Assumed"))
+		r.requireRate(120, 119, 60)
 	})
 }

@@ -234,8 +234,9 @@ func TestFlagsShapeTheSandbox(t *testing.T) {
 		require.EqualValues(t, 5_000, start(t).Credits)
 	})
 	t.Run("limits", func(t *testing.T) {
-		require.NotEmpty(t, start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
-		require.Empty(t, start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+		require.Equal(t, "120", start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+		raised := start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header
+		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and told as ever")
 	})
 	t.Run("strict", func(t *testing.T) {
 		a, err := start(t, "-strict").api(t, "GET", "/business/credits", "")
