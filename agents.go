@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -106,6 +107,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	row.Shape = op.Typed // of the answer: what the document does not show is in the request
 	return do(ctx, s.client, &row, request{
 		body: spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+		proof: func(made any) bool { return strings.TrimSpace(made.(*Agent).Name) == strings.TrimSpace(spec.name) },
 	}, readNewAgent, spec.options(opts))
 }
 
@@ -143,7 +145,9 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.client, op.AgentsGet, request{ids: []string{agentID}}, readAgent, opts)
+	return do(ctx, s.client, op.AgentsGet, request{
+		ids: []string{agentID}, proof: func(a any) bool { return a.(*Agent).ID != "" },
+	}, readAgent, opts)
 }
 
 // Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and fields and response are undocumented: you
@@ -179,6 +183,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	agent, err := do(ctx, s.client, op.AgentsActivate, request{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
+		proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
 	}, readActivated, opts)
 	if err == nil && agent.ID == "" {
 		agent.ID = agentID

@@ -30,6 +30,10 @@ type request struct {
 	laterPage bool    // of a scroll: its token may be spent by an attempt
 	free      bool    // spends nothing, although the operation may
 	look      lookup  // how an unknown outcome is resolved
+
+	// proof tells whether an answer shows by itself that it is the service's: it holds what only the service can know of the call.
+	// Without one, a read that has a shape proves itself by it, and nothing else does.
+	proof func(answer any) bool
 }
 
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
@@ -61,6 +65,13 @@ func (c *callOf[T]) decode(body []byte) error {
 	return decodeAnswer(&c.cursor, c.op, body, c.out, c.read)
 }
 
+func (c *callOf[T]) proved() bool {
+	if c.proof != nil {
+		return c.proof(c.out)
+	}
+	return c.op.Shape != op.Raw && !c.op.Write()
+}
+
 // call is one call on its way: the state that the attempts share.
 type call struct {
 	client *Client
@@ -86,8 +97,12 @@ type call struct {
 	secret    string
 	laterPage bool
 	look      lookup
+	proof     func(answer any) bool
 	timeout   time.Duration
-	decoder   interface{ decode(body []byte) error }
+	decoder   interface {
+		decode(body []byte) error
+		proved() bool // of what was decoded
+	}
 
 	observers []Observer // of the client, and those that its hooks have for this call
 
@@ -135,7 +150,8 @@ func callIn(ctx context.Context) *call {
 // prepare turns arguments and options into a call, or refuses them with every violation at once. A refused call can only be
 // observed.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
-	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage, c.look = client, o, ctx, r.stream, r.secret, r.laterPage, r.look
+	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage = client, o, ctx, r.stream, r.secret, r.laterPage
+	c.look, c.proof = r.look, r.proof
 	c.ids = r.ids
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
@@ -246,10 +262,11 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	}
 	switch {
 	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
-		if c.cause = c.decoder.decode(*a.body); c.cause == nil {
+		if c.cause = c.accept(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stop
 			c.pool.succeeded()
 		}
+		try.Code = c.answer.Code
 	case resp != nil && !success(resp.StatusCode):
 		c.fail(resp, *a.body, now)
 		try.Code = c.answer.Code

@@ -196,7 +196,9 @@ type StepPreview struct {
 //
 // POST (path not shown), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do(ctx, s.client, op.CampaignsPreviewStep, request{ids: []string{campaignID, stepID}, body: in}, readStepPreview, opts)
+	return do(ctx, s.client, op.CampaignsPreviewStep, request{
+		ids: []string{campaignID, stepID}, body: in, proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
+	}, readStepPreview, opts)
 }
 
 // Approval is what the service says to an approved campaign.
@@ -218,7 +220,10 @@ type Approval struct {
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do(ctx, s.client, op.CampaignsApprove, request{ids: []string{campaignID}, look: s.lookForApproval(campaignID)}, readApproval, opts)
+	return do(ctx, s.client, op.CampaignsApprove, request{
+		ids: []string{campaignID}, look: s.lookForApproval(campaignID),
+		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
+	}, readApproval, opts)
 }
 
 // lookForApproval reads the status of a campaign from the listing. Only an active one proves anything.
@@ -248,7 +253,7 @@ func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 func inListing(listing Object, id string) (Object, bool) {
 	campaigns, _ := elementsOf(listing, "campaigns")
 	for c := range campaigns.All("") {
-		if strings.EqualFold(c.Text("id"), id) {
+		if sameID(c.Text("id"), id) {
 			return c, true
 		}
 	}

@@ -181,6 +181,9 @@ func isID(s string) bool {
 	return true
 }
 
+// sameID compares ids, in which case does not count.
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
+
 // optionalID accepts the zero value too.
 func (c *checks) optionalID(param, value string) {
 	if value != "" {

@@ -66,7 +66,9 @@ type config struct {
 	budget    *Budget
 	observers []Observer
 	novelties *novelties // shared by With
-	hooks     []CallHook
+
+	headersSeen *headersSeen // shared by With, unless the transport is another
+	hooks       []CallHook
 }
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It makes no request, starts no
@@ -82,6 +84,8 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
 		novelties: new(novelties),
+
+		headersSeen: new(headersSeen),
 	}
 	var bad checks
 	c.authenticate(token, &bad)
@@ -128,6 +132,7 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
 	if conf.httpClient != before {
+		conf.headersSeen = new(headersSeen)
 		conf.build()
 	}
 	return newClient(&conf), nil

@@ -5,7 +5,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -18,7 +23,7 @@ type reader[T any] func(*jsonscan.Cursor, *T) error
 // decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
 func decodeAnswer[T any](c *jsonscan.Cursor, o *op.Op, body []byte, out *T, read reader[T]) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if o.Shape == op.Typed || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
+		if o.Shape == op.Typed || o.Class == op.MeteredRead || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
 			return errors.New("the answer is empty")
 		}
 		return nil
@@ -142,4 +147,78 @@ func (p *Page[T]) readTotals(c *jsonscan.Cursor) {
 			c.Skip()
 		}
 	}
+}
+
+// headersSeen is what a client has learnt about the rate headers, which the document promises with every success. Clients of With
+// share it.
+type headersSeen struct {
+	on      sync.Map    // of *pool: the surfaces whose successes have come with them
+	any     atomic.Bool // there is such a surface
+	dropped atomic.Bool // a success that was surely the service's has come without them: something in between drops them
+}
+
+func (h *headersSeen) learn(p *pool) {
+	if !h.has(p) {
+		h.on.Store(p, nil)
+		h.any.Store(true)
+	}
+}
+
+func (h *headersSeen) has(p *pool) bool {
+	_, ok := h.on.Load(p)
+	return ok
+}
+
+var (
+	errEnveloped = errors.New("a success that holds an error envelope is none")
+	errStrange   = errors.New("nothing shows that the success is the service's: it has no RateLimit headers, and not what was asked for")
+)
+
+// accept decodes a success, and refuses one that is not surely the service's: gateways and error pages answer with 2xx, too. The rate
+// headers tell it, or the answer proves itself by what only the service can know of the call. Where the document shows no shape to
+// prove it by, a read may pass unless its surface is known to have the headers. Anything else passes only where the headers are
+// known to be dropped.
+func (c *call) accept(a *attempt, resp *http.Response, now time.Time) error {
+	err := c.decoder.decode(*a.body)
+	seen, proved := c.client.conf.headersSeen, err == nil && c.decoder.proved()
+	switch {
+	case !proved && enveloped(*a.body):
+		err = errEnveloped
+	case err != nil:
+	case a.rated:
+		seen.learn(c.pool)
+		return nil
+	case proved:
+		if !seen.dropped.Load() {
+			seen.dropped.Store(true)
+		}
+		return nil
+	case c.op.Class == op.Read && c.op.Shape == op.Raw && !seen.has(c.pool) && plausible(*a.body):
+		return nil
+	case seen.dropped.Load() && !seen.any.Load() && saysJSON(resp) && plausible(*a.body):
+		return nil
+	default:
+		err = errStrange
+	}
+	if !a.rated || err == errEnveloped { //nolint:errorlint // it is our own
+		c.fail(resp, *a.body, now) // so that one can see who has answered
+	}
+	return err
+}
+
+// enveloped reports whether a body is an error envelope.
+func enveloped(body []byte) bool {
+	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
+}
+
+// plausible reports whether a JSON text can be an answer of a shape that is not shown: an object or an array, and no error of anybody.
+func plausible(body []byte) bool {
+	c := jsonscan.New(body)
+	fault, failed := jsonscan.Lookup(body, "error")
+	return (c.Is('{') || c.Is('[')) && (!failed || string(fault) == "null")
+}
+
+func saysJSON(resp *http.Response) bool {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }

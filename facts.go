@@ -78,7 +78,9 @@ func (e FactEdit) check(bad *checks) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return do(ctx, s.client, op.FactsEdit, request{ids: []string{factID}, body: in}, readFact, opts)
+	return do(ctx, s.client, op.FactsEdit, request{
+		ids: []string{factID}, body: in, proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
+	}, readFact, opts)
 }
 
 func readFact(c *jsonscan.Cursor, f *Fact) error {

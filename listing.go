@@ -31,7 +31,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	if number > 1 {
 		query.PageNum = number
 	}
-	return do(ctx, l.client, l.op, request{ids: l.ids, query: query}, l.readPage, opts)
+	return do(ctx, l.client, l.op, request{ids: l.ids, query: query, proof: isPage}, l.readPage, opts)
 }
 
 func (l listing[T]) readPage(c *jsonscan.Cursor, p *Page[T]) error {

@@ -108,7 +108,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return do(ctx, s.client, op.ListsList, request{query: p}, readPage(readList, p.Limit), opts)
+	return do(ctx, s.client, op.ListsList, request{query: p, proof: isPage}, readPage(readList, p.Limit), opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -148,7 +148,9 @@ func (n NewList) check(bad *checks) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.client, op.ListsCreate, request{body: in, look: s.lookForNew(in)}, readList, opts)
+	return do(ctx, s.client, op.ListsCreate, request{
+		body: in, look: s.lookForNew(in), proof: func(made any) bool { return made.(*List).Name == in.Name },
+	}, readList, opts)
 }
 
 // GetListParams says what to read with a list.
@@ -234,7 +236,10 @@ type CRMPushed struct {
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do(ctx, s.client, op.ListsCRMPush, request{ids: []string{listID}, body: in}, readCRMPushed, opts)
+	return do(ctx, s.client, op.ListsCRMPush, request{
+		ids: []string{listID}, body: in,
+		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
+	}, readCRMPushed, opts)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds,

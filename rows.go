@@ -169,7 +169,7 @@ type rowReader[R any] func() (read reader[R], release func())
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, rows rowReader[R], opts []CallOption) (*Page[R], error) {
 	read, release := rows()
 	defer release()
-	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check}, readPage(read, p.Limit), opts)
+	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check, proof: isPage}, readPage(read, p.Limit), opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, rows rowReader[R], id func(*R) string) pager[R] {
