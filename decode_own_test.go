@@ -243,7 +243,7 @@ func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
 			return err
 		},
 		"companies": func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.Companies(ctx, prospectkit.Fields{"filters": prospectkit.Fields{}})
+			_, err := c.Search.Companies(ctx, prospectkit.Fields{"query": "engines"})
 			return err
 		},
 		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
