@@ -20,15 +20,13 @@ type User struct {
 
 // Me returns the owner of the key. It works as a health check of address, key and network.
 //
-// Codes worth branching on: [CodeUnauthorized].
-//
 // GET /business/me, scope any.
 func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
 	return do(ctx, s.client, op.AccountMe, request{}, readUser, opts)
 }
 
-// Credits returns the credit balance of the workspace. Its shape is not shown by the service's document: print Raw once and
-// read your field.
+// Credits returns the credit balance of the workspace. Its shape is undocumented: the sandbox answers with credits.balance (assumed). Read
+// it by [Object.IntOK] or [Object.Find], so that a wrong guess does not read as 0 credits.
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {

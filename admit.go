@@ -12,8 +12,10 @@ import (
 // attempt begins when it may leave.
 func (c *call) admit(a *attempt) error {
 	c.next = stop
-	if c.cause = c.ctx.Err(); c.cause != nil {
-		return c.cause
+	c.rested(a.began)
+	if c.ctx.Err() != nil {
+		c.cause = bothCauses(c.cause, c.stopped("before it was sent"))
+		return c.ctx.Err()
 	}
 	want := budget.Request{NoWait: true, WaitDay: true}
 	if c.conf.priority == PriorityBatch {
@@ -31,10 +33,19 @@ func (c *call) admit(a *attempt) error {
 	c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "in line for the rate limit"})
 	want.NoWait, want.MaxWait = false, c.conf.maxWait
 	err = c.stand(a, want)
+	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
 	return c.refused(err)
+}
+
+// rested counts a pause before a repetition, which ends now, whether it was slept through or not.
+func (c *call) rested(now time.Time) {
+	if !c.resting.IsZero() {
+		c.waited += now.Sub(c.resting)
+		c.resting = time.Time{}
+	}
 }
 
 // stand joins the line. The attempt begins when it has left it.
@@ -46,14 +57,20 @@ func (c *call) stand(a *attempt, want budget.Request) (err error) {
 
 // refused keeps why an attempt was not let go.
 func (c *call) refused(err error) error {
+	if err == nil {
+		return nil
+	}
 	full, ok := errors.AsType[*budget.RefusedError](err)
 	if !ok {
-		c.cause = err
+		if c.ctx.Err() != nil {
+			err = c.stopped("while it waited for the rate limit")
+		}
+		c.cause = bothCauses(c.cause, err)
 		return err
 	}
 	c.refusal = &WaitError{
 		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
-		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait),
+		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait), waited: c.waited,
 	}
 	return c.refusal
 }

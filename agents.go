@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -89,10 +90,11 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 //
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for an agent of that name.
 //
-// Codes worth branching on: [CodeListNameTaken], also when a list holds the name; [CodeInsufficientCredits], with nothing
-// created or spent; [CodeAgentLimitReached]; [CodeListNotFound] and [CodeAgentSourceListEmpty] for a [PeopleWatcher];
-// [CodeAgentSignalRejected] for a [WebMonitor]; [CodeValidationFailed]; [CodeInvalidRequest], when
-// the service behind agents refuses.
+// Errors: documented: [CodeListNameTaken] (also when a list holds the name), [CodeInsufficientCredits] (with nothing created or
+// spent), [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest] (when the service that owns agents refuses),
+// [CodeListNotFound] (for a [PeopleWatcher]), [CodeAgentSourceListEmpty] (for a [PeopleWatcher]), [CodeAgentSignalRejected] (for a
+// [WebMonitor]); likely: [CodeListNameReserved], [CodeContactListRequired] (for a [PeopleWatcher]), [CodeListProcessing] (for a
+// [PeopleWatcher]).
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
 func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
@@ -105,6 +107,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	row.Shape = op.Typed // of the answer: what the document does not show is in the request
 	return do(ctx, s.client, &row, request{
 		body: spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+		proof: func(made any) bool { return strings.TrimSpace(made.(*Agent).Name) == strings.TrimSpace(spec.name) },
 	}, readNewAgent, spec.options(opts))
 }
 
@@ -122,48 +125,37 @@ func specOf(in AgentSpec) (agentSpec, error) {
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Agent, error] {
-	// The size of a page is not shown: 1 makes the walk go back far enough when records vanish.
-	return pager[Agent]{
-		client: s.client, op: op.AgentsList, limit: 1,
-		id: func(a *Agent) string { return a.ID },
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[Agent], error) {
-			return s.page(ctx, number, opts)
-		},
-	}.items(ctx, opts)
+	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
 }
 
 // List reads the agents in one answer, which is the first page if the service pages them: see [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
-	return s.page(ctx, 1, opts)
+	return s.listing().page(ctx, 1, opts)
 }
 
-func (s *AgentsService) page(ctx context.Context, number int, opts []CallOption) (*Page[Agent], error) {
-	var query struct {
-		PageNum int `url:"pageNum,omitempty"`
-	}
-	if number > 1 {
-		query.PageNum = number
-	}
-	return do(ctx, s.client, op.AgentsList, request{query: query}, readAgents, opts)
+func (s *AgentsService) listing() listing[Agent] {
+	return listing[Agent]{client: s.client, op: op.AgentsList, name: "agents", read: readAgent}
 }
 
 // Get reads one agent.
 //
-// Codes worth branching on: [CodeAgentNotFound], which also answers for an agent of another workspace.
+// Errors: likely: [CodeAgentNotFound] (also for an agent of another workspace).
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.client, op.AgentsGet, request{ids: []string{agentID}}, readAgent, opts)
+	return do(ctx, s.client, op.AgentsGet, request{
+		ids: []string{agentID}, proof: func(a any) bool { return a.(*Agent).ID != "" },
+	}, readAgent, opts)
 }
 
-// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and neither the fields nor the answer
-// are shown by the service's document: you supply the fields. The same call again leaves the same state, but it is sent once all
+// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and fields and response are undocumented: you
+// supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). The same call again leaves the same state, but it is sent once all
 // the same, because a teammate may edit the draft in between.
 //
-// Codes worth branching on: [CodeAgentNotADraft], [CodeAgentNotFound]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for
-// legacy agents. After [CodeAgentProcessing] there is nothing to wait for: an agent that runs never becomes a draft again.
+// Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (nothing to wait for: an agent that runs never becomes a draft
+// again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -183,13 +175,15 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
-// Codes worth branching on: [CodeInsufficientCredits], with nothing billed; [CodeAgentNotADraft], also after it was activated before;
-// [CodeAgentNotFound]; [CodeAgentSourceListEmpty]; [CodeAgentConfigMissing] and [CodeAgentTypeUnsupported] for legacy agents.
+// Errors: documented: [CodeInsufficientCredits] (with nothing billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after
+// it was activated before), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
+// [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	agent, err := do(ctx, s.client, op.AgentsActivate, request{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
+		proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
 	}, readActivated, opts)
 	if err == nil && agent.ID == "" {
 		agent.ID = agentID
@@ -219,7 +213,8 @@ func (v PauseVia) check(bad *checks) {
 //
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
-// Codes worth branching on: [CodeAgentNotRunning], when there is nothing to pause; [CodeAgentNotFound].
+// Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run is in progress); likely:
+// [CodeAgentNotFound], [CodeAgentTypeUnsupported].
 //
 // (path not shown), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
@@ -235,7 +230,7 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia,
 // list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: the error is a
 // [NotStartedError].
 //
-// Codes worth branching on: [CodeAgentNotFound], [CodeInsufficientScope], and those of [ListsService.Rows].
+// Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
@@ -281,7 +276,7 @@ func listless(a *Agent) error {
 // repetition helps. When the context ends, or five polls in a row have failed, the error is an [UnsettledError], and the agent as it
 // was seen last is returned beside it.
 //
-// Codes worth branching on: [CodeAgentNotFound].
+// Errors: those of [AgentsService.Get].
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
@@ -301,7 +296,7 @@ type AutocompleteField string
 // The vocabularies.
 const (
 	AutocompleteRegion   AutocompleteField = "region"   // a person's location
-	AutocompleteIndustry AutocompleteField = "industry" // free wording is mapped to the closest
+	AutocompleteIndustry AutocompleteField = "industry" // free wording is mapped to the closest; what is close to none widens the filter
 	AutocompleteTitle    AutocompleteField = "title"    // current and past job titles
 )
 
@@ -391,40 +386,4 @@ func readActivated(c *jsonscan.Cursor, a *Agent) error {
 		return readAgent(c, a)
 	}
 	return readObject(c, &a.raw)
-}
-
-// readAgents reads a listing in any of the three wrappers that are plausible.
-func readAgents(c *jsonscan.Cursor, p *Page[Agent]) error {
-	items, paged := c, false
-	if c.Is('{') {
-		wrapped := make(map[string][]byte)
-		c.Object()
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := string(key); name == "pagination" && c.Is('{') {
-				paged = true
-				p.readTotals(c)
-			} else {
-				wrapped[name] = c.Value()
-			}
-		}
-		if c.Err() != nil {
-			return c.Err()
-		}
-		inner := jsonscan.New(wrapped["agents"])
-		if !inner.Is('[') {
-			inner = jsonscan.New(wrapped["data"])
-		}
-		items = &inner
-	}
-	if !items.Is('[') {
-		return errors.New("the answer shows no agents")
-	}
-	err := readElements(items, &p.Items, readAgent)
-	switch {
-	case !paged:
-		p.Number, p.TotalPages, p.TotalRecords, p.TotalsKnown = 1, 1, len(p.Items), true
-	case p.Number == 0 && p.TotalPages == 0 && !p.TotalsKnown:
-		p.TotalPages = 1 // nothing says that there are more, or how to ask for them
-	}
-	return err
 }

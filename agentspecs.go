@@ -11,7 +11,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AgentSpec says what an agent is to look for: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
+// AgentSpec says what an agent is to look for: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor]. A ListName of white space is
+// refused (assumed: the service's document asks for one character).
 type AgentSpec interface{ spec() agentSpec }
 
 // agentSpec is what the three kinds have in common.
@@ -41,7 +42,7 @@ const (
 
 // check holds the spec against the document's bounds. What starts, now or in the next step, has to say what it may spend.
 func (s agentSpec) check(bad *checks, starts bool) {
-	if strings.TrimSpace(s.name) == "" {
+	if strings.TrimSpace(s.name) == "" { // assumed of white space: it names a list too, and lists trim their names
 		bad.add("listName", "must not be blank")
 	}
 	s.expires.check(bad)
@@ -75,15 +76,17 @@ func (s agentSpec) options(opts []CallOption) []CallOption {
 //
 // The service's document describes eight filters (a person's location, industry, current and past employer, current and past job
 // title, employer size, headquarters country) and what they take, but not what their fields are called: you supply them in
-// Filters. It does not call the caps of results and the two enrichment flags by name either: they go into Extra. Values are not
-// checked by the service, and one that it does not know matches nothing: ask [AgentsService.CheckValues] first.
+// Filters. It does not call the caps of results and the two enrichment flags by name either: they go into Extra.
+//
+// The service checks no values: ask [AgentsService.CheckValues] first. One that it does not know matches nothing, except for an industry:
+// it is mapped to the closest, and dropped if none is close. That widens the filter, so the agent delivers more people and spends more.
 type PersonDiscovery struct {
 	ListName       string     `json:"listName"` // of the agent and its results list; differs from every list and agent
 	Start          bool       `json:"start"`    // start at once, which spends credits; default: save a draft, which is free
 	Expires        Expiration `json:"expirationDate,omitzero"`
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits that one run or refresh may spend, 1000 to 200,000
 	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
-	Filters        Fields     `json:"-"`                       // at least one that is not empty; each an array of strings, OR-ed
+	Filters        Fields     `json:"-"`                       // at least one, none empty; each an array of strings, OR-ed
 	Extra          Fields     `json:"-"`                       // fields whose names the document does not show
 }
 
@@ -97,6 +100,13 @@ func (p PersonDiscovery) spec() agentSpec {
 		own: func(bad *checks) {
 			if blank(p.Filters) {
 				bad.add("Filters", "must have at least one that is not empty")
+				return
+			}
+			bad.filledIn("Filters", p.Filters)
+			if text, err := json.Marshal(p.Filters); err == nil {
+				if texts, _ := stringsIn(text); slices.Contains(texts, "") {
+					bad.add("Filters", "must not hold an empty value")
+				}
 			}
 		},
 	}
@@ -155,7 +165,7 @@ type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // of the agent and its new results list, never of a source list
 	EventType      WatchEvent `json:"eventType"`
 	ListID         string     `json:"listId,omitzero"`    // the source list
-	ListIDs        []string   `json:"listIds,omitempty"`  // or several: the people of all, each once
+	ListIDs        []string   `json:"listIds,omitempty"`  // or several, nil if not: the people of all, each once
 	Frequency      int        `json:"frequency,omitzero"` // days between checks, 1 to 90; default 1
 	Start          bool       `json:"start"`              // start at once, which spends credits; default: save a draft, which is free
 	Expires        Expiration `json:"expirationDate,omitzero"`
@@ -181,7 +191,7 @@ func (p PeopleWatcher) spec() agentSpec {
 
 func (p PeopleWatcher) checkSources(bad *checks) {
 	switch {
-	case p.ListID != "" && len(p.ListIDs) > 0:
+	case p.ListID != "" && p.ListIDs != nil:
 		bad.add("listId", "is given beside listIds: choose one")
 	case p.ListID == "" && len(p.ListIDs) == 0:
 		bad.add("listId", "or listIds is required")
@@ -279,7 +289,7 @@ const (
 	EmployerSizeOver10000   EmployerSize = "10,001+"
 )
 
-// Known reports whether the document lists the size. Any other value is accepted by the service and matches nobody.
+// Known reports whether the document lists the size. The service accepts any other value, which then matches nobody.
 func (s EmployerSize) Known() bool {
 	switch s {
 	case EmployerSize1To10, EmployerSize11To50, EmployerSize51To200, EmployerSize201To500, EmployerSize501To1000, EmployerSize1001To5000,

@@ -61,6 +61,8 @@ var specBounds = []struct {
 	{"odd event", altered(watcher(), func(s *watcherOf) { s.EventType = "birthday" }), []string{`eventType is "birthday", must be one of ["social-person-profile-updates" "social-person-post-updates"]`}},
 	{"no source", altered(watcher(), func(s *watcherOf) { s.ListID = "" }), []string{"listId or listIds is required"}},
 	{"both sources", altered(watcher(), func(s *watcherOf) { s.ListIDs = []string{listID} }), []string{"listId is given beside listIds: choose one"}},
+	{"a source and no others", altered(watcher(), func(s *watcherOf) { s.ListIDs = []string{} }), []string{"listId is given beside listIds: choose one"}},
+	{"no sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", []string{} }), []string{"listId or listIds is required"}},
 	{"many sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", slices.Repeat([]string{listID}, 2000) }), nil},
 	{"bad source", altered(watcher(), func(s *watcherOf) { s.ListID = "x" }), []string{"listId must be 24 hexadecimal digits"}},
 	{"bad sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", []string{listID, "x", "y"} }), []string{"listIds must all be 24 hexadecimal digits"}},
@@ -84,6 +86,9 @@ var specBounds = []struct {
 	{"empty filters", altered(discovery(), func(s *discoveryOf) {
 		s.Filters = prospectkit.Fields{"a": []string{}, "b": nil, "c": map[string]any{"d": []any{nil}}}
 	}), []string{emptyFilters}},
+	{"a filter that came out empty", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = []string{} }), []string{"Filters.industryField is empty, which could mean everything: leave it out to say so"}},
+	{"a filter that is null", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = nil }), []string{"Filters.industryField is empty, which could mean everything: leave it out to say so"}},
+	{"an empty value", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = []string{"Software", ""} }), []string{"Filters must not hold an empty value"}},
 	{"nested filters", altered(discovery(), func(s *discoveryOf) { s.Filters = prospectkit.Fields{"a": map[string][]string{"b": {"x"}}} }), nil},
 	{"filter that cannot be encoded", altered(discovery(), func(s *discoveryOf) { s.Filters = prospectkit.Fields{"a": func() {}} }), []string{`body cannot be encoded: field "a": json: unsupported type: func()`}},
 	{"extra field of ours", altered(monitor(), func(s *monitorOf) { s.Extra = prospectkit.Fields{"searchPeriod": "1d"} }), []string{`body cannot be encoded: field "searchPeriod" is set by the call itself`}},

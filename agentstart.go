@@ -47,14 +47,14 @@ type StartError struct {
 
 // Error says why the draft did not start.
 func (e *StartError) Error() string {
-	return "prospectkit: agents.create-and-start: the draft was saved, but not seen to start: " + causeText(e.cause, op.AgentsActivate.Name)
+	return describe("agents.create-and-start", "the draft was saved, but not seen to start", causeText(e.cause, op.AgentsActivate.Name))
 }
 
 // Unwrap returns what the activation came to, such as an [OutcomeUnknownError], which can be resolved again.
 func (e *StartError) Unwrap() error { return e.cause }
 
 // Outcome says whether the agent was started.
-func (e *StartError) Outcome() Outcome { return OutcomeOf(e.cause) }
+func (e *StartError) Outcome() Outcome { return outcomeOfCause(e.cause) }
 
 // Advice returns the advice of the cause.
 func (e *StartError) Advice() Advice {
@@ -67,7 +67,7 @@ func (e *StartError) Advice() Advice {
 // LogValue groups the fields that are safe to log.
 func (e *StartError) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("op", op.AgentsActivate.Name), slog.String("outcome", string(e.Outcome())), slog.String("code", string(CodeOf(e.cause))),
+		slog.String("op", op.AgentsActivate.Name), slog.String("outcome", string(e.Outcome())), slog.String("code", CodeOf(e.cause).logged()),
 	)
 }
 
@@ -82,7 +82,7 @@ func (e *StartError) LogValue() slog.Value {
 //
 // Options that are meant for one request, such as [WithField], hold for the creation of the draft.
 //
-// Codes worth branching on: those of [AgentsService.Create] and [AgentsService.Activate].
+// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
@@ -191,12 +191,8 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 // named finds the agent of exactly this name. It reports whether there are agents whose name is not told. Several agents of one name
 // are an error: the service promises unique names.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	iterOpts := make([]IterOption, len(opts))
-	for i, o := range opts {
-		iterOpts[i] = o
-	}
 	name = strings.TrimSpace(name)
-	for agent, err := range s.All(ctx, iterOpts...) {
+	for agent, err := range s.All(ctx, iterOptions(opts)...) {
 		switch {
 		case err != nil:
 			return nil, false, err

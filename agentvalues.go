@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,10 +37,14 @@ type CheckedValue struct {
 	Value string
 	Known bool     // autocomplete offers exactly this text
 	Near  []string // what it offers that differs in case or surrounding space only
+	// Widens is set for an industry that is not known: it is replaced by the closest one or dropped, and the agent then delivers,
+	// and spends, more.
+	Widens bool
 }
 
-// CheckValues looks values of a filter up before money is spent: the service accepts one that it does not know, and the agent then
-// matches nothing. The shape of the answer is not shown by the service's document, so a value is known if it stands anywhere in
+// CheckValues looks values of a filter up before money is spent: the service accepts one that it does not know. A region or title is then
+// matched by nobody. An industry is mapped to the closest one or, if none is close, dropped: the agent delivers people of every industry
+// and spends more, which Widens in the result warns of. The shape of the answer is not shown by the service's document, so a value is known if it stands anywhere in
 // it as a text. Known is proof; not known is a hint to look again, all the more without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
@@ -62,9 +67,13 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 			if err != nil {
 				return checked, err
 			}
-			offers[key] = stringsIn(answer.raw)
+			if offers[key], err = stringsIn(answer.raw); err != nil {
+				return checked, err
+			}
 		}
-		checked = append(checked, compareValue(value, offers[key]))
+		found := compareValue(value, offers[key])
+		found.Widens = in.Field == AutocompleteIndustry && !found.Known
+		checked = append(checked, found)
 	}
 	return checked, nil
 }
@@ -83,15 +92,18 @@ func compareValue(value string, offers []string) CheckedValue {
 }
 
 // stringsIn lists the strings in a JSON text, keys left out.
-func stringsIn(raw []byte) []string {
-	var all []string
+func stringsIn(raw []byte) (all []string, err error) {
+	const header = 16 // bytes of a string beside its text
 	c := jsonscan.New(raw)
 	leaves(&c, func(c *jsonscan.Cursor) {
-		if c.Is('"') {
+		if c.Is('"') && c.Spend(header) {
 			all = append(all, c.String())
 		} else {
 			c.Skip()
 		}
 	})
-	return all
+	if err = c.Err(); errors.Is(err, jsonscan.ErrTooMuch) {
+		return nil, err
+	}
+	return all, nil
 }

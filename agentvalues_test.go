@@ -38,6 +38,21 @@ func TestCheckValues(t *testing.T) {
 	s.done()
 }
 
+// An industry that is not known is the one mistake that spends more: it widens the filter.
+func TestCheckValuesOfIndustries(t *testing.T) {
+	for field, widens := range map[prospectkit.AutocompleteField]bool{"industry": true, "title": false, "region": false} {
+		got, err := newClient(t, always(200, `["Software","software "]`)).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{
+			Field: field, Values: []string{"Software", "SOFTWARE", "Qwxyz"},
+		})
+		require.NoError(t, err)
+		require.Equal(t, []prospectkit.CheckedValue{
+			{Value: "Software", Known: true, Near: []string{"software "}},
+			{Value: "SOFTWARE", Near: []string{"Software", "software "}, Widens: widens},
+			{Value: "Qwxyz", Widens: widens},
+		}, got)
+	}
+}
+
 func TestCheckValuesWhenAnAnswerFails(t *testing.T) {
 	s := stage(t, always(200, `["A"]`), always(403, envelope("INSUFFICIENT_SCOPE")))
 	got, err := newClient(t, s).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,12 +51,68 @@ func (a *attempt) release() {
 	a.body = nil
 }
 
+// reply is what an exchange brings.
+type reply struct {
+	resp    *http.Response
+	err     error   // why there is no response
+	body    *[]byte // from buffers: nothing of it may outlive the attempt
+	bodyErr error
+}
+
+// exchange sends a request and reads the response. It knows nothing of its call, so that it can be left behind.
+type exchange struct {
+	errand
+	reply
+	base    http.RoundTripper
+	request *http.Request
+	upload  *streamBody
+	limit   int64  // of the body
+	renew   func() // the time limit
+	arrived atomic.Pointer[http.Response]
+}
+
+func (x *exchange) do() {
+	x.resp, x.err = sound(x.base.RoundTrip(x.request))
+	if x.err == nil {
+		x.renew()
+		x.read()
+	}
+	if x.upload != nil {
+		_ = x.upload.Close() // not every transport does
+	}
+}
+
+// help closes what the exchange may be stuck in.
+func (x *exchange) help() {
+	if x.upload != nil {
+		closeApart(x.upload)
+	}
+	if resp := x.arrived.Load(); resp != nil {
+		closeApart(resp.Body)
+	}
+}
+
+func (x *exchange) late() { returnBuffer(x.body) }
+
+// leave tells what is known when the exchange is given up. The response itself may still be written to.
+func (x *exchange) leave(cause error) reply {
+	resp := x.arrived.Load()
+	if resp == nil {
+		return reply{err: cause}
+	}
+	r := reply{resp: &http.Response{StatusCode: resp.StatusCode, Header: resp.Header, Request: x.request}, body: borrowBuffer()}
+	if success(resp.StatusCode) {
+		r.bodyErr = cause
+	}
+	return r
+}
+
 // read reads the whole answer, of an error page the beginning. Each 64 KiB of progress renews the time limit, so that a large page
 // over a slow line gets through and a drip does not hold the call for ever.
-func (a *attempt) read(resp *http.Response, progress func()) {
+func (x *exchange) read() {
 	const errorPage = 256 << 10
-	limit := a.call.client.conf.maxBody
-	if !success(resp.StatusCode) {
+	resp, limit, ok := x.resp, x.limit, success(x.resp.StatusCode)
+	if !ok {
 		limit = min(limit, errorPage)
 	}
 	packed := resp.ContentLength != 0 && strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip")
@@ -64,22 +121,36 @@ func (a *attempt) read(resp *http.Response, progress func()) {
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 	}
-	a.body = borrowBuffer()
-	if size := resp.ContentLength; size > limit && success(resp.StatusCode) {
-		a.bodyErr = &tooLargeError{limit}
-	} else {
-		*a.body, a.bodyErr = fill(room(*a.body, min(size, limit)), resp.Body, limit, progress)
+	x.body = borrowBuffer()
+	x.arrived.Store(resp)
+	switch size := resp.ContentLength; {
+	case resp.StatusCode < http.StatusOK: // net/http hands the connection itself over, which no context ends
+	case size > limit && ok:
+		x.bodyErr = &tooLargeError{limit}
+	default:
+		*x.body, x.bodyErr = fill(room(*x.body, min(size, limit)), x, limit, x.renew)
 	}
 	_ = resp.Body.Close()
-	if packed && zipped(*a.body) && (a.bodyErr == nil || !success(resp.StatusCode)) {
-		a.unzip(limit)
+	if packed && zipped(*x.body) && (x.bodyErr == nil || !ok) {
+		x.unzip(limit)
 	}
-	if !success(resp.StatusCode) {
-		a.bodyErr = nil // the status counts; whether the envelope is whole shows when it is read
+	if !ok {
+		x.bodyErr = nil // the status counts; whether the envelope is whole shows when it is read
 	}
 }
 
-// room returns an empty buffer, or makes one that is large enough; size is negative if it is not known.
+// Read reads the body, until the exchange is given up.
+func (x *exchange) Read(p []byte) (int, error) {
+	if x.over.Load() {
+		return 0, errStreamOver
+	}
+	return x.resp.Body.Read(p)
+}
+
+// largestAhead is what is made ahead of the text, for a length that was only said.
+const largestAhead = largestBuffer
+
+// room returns an empty buffer, or makes one that is large enough for most texts of that size; size is negative if it is not known.
 func room(buf []byte, size int64) []byte {
 	if size < 0 {
 		size = 4 << 10
@@ -87,6 +158,7 @@ func room(buf []byte, size int64) []byte {
 	if size < int64(cap(buf)) {
 		return buf
 	}
+	size = min(size, largestAhead)
 	return make([]byte, 0, size+size/16+1) // the next page may be a little larger
 }
 
@@ -95,7 +167,7 @@ func fill(buf []byte, from io.Reader, limit int64, progress func()) ([]byte, err
 	const step = 64 << 10
 	for sinceReset := step; ; {
 		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+			buf = slices.Grow(buf, max(len(buf), 1))
 		}
 		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -127,20 +199,20 @@ type unzipper struct {
 var unzippers = sync.Pool{New: func() any { return new(unzipper) }}
 
 // unzip takes a compressed body for what is in it.
-func (a *attempt) unzip(limit int64) {
-	packed := a.body
+func (x *exchange) unzip(limit int64) {
+	packed := x.body
 	defer returnBuffer(packed)
 	z := unzippers.Get().(*unzipper)
 	defer unzippers.Put(z)
 	z.from.Reset(*packed)
 	defer z.from.Reset(nil)
-	a.body = borrowBuffer()
-	if a.bodyErr = z.Reset(&z.from); a.bodyErr != nil {
+	x.body = borrowBuffer()
+	if x.bodyErr = z.Reset(&z.from); x.bodyErr != nil {
 		return
 	}
 	const most = 1032 // times, by which it can have shrunk: the length that it names at its end need not be true
 	size := int64(binary.LittleEndian.Uint32((*packed)[len(*packed)-4:]))
-	*a.body, a.bodyErr = fill(room(*a.body, min(size, most*int64(len(*packed)), limit)), z, limit, func() {})
+	*x.body, x.bodyErr = fill(room(*x.body, min(size, most*int64(len(*packed)), limit)), z, limit, func() {})
 }
 
 // tooLargeError says that an answer was longer than this client reads.

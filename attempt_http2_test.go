@@ -84,9 +84,10 @@ func goAway(last func(stream uint32) uint32) func(net.Conn, uint32) {
 	}
 }
 
-// noContent answers with status 204, number 9 in the static table of header compression.
+// noContent answers with status 204, number 9 in the static table of header compression, and a rate header.
 func noContent(c net.Conn, stream uint32) {
-	sendFrame(c, frameHeaders, endStream|endHeaders, stream, []byte{0x80 | 9})
+	const name = "ratelimit-remaining"
+	sendFrame(c, frameHeaders, endStream|endHeaders, stream, append([]byte{0x80 | 9, 0, byte(len(name))}, name+"\x019"...))
 }
 
 // A peer that ends a stream: what net/http makes of it, pinned for the Go release, and what we make of that. It resends any

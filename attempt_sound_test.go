@@ -65,7 +65,7 @@ func (l *ledger) chaos(c net.Conn) {
 		if err != nil || l.create(r) != nil {
 			return
 		}
-		reply := "HTTP/1.1 201 Created\r\nContent-Length: 98\r\n\r\n" + fmt.Sprintf("%-98s", `{"list":`+oneList+`}`)
+		reply := "HTTP/1.1 201 Created\r\nRateLimit-Remaining: 999999\r\nContent-Length: 98\r\n\r\n" + fmt.Sprintf("%-98s", `{"list":`+oneList+`}`)
 		switch rand.N(6) {
 		case 0:
 			_, _ = io.WriteString(c, reply[:rand.N(len(reply))])

@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"context"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jarcoal/httpmock"
@@ -223,7 +225,7 @@ func TestLongAnswers(t *testing.T) {
 		"chunked above it":      {chunked(padded(most + 1)), false},
 		"gzip at the limit":     {zipped(padded(most)), true},
 		"gzip above the limit":  {zipped(padded(most + 1)), false},
-		"a length that is huge": {raw("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n{"), false},
+		"a length that is huge": {raw("HTTP/1.1 200 OK\r\nRateLimit-Remaining: 9\r\nContent-Length: 9000000000000000000\r\n\r\n{"), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -287,6 +289,36 @@ func TestLongErrorPages(t *testing.T) {
 				require.Equal(t, strings.Repeat("x", 2<<10), e.Body)
 				require.EqualValues(t, 3, m.requests.Load())
 			})
+		})
+	}
+}
+
+// Whatever may make a transport linger knows that the attempt is over once the call has returned.
+func TestTheContextOfAnAttemptEnds(t *testing.T) {
+	var ctx context.Context
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		ctx = r.Context()
+		return answer(200, oneUser), nil
+	}))
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.NoError(t, t.Context().Err())
+}
+
+// A response that is whole counts, even if the time limit was reached as it came.
+func TestAResponseBeatsTheTimeLimit(t *testing.T) {
+	for _, isWrite := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			info, err := call(t.Context(), newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				if isWrite {
+					return answer(201, `{"list":`+oneList+`}`), nil
+				}
+				return answer(200, oneUser), nil
+			})), isWrite)
+			require.NoError(t, err)
+			require.Len(t, info.Attempts, 1)
 		})
 	}
 }

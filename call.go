@@ -23,12 +23,17 @@ type request struct {
 	ids       []string // for the braces of the path, in order
 	query     any      // a struct with url tags, or nil
 	body      any      // anything encoding/json knows, or nil
+	form      Fields   // a form that is small enough to hold, in place of body
 	check     func(*checks)
 	stream    *stream // a body that is read while it is sent, in place of body
 	secret    string  // of the body: an answer that repeats it is not to show it
 	laterPage bool    // of a scroll: its token may be spent by an attempt
 	free      bool    // spends nothing, although the operation may
 	look      lookup  // how an unknown outcome is resolved
+
+	// proof tells whether an answer shows by itself that it is the service's: it holds what only the service can know of the call.
+	// Without one, a read that has a shape proves itself by it, and nothing else does.
+	proof func(answer any) bool
 }
 
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
@@ -60,6 +65,13 @@ func (c *callOf[T]) decode(body []byte) error {
 	return decodeAnswer(&c.cursor, c.op, body, c.out, c.read)
 }
 
+func (c *callOf[T]) proved() bool {
+	if c.proof != nil {
+		return c.proof(c.out)
+	}
+	return c.op.Shape != op.Raw && !c.op.Write()
+}
+
 // call is one call on its way: the state that the attempts share.
 type call struct {
 	client *Client
@@ -81,11 +93,16 @@ type call struct {
 	header    http.Header
 	body      []byte
 	stream    *stream
+	ids       []string
 	secret    string
 	laterPage bool
 	look      lookup
+	proof     func(answer any) bool
 	timeout   time.Duration
-	decoder   interface{ decode(body []byte) error }
+	decoder   interface {
+		decode(body []byte) error
+		proved() bool // of what was decoded
+	}
 
 	observers []Observer // of the client, and those that its hooks have for this call
 
@@ -101,6 +118,8 @@ type call struct {
 	refusal  *WaitError
 	next     step
 	pause    time.Duration
+	resting  time.Time     // since when it pauses before a repetition; zero when it does not
+	waited   time.Duration // for rate limits and before repetitions
 	hold     time.Duration // of the whole surface, after a 429
 	cause    error         // of the last attempt without a usable answer
 	done     bool          // a success was decoded
@@ -131,7 +150,9 @@ func callIn(ctx context.Context) *call {
 // prepare turns arguments and options into a call, or refuses them with every violation at once. A refused call can only be
 // observed.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
-	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage, c.look = client, o, ctx, r.stream, r.secret, r.laterPage, r.look
+	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage = client, o, ctx, r.stream, r.secret, r.laterPage
+	c.look, c.proof = r.look, r.proof
+	c.ids = r.ids
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
@@ -145,8 +166,15 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request,
 		}
 		option.applyCall(&c.conf, bad)
 	}
+	c.timeout = o.Timeout
+	if c.conf.timeout > 0 {
+		c.timeout = c.conf.timeout
+	}
 	if r.check != nil {
 		r.check(bad)
+	}
+	if r.stream != nil {
+		r.stream.check(c.ctx, c.timeout, bad)
 	}
 	for _, part := range []any{r.query, r.body} {
 		if self, ok := part.(interface{ check(*checks) }); ok {
@@ -166,10 +194,6 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request,
 	}
 	if rule, ok := c.conf.forbids(o, r); ok {
 		return forbidden(o, rule)
-	}
-	c.timeout = o.Timeout
-	if c.conf.timeout > 0 {
-		c.timeout = c.conf.timeout
 	}
 	c.pool = client.conf.budget.pool(o.Surface)
 	return nil
@@ -230,18 +254,19 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		}
 		try.Status = resp.StatusCode
 	}
-	if c.cause = err; err == nil {
-		c.cause = a.bodyErr
-	}
-	if c.cause != nil {
+	if c.cause = c.foreign(cmp.Or(err, a.bodyErr)); c.cause != nil {
 		c.cause = c.ended(c.cause)
+	}
+	if end := c.ctx.Err(); end != nil && errors.Is(err, end) {
+		c.cause = c.stopped("while it waited for the response")
 	}
 	switch {
 	case resp != nil && success(resp.StatusCode) && a.bodyErr == nil:
-		if c.cause = c.decoder.decode(*a.body); c.cause == nil {
+		if c.cause = c.accept(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stop
 			c.pool.succeeded()
 		}
+		try.Code = c.answer.Code
 	case resp != nil && !success(resp.StatusCode):
 		c.fail(resp, *a.body, now)
 		try.Code = c.answer.Code
@@ -263,10 +288,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	e := &c.answer
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
-	if c.secret != "" {
-		body = e.hide(body, c.secret)
-	}
-	e.Body = string(body[:min(len(body), 2<<10)])
+	e.clean(c, body)
 	if asked, ok := retryAfter(resp, now); ok {
 		e.RetryAfter = asked
 		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
@@ -275,7 +297,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	}
 	if e.Status >= 300 && e.Status < 400 {
 		if to, err := resp.Location(); err == nil && to.Host != "" {
-			e.hint = "it points to host " + oneLine(to.Host)
+			e.hint = "it points to host " + oneLine(c.secrets().clean(to.Host, mostOfText))
 		}
 	}
 	switch e.Code {
@@ -295,7 +317,7 @@ func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
 	if info := c.conf.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.headers.Clone(), RequestID: c.answer.RequestID,
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.secrets().header(c.headers), RequestID: c.answer.RequestID,
 			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
@@ -305,9 +327,11 @@ func (c *call) finish(loopErr error) error {
 
 // over tells the observers how the call ended.
 func (c *call) over(err error) {
+	now := time.Now()
+	c.rested(now)
 	c.emit(Event{
-		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: time.Since(c.began), Status: c.status, Code: c.answer.Code,
-		Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited, Status: c.status,
+		Code: c.answer.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }
 
@@ -326,11 +350,11 @@ func (c *call) result(loopErr error) error {
 		return c.refusal
 	}
 	e := c.failed()
-	if c.status == 0 && e.cause == nil {
-		e.cause = loopErr
+	if c.refusal != nil {
+		e.cause = bothCauses(e.cause, c.refusal)
 	}
-	if c.refusal != nil && e.cause == nil {
-		e.cause = c.refusal
+	if c.status == 0 && e.cause == nil {
+		e.cause = c.foreign(loopErr)
 	}
 	e.cause = c.ended(e.cause)
 	if c.late {
@@ -340,10 +364,32 @@ func (c *call) result(loopErr error) error {
 }
 
 // errTooLate stands for the deadline of the context, ahead of it: to wait for it would have been in vain.
-var errTooLate = fmt.Errorf("no time left for another attempt: %w", context.DeadlineExceeded)
+var errTooLate error = tooLateError{}
+
+type tooLateError struct{}
+
+func (tooLateError) Error() string        { return "the deadline is too near for another attempt" }
+func (tooLateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // ended adds the end of the context to a cause that does not tell it.
-func (c *call) ended(cause error) error { return bothCauses(cause, c.ctx.Err()) }
+func (c *call) ended(cause error) error {
+	switch {
+	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
+		return cause
+	case c.next.again():
+		return bothCauses(cause, c.stopped("before the next attempt"))
+	}
+	return bothCauses(cause, c.stopped(""))
+}
+
+// stopped is the end of the context, with its cause and what the call was about.
+func (c *call) stopped(when string) error {
+	end := bothCauses(context.Cause(c.ctx), c.ctx.Err())
+	if when == "" {
+		return end
+	}
+	return fmt.Errorf("stopped %s: %w", when, end)
+}
 
 // bothCauses keeps a failure beside the end of a context.
 func bothCauses(failure, end error) error {
@@ -371,6 +417,9 @@ func (c *call) failed() *Error {
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
 		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
+	}
+	if m, ok := errors.AsType[*misfitError](c.cause); ok {
+		e.RowID = c.secrets().clean(m.rowID, mostOfName)
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -87,23 +88,43 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 	return do(ctx, s.client, op.CampaignsList, request{}, readObject, opts)
 }
 
-// Create makes a campaign. Body and answer are not shown by the document: you supply the fields. Parts of the campaign may be
+// All iterates over the campaigns, in an order that the service does not promise. The response is undocumented. Understood is an array
+// that is bare, or under "campaigns" or "data"; with a pagination beside it, further pages are asked for by pageNum (assumed). A
+// response that shows no such array is an error, which names the keys that are there.
+//
+// GET /business/campaigns, scope campaigns.
+func (s *CampaignsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsList, "campaigns").items(ctx, opts)
+}
+
+func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[Object] {
+	return listing[Object]{client: s.client, op: o, ids: ids, name: name, read: readObject}.
+		pager(func(o *Object) string { return o.Text("id") })
+}
+
+// Create makes a campaign. Body and response are undocumented: you supply the fields. The sandbox takes name and optionally channels,
+// listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
+// campaigns.create and steps.sent). Parts of the campaign may be
 // generated, so it counts as spending credits. Names may repeat, so a second call makes a second campaign: it is sent once, and
 // after an unknown outcome only a look at [CampaignsService.List] helps.
 //
-// Codes worth branching on: [CodeInvalidCampaignChannels], [CodeCampaignListCapReached].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
+// [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
+// [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.CampaignsCreate, request{body: in}, readObject, opts)
 }
 
-// Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and
-// answer is shown by the document: you supply the fields. It is sent once.
+// Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and response
+// is documented: you supply the fields. The sandbox takes name, channels, listIds and steps, at least one (assumed: rule
+// campaigns.adjust and steps.sent). It is sent once.
 //
-// Codes worth branching on: [CodeCampaignInitializing], see [CampaignsService.WaitInitialized];
-// [CodeListIncompatibleWithChannels], which may pass right after a list was filled; [CodeCampaignListCapReached]; [CodeListEmpty];
-// [CodeCampaignNotFound].
+// Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
+// [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels] (may pass right after a list
+// was filled), [CodeCampaignListCapReached], [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken],
+// [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -112,7 +133,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 
 // Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is shown by the document.
 //
-// Codes worth branching on: [CodeCampaignNotFound].
+// Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
@@ -122,18 +143,39 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 // ScheduledSends lists what a campaign has sent and will send. The shape is not shown by the document; for the states see
 // [SendState].
 //
-// Codes worth branching on: [CodeCampaignNotFound].
+// Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.CampaignsSends, request{ids: []string{campaignID}}, readObject, opts)
 }
 
-// EditSend changes a scheduled send before it goes out. Body and answer are not shown by the document: you supply the fields. It
-// is sent once; after an unknown outcome look at [CampaignsService.ScheduledSends].
+// StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as [CampaignsService.All] does. Each has an id
+// and a sequenceNumber; nothing else is documented.
 //
-// Codes worth branching on: [CodeScheduledSendNotEditable], unless the state is scheduled or approval_required;
-// [CodeScheduledSendNotFound].
+// Errors: those of [CampaignsService.Steps].
+//
+// GET /business/campaigns/{campaignId}/steps, scope campaigns.
+func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
+}
+
+// Sends iterates over what a campaign has sent and will send, under "scheduledSends" or "data" and otherwise as
+// [CampaignsService.All] does. For the states of a send see [SendState].
+//
+// Errors: those of [CampaignsService.ScheduledSends].
+//
+// GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
+}
+
+// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
+// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). It is sent once; after an unknown outcome look at
+// [CampaignsService.Sends].
+//
+// Errors: documented: [CodeScheduledSendNotEditable] (unless the state is scheduled or approval_required); likely:
+// [CodeScheduledSendNotFound], [CodeConnectionNoteTooLong].
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -146,15 +188,17 @@ type StepPreview struct {
 	Preview Object `json:"preview"`
 }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are not shown by the document:
-// give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply both.
+// The sandbox takes nothing: what the body says is ignored (assumed: rule steps.preview.shape). Give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
 // rendering costs credits is not shown either, so it counts as spending, and is not sent again after a lost answer.
 //
-// Codes worth branching on: [CodeStepPreviewUnavailable], [CodeSequenceStepNotFound].
+// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound].
 //
 // POST (path not shown), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do(ctx, s.client, op.CampaignsPreviewStep, request{ids: []string{campaignID, stepID}, body: in}, readStepPreview, opts)
+	return do(ctx, s.client, op.CampaignsPreviewStep, request{
+		ids: []string{campaignID, stepID}, body: in, proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
+	}, readStepPreview, opts)
 }
 
 // Approval is what the service says to an approved campaign.
@@ -171,12 +215,15 @@ type Approval struct {
 // and its status in the listing, as far as that can be read: that they stand there is assumed. [CodeCampaignNotApprovable] answers
 // for a campaign that is active already.
 //
-// Codes worth branching on: [CodeCampaignNotReady], [CodeCampaignNotApprovable], [CodeCampaignNotFound], which also answers for a
-// campaign of another owner; [CodeCampaignBusy], which passes within seconds.
+// Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner), [CodeCampaignNotApprovable] (also for one that
+// is active already), [CodeCampaignBusy] (passes within seconds), [CodeCampaignNotReady], [CodeValidationFailed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do(ctx, s.client, op.CampaignsApprove, request{ids: []string{campaignID}, look: s.lookForApproval(campaignID)}, readApproval, opts)
+	return do(ctx, s.client, op.CampaignsApprove, request{
+		ids: []string{campaignID}, look: s.lookForApproval(campaignID),
+		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
+	}, readApproval, opts)
 }
 
 // lookForApproval reads the status of a campaign from the listing. Only an active one proves anything.
@@ -202,20 +249,12 @@ func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 	}
 }
 
-// inListing finds a campaign in an answer whose shape is not shown: an array that is bare, or under "campaigns" or "data". That each
-// campaign has its id under "id" is assumed.
+// inListing finds a campaign in a response, as [CampaignsService.All] does. That each has its id under "id" is assumed.
 func inListing(listing Object, id string) (Object, bool) {
-	named, _ := listing.Get("campaigns")
-	paged, _ := listing.Get("data")
-	for _, place := range []Object{listing, named, paged} {
-		var campaigns []Object
-		if place.Decode(&campaigns) != nil {
-			continue
-		}
-		for _, c := range campaigns {
-			if strings.EqualFold(c.Text("id"), id) {
-				return c, true
-			}
+	campaigns, _ := elementsOf(listing, "campaigns")
+	for c := range campaigns.All("") {
+		if sameID(c.Text("id"), id) {
+			return c, true
 		}
 	}
 	return Object{}, false
@@ -229,8 +268,8 @@ func Initialized(campaign Object) bool {
 
 // WaitInitialized reads the listing of campaigns until your test holds for the one, such as [Initialized]: where the service
 // shows how far the generated part of a campaign is, is not in its document. Bound the wait with the context. It slows down from
-// a poll in 2 s to one in a minute, and further when the rate limit runs short. The campaign is looked for by its id in an array
-// that is bare, or under "campaigns" or "data" (assumed); while it is not there, waiting goes on.
+// a poll in 2 s to one in a minute, and further when the rate limit runs short. The campaign is looked for by its id, in the listing
+// as [CampaignsService.All] reads it; while it is not there, waiting goes on.
 //
 // A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
 // have failed, the error is an [UnsettledError], and the campaign as it was seen last is returned beside it.
@@ -246,12 +285,12 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		return nil, refusal(op.CampaignsList, bad...)
 	}
 	read := func(ctx context.Context) (*Object, error) {
-		listing, err := s.List(ctx, opts...)
-		if err != nil {
-			return nil, err
+		for campaign, err := range s.All(ctx, iterOptions(opts)...) {
+			if err != nil || strings.EqualFold(campaign.Text("id"), campaignID) {
+				return campaign, err
+			}
 		}
-		campaign, _ := inListing(*listing, campaignID)
-		return &campaign, nil
+		return new(Object), nil
 	}
 	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) sighting {
 		if campaign.IsZero() {

@@ -3,7 +3,9 @@ package prospectkit_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,6 +145,56 @@ func TestApprovalHasNoBody(t *testing.T) {
 	approval, err := client.Campaigns.Approve(t.Context(), campaignID)
 	require.NoError(t, err)
 	require.Equal(t, &prospectkit.Approval{CampaignID: campaignID, Status: prospectkit.CampaignActive}, approval)
+}
+
+// Listings whose shape is not shown are read in three forms, page by page; any other is an error that says what is there.
+func TestCampaignIterators(t *testing.T) {
+	type seq = iter.Seq2[*prospectkit.Object, error]
+	for name, c := range map[string]struct {
+		path    string
+		iterate func(context.Context, *prospectkit.CampaignsService) seq
+	}{
+		"campaigns": {"/campaigns", func(ctx context.Context, s *prospectkit.CampaignsService) seq { return s.All(ctx) }},
+		"steps": {"/campaigns/" + campaignID + "/steps", func(ctx context.Context, s *prospectkit.CampaignsService) seq {
+			return s.StepsOf(ctx, campaignID)
+		}},
+		"scheduledSends": {"/campaigns/" + campaignID + "/scheduled-sends", func(ctx context.Context, s *prospectkit.CampaignsService) seq {
+			return s.Sends(ctx, campaignID)
+		}},
+	} {
+		for _, body := range []string{`[{"id":"a"},{"id":"b"}]`, `{"` + name + `":[{"id":"a"},{"id":"b"}],"data":[]}`, `{"` + name + `":null,"data":[{"id":"a"},{"id":"b"}]}`} {
+			s := stage(t, always(200, body))
+			got, err := prospectkit.Collect(c.iterate(t.Context(), newClient(t, s).Campaigns), 9)
+			require.NoError(t, err, body)
+			require.Len(t, got, 2, body)
+			require.Equal(t, "b", got[1].Text("id"))
+			require.Equal(t, []string{"GET " + c.path}, s.sent)
+			s.done()
+		}
+		s := stage(t, always(200, `{"data":[{"id":"a"},{"id":"b"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":3}}`),
+			always(200, `{"data":[{"id":"c"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":3}}`))
+		got, err := prospectkit.Collect(c.iterate(t.Context(), newClient(t, s).Campaigns), 9)
+		require.NoError(t, err)
+		require.Len(t, got, 3)
+		require.Equal(t, []string{"GET " + c.path, "GET " + c.path + "?pageNum=2"}, s.sent)
+		s.done()
+		for body, want := range map[string]string{
+			`{"items":[],"total":0}`: "the answer shows no " + name + ": it is an object with items, total",
+			`7`:                      "the answer shows no " + name + ": it is no object",
+		} {
+			_, err = prospectkit.Collect(c.iterate(t.Context(), newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)).Campaigns), 9)
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+func TestWaitInitializedLooksThroughAllPages(t *testing.T) {
+	s := stage(t, always(200, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}`),
+		always(200, `{"data":[{"id":"`+strings.ToUpper(campaignID)+`","initializationStatus":"failed"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":2}}`))
+	campaign, err := newClient(t, s).Campaigns.WaitInitialized(t.Context(), campaignID, prospectkit.Initialized)
+	require.NoError(t, err)
+	require.Equal(t, "failed", campaign.Text("initializationStatus"))
+	s.done()
 }
 
 func TestWaitInitialized(t *testing.T) {

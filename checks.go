@@ -1,13 +1,17 @@
 package prospectkit
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
@@ -42,13 +46,13 @@ type Violation struct {
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
 	if e.Rule != "" {
-		return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, e.Rule)
+		return describe(e.Op, "refused locally", string(e.Rule))
 	}
-	parts := make([]string, len(e.Violations))
+	text := describe(e.Op, "refused locally")
 	for i, v := range e.Violations {
-		parts[i] = v.Param + " " + v.Problem
+		text += [2]string{": ", "; "}[min(i, 1)] + printable(v.Param+" "+v.Problem)
 	}
-	return fmt.Sprintf("prospectkit: %s: refused locally: %s", e.Op, printable(strings.Join(parts, "; ")))
+	return text
 }
 
 // Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
@@ -66,6 +70,9 @@ func (e *RefusedError) Outcome() Outcome { return NotApplied }
 func (e *RefusedError) Advice() Advice {
 	if e.Rule != "" {
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
+	}
+	if e.Op == opFromEnv {
+		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
 	}
 	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
 }
@@ -93,6 +100,66 @@ func (c *checks) add(param, format string, args ...any) {
 	*c = append(*c, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
 }
 
+// text refuses what is not valid UTF-8: it would be changed on its way, and what it names never found again.
+func (c *checks) text(param string, texts ...string) {
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			c.add(strings.ToValidUTF8(param, "\uFFFD"), "is not valid UTF-8")
+			return
+		}
+	}
+}
+
+// invalid refuses what was found in a value that is about to be encoded.
+func (c *checks) invalid(found *outbound.Found) {
+	for _, path := range found.Invalid {
+		c.add(cmp.Or(path, "body"), "is not valid UTF-8")
+	}
+}
+
+// filled refuses null and empty arrays and objects anywhere in a filter, as encoding/json wrote it. They look like a filter, and the
+// service may take them for none: a longer answer, or a dearer one.
+func (c *checks) filled(param, text string) {
+	for _, empty := range []string{"[]", "{}", "null"} {
+		if strings.Contains(text, empty) { // not in a string, most of the time
+			cur := jsonscan.New([]byte(text))
+			c.filledValue(param, &cur)
+			return
+		}
+	}
+}
+
+func (c *checks) filledValue(param string, cur *jsonscan.Cursor) {
+	some := false
+	switch {
+	case cur.Is('{'):
+		cur.Object()
+		for key, ok := cur.Member(); ok; key, ok = cur.Member() {
+			some = true
+			c.filledValue(param+"."+string(key), cur)
+		}
+	case cur.Is('['):
+		cur.Array()
+		for cur.Element() {
+			some = true
+			c.filledValue(param, cur)
+		}
+	case !cur.Null():
+		cur.Skip()
+		some = true
+	}
+	if !some {
+		c.add(param, "is empty, which could mean everything: leave it out to say so")
+	}
+}
+
+// filledIn is filled for a value that is not encoded yet. One that cannot be is refused by who sends it.
+func (c *checks) filledIn(param string, v any) {
+	if text, err := json.Marshal(v); err == nil {
+		c.filled(param, string(text))
+	}
+}
+
 // id demands 24 hexadecimal digits, of either case.
 func (c *checks) id(param, value string) {
 	if !isID(value) {
@@ -113,6 +180,9 @@ func isID(s string) bool {
 	}
 	return true
 }
+
+// sameID compares ids, in which case does not count.
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
 
 // optionalID accepts the zero value too.
 func (c *checks) optionalID(param, value string) {

@@ -27,6 +27,8 @@ const (
 	EnvToken   = "PROSPECTKIT_TOKEN"
 )
 
+const opFromEnv = "client.from-env"
+
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
 // Client is the entrance to the service: one field per surface. It is immutable and safe for concurrent use.
@@ -49,6 +51,7 @@ type config struct {
 	settings
 	base         *url.URL
 	auth         func() []string    // the Authorization header; a closure, so that no dump of a client shows it
+	secrets      func() secrets     // what no text of a peer's is to show; a closure for the same reason
 	shared       func() http.Header // of calls that add nothing to the common header; a closure for the same reason
 	userAgent    []string
 	httpClient   *http.Client  // the caller's, until build copies it
@@ -63,24 +66,32 @@ type config struct {
 	budget    *Budget
 	observers []Observer
 	novelties *novelties // shared by With
-	hooks     []CallHook
+
+	headersSeen *headersSeen // shared by With, unless the transport is another
+	hooks       []CallHook
 }
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It makes no request, starts no
 // goroutine and reads no environment. All mistakes in the arguments and options come back at once, as a [RefusedError].
 //
 // The base URL has to be https, except to this machine or with [AllowPlainHTTP].
+//
+// This package is not for browsers: a token in a web page belongs to everybody who opens it, and a browser follows redirects by itself.
+// Compiled for js/wasm and running in a browser, New wants a transport that is not net/http's, such as the sandbox's.
 func New(baseURL, token string, opts ...Option) (*Client, error) {
 	c := &config{
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
 		novelties: new(novelties),
+
+		headersSeen: new(headersSeen),
 	}
 	var bad checks
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
 	c.locate(baseURL, &bad)
+	c.checkTransport(&bad)
 	if c.budget == nil {
 		c.budget = NewBudget()
 	}
@@ -104,7 +115,7 @@ func FromEnv(opts ...Option) (*Client, error) {
 		bad.add(EnvToken, "is not set")
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: "client.from-env", Violations: bad}
+		return nil, &RefusedError{Op: opFromEnv, Violations: bad}
 	}
 	return New(baseURL, token, opts...)
 }
@@ -116,10 +127,12 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 	var bad checks
 	conf.apply(opts, &bad)
 	conf.checkScheme(&bad)
+	conf.checkTransport(&bad)
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
 	if conf.httpClient != before {
+		conf.headersSeen = new(headersSeen)
 		conf.build()
 	}
 	return newClient(&conf), nil
@@ -191,6 +204,8 @@ func (c *config) authenticate(token string, bad *checks) {
 	}
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 	c.auth = func() []string { return header }
+	hide := secrets(nil).key(token)
+	c.secrets = func() secrets { return hide }
 }
 
 // locate checks the base URL. Its text is not repeated in messages: swapped arguments would print the token.
@@ -224,6 +239,22 @@ func (c *config) locate(baseURL string, bad *checks) {
 func (c *config) checkScheme(bad *checks) {
 	if c.base.Scheme == "http" && !c.plainHTTP && !loopback(c.base.Hostname()) {
 		bad.add("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
+	}
+}
+
+// inBrowser reports whether net/http would leave requests to a browser.
+var inBrowser = func() bool { return false }
+
+func (c *config) checkTransport(bad *checks) {
+	if !inBrowser() {
+		return
+	}
+	var rt http.RoundTripper
+	if c.httpClient != nil {
+		rt = c.httpClient.Transport
+	}
+	if _, ok := rt.(*http.Transport); ok || rt == nil {
+		bad.add("transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
 	}
 }
 

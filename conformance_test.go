@@ -214,6 +214,13 @@ func TestDocumentedScopes(t *testing.T) {
 	}
 }
 
+// Whose connection a push checks is told by the advice: another user's does not count.
+func TestThePushAdviceNamesTheSyncUser(t *testing.T) {
+	unconnected, ok := prospectkit.Explain(prospectkit.CodeCRMNotConnected)
+	require.True(t, ok)
+	require.Contains(t, unconnected.Advice.Hint, "the team's designated sync user")
+}
+
 // Waiting for the end of a run, as the code tells, helps no adjustment and no activation: only drafts are open to them.
 func TestAdviceOfARunningAgent(t *testing.T) {
 	running, ok := prospectkit.Explain(prospectkit.CodeAgentProcessing)

@@ -12,11 +12,11 @@ import (
 // ContactsService finds the ids of contacts and reads what happened with them.
 type ContactsService struct{ client *Client }
 
-// Resolve finds the id of a contact, which the answer holds as contactId. Nothing else of body and answer is shown by the
-// document: you supply the fields. Whether it costs credits is not shown either, so it counts as spending, and is not sent again
+// Resolve finds the id of a contact, which the response holds as contactId. Nothing else of body and response is documented: you supply
+// the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve). Whether it costs credits is not shown either, so it counts as spending, and is not sent again
 // after a lost answer.
 //
-// Codes that fit here: [CodeContactNotFound].
+// Errors: likely: [CodeContactNotFound].
 //
 // POST /business/contacts/resolve, scope contacts.
 func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -76,7 +76,7 @@ func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error)
 //
 // An error behind the first page is a [ScrollError]: it says how much was delivered.
 //
-// Codes worth branching on: [CodeContactNotFound].
+// Errors: likely: [CodeContactNotFound].
 //
 // GET (path not shown), scope contacts.
 func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...IterOption) iter.Seq2[*Object, error] {
@@ -86,7 +86,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 // ActivitiesPage reads the first page of what happened with a contact; its Next reads on. The path has to be given by [WithPath],
 // as for [ContactsService.Activities].
 //
-// Codes worth branching on: [CodeContactNotFound].
+// Errors: those of [ContactsService.Activities].
 //
 // GET (path not shown), scope contacts.
 func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ActivityPage, error) {
@@ -111,7 +111,7 @@ func readActivities(c *jsonscan.Cursor, a *scrollAnswer[Object]) error {
 			a.owner = c.String()
 		case "activities":
 			found = c.Is('[')
-			_ = readElements(c, &a.items, readObject)
+			_ = readElements(c, &a.items, mostElements, readObject)
 		case "nextCursor":
 			a.readToken(c)
 		default:

@@ -1,18 +1,23 @@
 package prospectkit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/go-querystring/query"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // locate builds the URL: base, path with escaped ids, query.
@@ -77,6 +82,10 @@ func (c *call) queryString(in any, bad *checks) string {
 	for _, kv := range c.conf.query {
 		values.Set(kv[0], kv[1])
 	}
+	for key, all := range values {
+		bad.text(key, key)
+		bad.text(key, all...)
+	}
 	return values.Encode()
 }
 
@@ -97,7 +106,7 @@ func (c *config) commonHeader() http.Header {
 // encode builds header and body.
 func (c *call) encode(r request, bad *checks) {
 	conf := c.client.conf
-	bare := r.stream == nil && r.body == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
+	bare := r.stream == nil && r.body == nil && r.form == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
 	if bare && conf.direct { // another transport might write to what all calls share
 		c.header = conf.shared()
 		return
@@ -113,20 +122,51 @@ func (c *call) encode(r request, bad *checks) {
 		}
 		return
 	}
-	if r.body == nil && len(c.conf.fields) == 0 {
+	if r.body == nil && r.form == nil && len(c.conf.fields) == 0 {
 		return
 	}
 	if c.op.Method == http.MethodGet {
 		bad.add("WithField", "cannot be used with a GET request")
 		return
 	}
-	body, err := encodeBody(r.body, c.conf.fields)
+	sent := outbound.Inspect(r.body, "")
+	for _, field := range c.conf.fields {
+		name, _ := field[0].(string)
+		bad.text(name, name)
+		more := outbound.Inspect(field[1], name)
+		sent.Invalid, sent.Times = append(sent.Invalid, more.Invalid...), append(sent.Times, more.Times...)
+	}
+	bad.invalid(sent)
+	in := r.body
+	if r.form != nil {
+		in = r.form
+	}
+	body, err := encodeBody(in, c.conf.fields)
 	if err != nil {
 		bad.add("body", "cannot be encoded: %v", err)
 		return
 	}
-	c.body = body
-	c.header["Content-Type"] = []string{"application/json"}
+	c.body, c.header["Content-Type"] = sent.Rewrite(body), []string{"application/json"}
+	if r.form != nil {
+		var kind string
+		c.body, kind = formOf(c.body)
+		c.header["Content-Type"] = []string{kind}
+	}
+}
+
+// formOf makes a multipart form of a JSON object: strings as they are, anything else as JSON.
+func formOf(object []byte) (form []byte, contentType string) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(object, &fields) // it was just made
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text := string(fields[name])
+		_ = json.Unmarshal(fields[name], &text) // anything else leaves it as it is
+		_ = w.WriteField(name, text)            // a buffer takes everything
+	}
+	_ = w.Close()
+	return b.Bytes(), w.FormDataContentType()
 }
 
 // encodeBody marshals in and merges extra fields into it; one that in has, or knows by that name, is an error.

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type Ensured struct {
 //
 // If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken]. If an
 // outcome stays unknown until the context ends, the error is the [OutcomeUnknownError].
+//
+// Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
 // POST /business/lists and GET /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
@@ -135,7 +138,8 @@ type NameHeldError struct {
 func (e *NameHeldError) Error() string {
 	switch {
 	case e.Holder != nil:
-		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted", e.Holder.Kind, e.Kind)
+		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted",
+			cmp.Or(plainName(string(e.Holder.Kind)), "list of another kind"), cmp.Or(e.Kind, ContactList))
 	case len(e.Near) > 0:
 		return "prospectkit: lists.ensure: the name is taken; a list differs from it in case only"
 	}
@@ -160,7 +164,7 @@ func (e *NameHeldError) Advice() Advice { return CodeListNameTaken.Advice() }
 func (e *NameHeldError) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
 	if e.Holder != nil {
-		attrs = append(attrs, slog.String("holder", string(e.Holder.Kind)))
+		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 )
 
 // Code is the service's stable identifier of an error. The 92 documented ones are constants of this package; one that the
-// service adds later passes through unchanged.
+// service adds later passes through, up to 64 bytes of it.
 //
 // A Code is itself an error, so it is what you branch on:
 //
@@ -26,6 +27,22 @@ type Code string
 
 // Error returns the code itself.
 func (c Code) Error() string { return string(c) }
+
+// Is matches the class of a documented code: errors.Is(CodeListNotFound, ErrNotFound).
+func (c Code) Is(target error) bool {
+	t, ok := target.(class)
+	return ok && t != "" && classOf(c, 0) == t
+}
+
+// Outcome is [NotApplied] for a documented code, with which the service refuses a request, and [Unknown] for [CodeUnexpectedError] and
+// for codes that are not documented.
+func (c Code) Outcome() Outcome {
+	known, ok := op.CodeByName(string(c))
+	if !ok || slices.Max(known.Statuses) >= http.StatusInternalServerError {
+		return Unknown
+	}
+	return NotApplied
+}
 
 // Known reports whether the service's document lists the code.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
@@ -55,8 +72,8 @@ func Explain(code Code) (Explanation, bool) {
 	return Explanation{Code: code, Statuses: slices.Clone(known.Statuses), Meaning: known.Meaning, Advice: code.Advice()}, true
 }
 
-// CodeOf returns the code that an error carries: the service's, or [CodeValidationFailed] for arguments refused locally.
-// It is empty for nil and for errors without a code. Look at [ErrOutcomeUnknown] before you trust it about a write.
+// CodeOf returns the code that an error carries: the service's, [CodeValidationFailed] for arguments refused locally, or
+// [CodeRateLimited] for a [WaitError]. It is empty for nil and for errors without a code. Look at [ErrOutcomeUnknown] before you trust it about a write.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -73,6 +90,13 @@ func CodeOf(err error) Code {
 type class string
 
 func (c class) Error() string { return "prospectkit: " + string(c) }
+
+func (c class) Outcome() Outcome {
+	if c == ErrOutcomeUnknown {
+		return Unknown
+	}
+	return NotApplied
+}
 
 // The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
 // class by its status. Neither matches an answer that is not the service's own, such as the error page of a proxy; but any 429 is
@@ -146,6 +170,37 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
+// outcomeOfCause is that of an error around another, of which nothing is known if there is none.
+func outcomeOfCause(cause error) Outcome {
+	if cause == nil {
+		return Unknown
+	}
+	return OutcomeOf(cause)
+}
+
+// AdviceOf returns what to do about an error; see [Error.Advice]. It is empty for nil, and caution for an error that is not ours.
+func AdviceOf(err error) Advice {
+	if err == nil {
+		return Advice{}
+	}
+	if advice, ok := adviceOf(err); ok {
+		return advice
+	}
+	return Advice{Action: ActionVerifyFirst, Hint: "the error is not one of prospectkit's"}
+}
+
+// adviceOf returns what an error of ours advises.
+func adviceOf(err error) (Advice, bool) {
+	type ours interface {
+		error
+		Advice() Advice
+	}
+	if e, ok := errors.AsType[ours](err); ok {
+		return e.Advice(), true
+	}
+	return Advice{}, false
+}
+
 // Action is what a caller can do about an error.
 type Action string
 
@@ -184,11 +239,13 @@ type Error struct {
 	Route  string // path template, without ids
 
 	Status    int    // HTTP status; 0 when no answer arrived
-	Code      Code   // empty when the answer was not the service's error envelope
-	Message   string // prose that may be reworded; never match on it
+	Code      Code   // empty when the answer was not the service's error envelope; at most 64 bytes of one that is not Known
+	Message   string // prose that may be reworded, at most 2 KiB; never match on it
 	Param     string // the offending field of a failed validation
 	DocURL    string
 	RequestID string // quote it to the service's support
+
+	RowID string // of the row that does not fit your type, for RowsOf; as the service wrote it, at most 64 bytes
 
 	RetryAfter  time.Duration // what the service asked for; 0 when it did not
 	ResetAt     time.Time     // when that wait is over, or the rate window resets; zero when unknown
@@ -197,30 +254,29 @@ type Error struct {
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
+	prose   string // the message without ids, if it holds any
 	outcome Outcome
 	cause   error // why there was no answer, or why no further attempt was made
 }
 
-// Error describes the failure in one line, without token, ids or query.
+// Error describes the failure in one line, without token, ids of the call, or query. Other words of the service's message are in it.
 func (e *Error) Error() string {
-	parts := []string{"prospectkit", e.Op}
+	code := string(e.Code)
+	if e.Code != "" && e.Status != 0 {
+		code = fmt.Sprintf("%d %s", e.Status, e.Code)
+	}
 	switch {
 	case e.Code != "":
-		parts = append(parts, fmt.Sprintf("%d %s", e.Status, oneLine(string(e.Code))))
 	case e.Status >= 300 && e.Status < 400:
-		parts = append(parts, fmt.Sprintf("%d, a redirect, which is not followed", e.Status))
+		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		parts = append(parts, fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, oneLine(e.ContentType)))
+		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, oneLine(e.ContentType))
 	case e.Status != 0:
-		parts = append(parts, fmt.Sprintf("unusable answer with status %d", e.Status))
+		code = fmt.Sprintf("unusable answer with status %d", e.Status)
+	case e.cause == nil && e.Message == "":
+		code = "no details are known"
 	}
-	if e.Message != "" {
-		parts = append(parts, oneLine(e.Message))
-	}
-	if e.cause != nil {
-		parts = append(parts, oneLine(e.cause.Error()))
-	}
-	text := strings.Join(parts, ": ")
+	text := describe(e.Op, code, cmp.Or(e.prose, e.Message), causeText(e.cause, e.Op))
 	if e.hint != "" {
 		text = strings.TrimSuffix(text, ".") + "; " + e.hint
 	}
@@ -228,6 +284,25 @@ func (e *Error) Error() string {
 		text += " (" + strings.Join(notes, ", ") + ")"
 	}
 	return text
+}
+
+// describe joins the parts of an error's text that are not empty.
+func describe(parts ...string) string {
+	text := "prospectkit"
+	for _, part := range parts {
+		if part != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + oneLine(part)
+		}
+	}
+	return text
+}
+
+// causeText is a cause without the prefix of an error of ours that repeats the operation.
+func causeText(err error, opName string) string {
+	if err == nil {
+		return ""
+	}
+	return oneLine(strings.ReplaceAll(err.Error(), "prospectkit: "+opName+": ", ""))
 }
 
 func (e *Error) notes() (notes []string) {
@@ -257,8 +332,8 @@ func (e *Error) Is(target error) bool {
 // Unwrap returns the cause of a missing answer, or the end of the context that stopped the retries.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Outcome says whether the call had its effect.
-func (e *Error) Outcome() Outcome { return e.outcome }
+// Outcome says whether the call had its effect. Of an error that a test has made, its code tells.
+func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
@@ -279,13 +354,28 @@ func (e *Error) Advice() Advice {
 	return Advice{Action: ActionVerifyFirst, Hint: "the answer is not the service's own: look at status, content type and body"}
 }
 
-// LogValue groups the fields that are safe to log: no message, body or parameter values.
+// LogValue groups the fields that are safe to log: no message, body or parameter values. A code that is not [Code.Known] is logged if it
+// is a plain name; param and request id are in one line of at most 64 bytes.
 func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", string(e.Code)),
-		slog.String("param", e.Param), slog.String("request_id", e.RequestID),
-		slog.String("outcome", string(e.outcome)), slog.Int("attempts", len(e.Attempts)),
+		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
+		slog.String("param", shorten(printable(e.Param), mostOfName)), slog.String("request_id", shorten(printable(e.RequestID), mostOfName)),
+		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
 	)
+}
+
+// mostOfName bounds what is kept of a foreign name.
+const mostOfName = 64
+
+// logged is a code for logs: what the service writes can be anything.
+func (c Code) logged() string {
+	switch {
+	case c == "" || c.Known():
+		return string(c)
+	case plainName(string(c)) == "":
+		return "undocumented"
+	}
+	return string(c)
 }
 
 func (e *Error) errorCode() Code { return e.Code }
@@ -309,6 +399,21 @@ func (e *Error) envelope(body []byte) bool {
 	}
 	e.Code, e.Message, e.Param, e.DocURL, e.RequestID = last.Code, last.Message, last.Param, last.DocURL, last.RequestID
 	return true
+}
+
+// clean takes what secrets an answer repeats out of its texts, and bounds them.
+func (e *Error) clean(c *call, body []byte) {
+	secrets := c.secrets()
+	if !e.Code.Known() {
+		e.Code = Code(secrets.clean(string(e.Code), mostOfName))
+	}
+	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
+		*field = secrets.clean(*field, mostOfText)
+	}
+	e.Body = secrets.cleanBody(body)
+	if e.Message != "" {
+		e.prose = c.private().hide(e.Message, false)
+	}
 }
 
 func (e *Error) fields(c *jsonscan.Cursor) {
@@ -336,9 +441,8 @@ func (e *Error) fields(c *jsonscan.Cursor) {
 // oneLine keeps foreign text from breaking a log line or filling it.
 func oneLine(s string) string {
 	const most = 300
-	s = printable(s)
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
+	if s = printable(s); len(s) > most {
+		return shorten(s, most) + "..."
 	}
 	return s
 }

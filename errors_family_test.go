@@ -66,7 +66,7 @@ func TestEveryErrorOfTheFamily(t *testing.T) {
 	answered := []string{"attempts", "code", "op", "outcome", "param", "request_id", "status"}
 	want := map[string]facts{
 		"refused locally":       {"*prospectkit.RefusedError", prospectkit.NotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
-		"refused by the limit":  {"*prospectkit.WaitError", prospectkit.NotApplied, prospectkit.ActionAfterDelay, "", []string{"op", "surface", "wait"}},
+		"refused by the limit":  {"*prospectkit.WaitError", prospectkit.NotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
 		"429":                   {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
 		"409":                   {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
 		"never sent":            {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionMayPass, "", answered},

@@ -298,7 +298,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	body := strings.ReplaceAll(full, "C", jsonText(hostile))
 	for _, status := range []int{404, 429, 500} {
 		err := refusedRead(t, status, body)
-		require.Equal(t, prospectkit.Code(hostile), prospectkit.CodeOf(err), "the code itself stays as it came")
+		require.Equal(t, prospectkit.Code(hostile[:64]), prospectkit.CodeOf(err), "the code itself stays as it came, up to a bound")
 		requireOneLine(t, err)
 	}
 	requireOneLine(t, refusedRead(t, 404, "", "Content-Type", hostile))
@@ -326,9 +326,10 @@ func TestTimeRunsOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit    time.Duration
 		attempts int
+		text     string
 	}{
-		"during an attempt":                {10 * time.Second, 2},
-		"no time left for another attempt": {100 * time.Millisecond, 1},
+		"during an attempt":                {10 * time.Second, 2, "UNEXPECTED_ERROR: prose: stopped while it waited for the response: context deadline exceeded (request req-1, 2 attempts)"},
+		"no time left for another attempt": {100 * time.Millisecond, 1, "UNEXPECTED_ERROR: prose: the deadline is too near for another attempt (request req-1)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -349,8 +350,7 @@ func TestTimeRunsOut(t *testing.T) {
 				require.ErrorAs(t, err, &last)
 				require.Equal(t, 500, last.Status)
 				require.Len(t, last.Attempts, c.attempts)
-				require.ErrorContains(t, err, "500 UNEXPECTED_ERROR")
-				require.ErrorContains(t, err, "deadline exceeded")
+				require.ErrorContains(t, err, c.text)
 			})
 		})
 	}

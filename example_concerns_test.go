@@ -366,7 +366,7 @@ func ExampleWithLogger() {
 	// Output:
 	// level=INFO msg="prospectkit decision" op=account.me attempt=1 next=repeat
 	// level=INFO msg="prospectkit decision" op=lists.get attempt=1 next="return the error"
-	// level=WARN msg="prospectkit call" op=lists.get attempt=1 status=404 code=LIST_NOT_FOUND outcome="not applied"
+	// level=WARN msg="prospectkit call" op=lists.get attempt=1 status=404 code=LIST_NOT_FOUND outcome="not applied" waited=0s
 	// true
 }
 

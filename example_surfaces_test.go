@@ -58,7 +58,8 @@ var headsOfSales = prospectkit.PersonDiscovery{
 	Filters:        prospectkit.Fields{"jobTitles": []string{"Head of Sales"}}, // the name is the caller's
 }
 
-// The service accepts a value that it does not know, and the agent then finds nobody: so look before money is spent.
+// The service accepts a value that it does not know. An agent with an unknown title finds nobody; one with an unknown industry finds, and
+// is billed for, people of every industry. So look before money is spent.
 func ExampleAgentsService_CheckValues() {
 	client, _ := surfaceSandbox()
 	values, err := client.Agents.CheckValues(context.Background(), prospectkit.ValueCheck{
@@ -247,26 +248,20 @@ func ExampleCampaignsService_EditSend() {
 		log.Fatal(err)
 	}
 	sb.Advance(10 * time.Second) // the activation is over
-	answer, err := client.Campaigns.ScheduledSends(ctx, springID)
+	sends, err := prospectkit.Collect(client.Campaigns.Sends(ctx, springID), 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	var sends struct {
-		Data []struct{ ID, Subject, State string }
-	}
-	if err := answer.Decode(&sends); err != nil {
-		log.Fatal(err)
-	}
-	first := sends.Data[0]
-	fmt.Println(first.Subject, first.State)
+	first := sends[0].Text("id")
+	fmt.Println(sends[0].Text("subject"), sends[0].Text("state"))
 
-	edited, err := client.Campaigns.EditSend(ctx, first.ID, prospectkit.Fields{"subject": "Good morning"})
+	edited, err := client.Campaigns.EditSend(ctx, first, prospectkit.Fields{"subject": "Good morning"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(edited.Text("scheduledSend.subject"))
 	sb.Advance(time.Hour)
-	_, err = client.Campaigns.EditSend(ctx, first.ID, prospectkit.Fields{"subject": "Good evening"})
+	_, err = client.Campaigns.EditSend(ctx, first, prospectkit.Fields{"subject": "Good evening"})
 	fmt.Println(errors.Is(err, prospectkit.CodeScheduledSendNotEditable))
 	// Output:
 	// Hello Grace scheduled
@@ -288,7 +283,7 @@ func ExampleCheckClaim() {
 func ExampleFactsService_Edit() {
 	ctx := context.Background()
 	client, _ := surfaceSandbox()
-	fact, err := client.Facts.Edit(ctx, priceFactID, prospectkit.FactEdit{Category: prospectkit.FactObjection})
+	fact, err := client.Facts.Edit(ctx, priceFactID, prospectkit.FactEdit{Category: prospectkit.FactObjection, KeepClaim: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,7 +2,10 @@ package prospectkit_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,8 +35,8 @@ func exchange(t *testing.T, name string, opts ...prospectkit.Option) *prospectki
 	return newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		played++
 		require.Equal(t, want.Method+" "+want.Host+want.RequestURI, r.Method+" "+r.URL.Host+r.URL.RequestURI())
-		require.Equal(t, want.Header.Get("Content-Type"), r.Header.Get("Content-Type"))
-		sent := bodyOf(t, r)
+		kind, sent := sentBody(t, r)
+		require.Equal(t, want.Header.Get("Content-Type"), kind)
 		if wanted := strings.TrimSpace(string(body)); wanted == "" {
 			require.Empty(t, sent)
 		} else {
@@ -42,6 +45,27 @@ func exchange(t *testing.T, name string, opts ...prospectkit.Option) *prospectki
 		return http.ReadResponse(bufio.NewReader(strings.NewReader("HTTP/1.1 "+response)), r)
 	}), opts...)
 }
+
+// sentBody is the body of a request and its type. The fields of a form come as a JSON object, because their boundary is random.
+func sentBody(t *testing.T, r *http.Request) (kind, body string) {
+	t.Helper()
+	kind, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind != formType {
+		return r.Header.Get("Content-Type"), bodyOf(t, r)
+	}
+	form, err := multipart.NewReader(strings.NewReader(bodyOf(t, r)), params["boundary"]).ReadForm(1 << 20)
+	require.NoError(t, err)
+	fields := make(map[string]string)
+	for name, values := range form.Value {
+		require.Len(t, values, 1)
+		fields[name] = values[0]
+	}
+	text, err := json.Marshal(fields)
+	require.NoError(t, err)
+	return kind, string(text)
+}
+
+const formType = "multipart/form-data"
 
 func bodyOf(t *testing.T, r *http.Request) string {
 	t.Helper()

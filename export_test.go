@@ -11,7 +11,7 @@ import (
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
-	_, err := do(ctx, c, op.SearchProspects, request{body: Fields{"scrollToken": "t"}, laterPage: true}, readObject, opts)
+	_, err := do(ctx, c, op.SearchCompanies, request{body: Fields{"scrollToken": "t"}, laterPage: true}, readObject, opts)
 	return err
 }
 
@@ -48,3 +48,6 @@ func (s *SeenIDs) Has(id string) bool { return s.has(id) }
 
 // Room is for how many ids there is memory.
 func (s *SeenIDs) Room() int { return len(s.hashes) }
+
+// Hide is what a text of a peer's becomes for a client with this key.
+func Hide(key, text string) string { return secrets(nil).key(key).hide(text, false) }

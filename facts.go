@@ -45,17 +45,24 @@ type Fact struct {
 	Category FactCategory `json:"category"`
 }
 
-// FactEdit is what to change of a learned fact: the claim, the category or both.
+// FactEdit is what to change of a learned fact: the claim, the category or both. An edit of the category alone says KeepClaim, so
+// that a claim which came out empty is not left as it was without a word.
 type FactEdit struct {
-	Claim    string       `json:"claim,omitzero"` // 1 to 1000 characters, anonymized: see CheckClaim
-	Category FactCategory `json:"category,omitzero"`
+	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see CheckClaim
+	Category  FactCategory `json:"category,omitzero"` // empty: as it was
+	KeepClaim bool         `json:"-"`                 // leave the claim as it was
 }
 
 const maxClaim = 1000
 
 func (e FactEdit) check(bad *checks) {
-	if e == (FactEdit{}) {
+	switch {
+	case e.KeepClaim && e.Claim != "":
+		bad.add("claim", "is given beside KeepClaim: choose one")
+	case e.KeepClaim && e.Category == "":
 		bad.add("claim", "or category is required")
+	case !e.KeepClaim && e.Claim == "":
+		bad.add("claim", "is empty: say KeepClaim to change the category alone")
 	}
 	bad.optionalLength("claim", e.Claim, 1, maxClaim)
 	oneOf(bad, "category", e.Category, factCategories...)
@@ -66,12 +73,14 @@ func (e FactEdit) check(bad *checks) {
 // The same edit again leaves the same state, but it is sent once all the same, because a teammate may edit in between;
 // [RepeatAfterDoubt] allows more. No read of a fact is shown by the document, so an unknown outcome cannot be resolved.
 //
-// Codes worth branching on: [CodeLearnedFactNotAnonymized], which [CheckClaim] foresees; [CodeLearnedFactNotFound], also for a
-// fact that is retired or another team's; [CodeValidationFailed].
+// Errors: documented: [CodeLearnedFactNotFound] (also for one that is retired or another team's), [CodeLearnedFactNotAnonymized]
+// ([CheckClaim] foresees it), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return do(ctx, s.client, op.FactsEdit, request{ids: []string{factID}, body: in}, readFact, opts)
+	return do(ctx, s.client, op.FactsEdit, request{
+		ids: []string{factID}, body: in, proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
+	}, readFact, opts)
 }
 
 func readFact(c *jsonscan.Cursor, f *Fact) error {

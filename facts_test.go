@@ -22,7 +22,7 @@ func TestFactExchanges(t *testing.T) {
 			`{"id": "` + factID + `", "claim": "Teams save a day a week", "category": "icp-use-cases"}`, "",
 		},
 		{"facts.edit/claim", edit(prospectkit.FactEdit{Claim: "Fast"}), `{"id": "` + factID + `", "claim": "Fast", "category": "something-new"}`, ""},
-		{"facts.edit/category", edit(prospectkit.FactEdit{Category: prospectkit.FactFAQ}), `{"id": "` + factID + `", "claim": "", "category": "faq"}`, ""},
+		{"facts.edit/category", edit(prospectkit.FactEdit{Category: prospectkit.FactFAQ, KeepClaim: true}), `{"id": "` + factID + `", "claim": "", "category": "faq"}`, ""},
 		{"facts.edit/not-anonymized", edit(prospectkit.FactEdit{Claim: "ada@example.com agreed"}), "", prospectkit.CodeLearnedFactNotAnonymized},
 	})
 }
@@ -46,9 +46,12 @@ func TestFactBounds(t *testing.T) {
 	}
 	require.Equal(t, 4, sent)
 	for want, in := range map[string]prospectkit.FactEdit{
-		"claim or category is required":                        {},
+		"claim or category is required":                        {KeepClaim: true},
+		"claim is empty: say KeepClaim to change the ":         {Category: prospectkit.FactPricing}, // a claim that came out empty
+		"claim is empty: say KeepClaim to change the category": {},
+		"claim is given beside KeepClaim: choose one":          {Claim: "x", KeepClaim: true},
 		"claim has 1001 characters, must have 1 to 1000":       {Claim: strings.Repeat("é", 1001)},
-		`category is "faqs", must be one of ["overview" "prod`: {Category: "faqs"},
+		`category is "faqs", must be one of ["overview" "prod`: {Category: "faqs", KeepClaim: true},
 	} {
 		_, err := client.Facts.Edit(t.Context(), factID, in)
 		all := refusals(t, err)
@@ -67,7 +70,7 @@ func TestFactCategories(t *testing.T) {
 	for _, text := range documented {
 		category := prospectkit.FactCategory(text)
 		require.True(t, category.Known(), text)
-		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Category: category})
+		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Category: category, KeepClaim: true})
 		require.NoError(t, err, text)
 	}
 	require.False(t, prospectkit.FactCategory("").Known())

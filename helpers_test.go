@@ -31,9 +31,11 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// answer is a response with a JSON body unless header, in pairs of key and value, says otherwise.
+// answer is a response with a JSON body unless header, in pairs of key and value, says otherwise. A success has the rate headers, as
+// every one of the service's has.
 func answer(status int, body string, header ...string) *http.Response {
 	h := http.Header{"Content-Type": {"application/json"}}
+	rateHeaders(h, status)
 	for i := 0; i+1 < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
@@ -42,6 +44,18 @@ func answer(status int, body string, header ...string) *http.Response {
 		Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
 	}
 }
+
+// rateHeaders gives a success the headers that the service's have.
+func rateHeaders(h http.Header, status int) {
+	if status >= 200 && status < 300 {
+		h.Set("RateLimit-Limit", "1000000")
+		h.Set("RateLimit-Remaining", "999999")
+		h.Set("RateLimit-Reset", "60")
+	}
+}
+
+// bare makes an answer one without rate headers, as those of strangers are, and those that have lost them on the way.
+var bare = []string{"RateLimit-Limit", "", "RateLimit-Remaining", "", "RateLimit-Reset", ""}
 
 // always gives the same answer to every request.
 func always(status int, body string, header ...string) roundTrip {

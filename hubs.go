@@ -17,7 +17,7 @@ func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, e
 // Hub reads one knowledge hub. The shape is not shown by the document, except that its status is processing while the hub is
 // built.
 //
-// Codes worth branching on: [CodeKnowledgeHubNotFound].
+// Errors: likely: [CodeKnowledgeHubNotFound].
 //
 // GET /business/knowledge-hubs/{hubId}, scope campaigns.
 func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
@@ -27,18 +27,18 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 // HubPages lists the pages of a knowledge hub. The document shows the end of the path only: the rest is assumed, and [WithPath]
 // changes it. The answer's shape is not shown.
 //
-// Codes worth branching on: [CodeKnowledgeHubPagesUnavailable], for a hub from before there were pages;
-// [CodeKnowledgePageNotFound]; [CodeKnowledgeHubNotFound].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable] (a hub from before
+// there were pages), [CodeKnowledgePageNotFound].
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
 func (s *FactsService) HubPages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.HubsPages, request{ids: []string{hubID}}, readObject, opts)
 }
 
-// SetDefaultHub makes a knowledge hub the default. Body and answer are not shown by the document: you supply the fields. The same
-// call again leaves the same state, but it is sent once all the same; after an unknown outcome look at [FactsService.Hubs].
+// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
+// knowledgeHubId (assumed: rule hubs.set-default). The same call again leaves the same state, but it is sent once all the same; after an unknown outcome look at [FactsService.Hubs].
 //
-// Codes worth branching on: [CodeKnowledgeHubOwnerOnly], [CodeKnowledgeHubNotFound].
+// Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {

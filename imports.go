@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -103,30 +103,46 @@ func beginsAsText(head []byte) bool {
 // the file is then opened anew. If it is cut short, because the file cannot be read to its end or the connection breaks before, the
 // error says that nothing was applied, since the end of the form never left. After that, an [OutcomeUnknownError] cannot be resolved.
 //
-// Codes worth branching on: [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
+// Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
+// [CodeImportNotFound].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
 	u := upload{Upload: in}
 	defer u.close()
-	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream(), check: u.check}, readObject, opts)
+	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream()}, readObject, opts)
 }
 
-// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. That the id goes into a JSON body is
-// assumed. It is sent once.
+// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
+// form, as the service's document words it; what [WithField] adds becomes further fields (assumed). [ImportsService.FromUploadJSON] sends
+// the id as JSON. It is sent once.
 //
-// Codes worth branching on: [CodeImportNotFound]; [CodeImportFileMissing], while the upload is not complete;
-// [CodeImportFileUnsupported], [CodeImportFileEmpty], [CodeImportFileTooLarge].
+// Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported],
+// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
+	return do(ctx, s.client, op.ImportsCreate, request{
+		form: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
+	}, readObject, opts)
+}
+
+// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: its document speaks of
+// a form.
+//
+// Errors: those of [ImportsService.FromUpload].
+//
+// POST /business/imports, scope lists.
+func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.ImportsCreate, request{
 		body: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
 	}, readObject, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and answer are not shown by the document:
-// you supply the fields. It is sent once; a second one only reserves another upload.
+// Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and response are undocumented: you supply the
+// fields. The sandbox takes any body (assumed: rule imports.presign). It is sent once; a second one only reserves another upload.
+//
+// Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -139,7 +155,7 @@ type upload struct {
 	opened io.ReadCloser
 }
 
-func (u *upload) check(bad *checks) {
+func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 	format, ok := fileFormats[u.extension()]
 	switch {
 	case u.base() == "":
@@ -155,56 +171,51 @@ func (u *upload) check(bad *checks) {
 	case u.Size > maxUpload:
 		bad.add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
 	}
-	for name := range u.Fields {
+	bad.text("name", u.Name)
+	for name, value := range u.Fields {
 		if name == "" || name == filePart {
 			bad.add("fields", "must not have the name %q", name)
 		}
+		bad.text("fields."+name, name, value)
 	}
 	switch {
 	case u.Open == nil:
 		bad.add(filePart, "needs Open")
 	case ok:
-		u.sniff(format, bad)
+		u.sniff(ctx, limit, format, bad)
 	}
 }
 
-// sniff opens the file and looks whether it begins as its name says.
-func (u *upload) sniff(format fileFormat, bad *checks) {
-	file, err := u.Open()
-	if err != nil {
-		bad.add(filePart, "cannot be opened: %v", err)
-		return
-	}
-	if file == nil {
-		bad.add(filePart, "cannot be opened: Open returned nothing")
-		return
-	}
-	ahead := bufio.NewReaderSize(file, sniffBytes)
-	u.opened = struct {
-		io.Reader
-		io.Closer
-	}{ahead, file}
-	switch head, err := ahead.Peek(sniffBytes); {
-	case err != nil && err != io.EOF:
-		bad.add(filePart, "cannot be read: %v", err)
+// sniff opens the file and looks whether it begins as its name says. If the context ends before, nothing is sent anyway.
+func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileFormat, bad *checks) {
+	file, head, err := openSource(ctx, limit, u.Open, sniffBytes)
+	u.opened = file
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		bad.add(filePart, "%v", err)
 	case !format.begins(head):
 		bad.add(filePart, "does not begin as %s does", format.name)
 	}
 }
 
 // open gives what the check has opened, and opens the file anew after that.
-func (u *upload) open() (io.ReadCloser, error) {
+func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, error) {
 	if file := u.opened; file != nil {
 		u.opened = nil
 		return file, nil
 	}
-	return u.Open()
+	file, _, err := openSource(ctx, limit, u.Open, sniffBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", filePart, err)
+	}
+	return file, nil
 }
 
 // close closes what the check has opened, if it was never sent.
 func (u *upload) close() {
 	if u.opened != nil {
-		_ = u.opened.Close()
+		closeSoon(u.opened)
 	}
 }
 
@@ -231,8 +242,9 @@ func (u *upload) stream() *stream {
 	return &stream{
 		contentType: w.FormDataContentType(),
 		length:      int64(len(head)) + u.Size + int64(len(tail)),
-		open: func() (*streamBody, error) {
-			file, err := u.open()
+		check:       u.check,
+		open: func(ctx context.Context, limit time.Duration) (*streamBody, error) {
+			file, err := u.open(ctx, limit)
 			if err != nil {
 				return nil, err
 			}

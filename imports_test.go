@@ -39,6 +39,12 @@ func TestImportExchanges(t *testing.T) {
 		{"imports.create/file-missing", func(ctx context.Context, c client) (any, error) {
 			return c.Imports.FromUpload(ctx, importID, prospectkit.WithField("listName", "New"))
 		}, "", prospectkit.CodeImportFileMissing},
+		{"imports.create/import-id-json", func(ctx context.Context, c client) (any, error) {
+			return c.Imports.FromUploadJSON(ctx, importID, prospectkit.WithField("listName", "New"))
+		}, `{"import": {"id": "` + importID + `"}}`, ""},
+		{"imports.create/import-id-fields", func(ctx context.Context, c client) (any, error) {
+			return c.Imports.FromUpload(ctx, importID, prospectkit.WithField("z", prospectkit.Fields{"a": 1}), prospectkit.WithField("listName", "New \"é\""))
+		}, `{"import": {"id": "` + importID + `"}}`, ""},
 		{"imports.presign/fields", func(ctx context.Context, c client) (any, error) {
 			return c.Imports.Presign(ctx, prospectkit.Fields{"size": 50_000_000})
 		}, `{"importId": "` + importID + `", "url": "https://upload.example/x"}`, ""},

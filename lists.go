@@ -86,12 +86,16 @@ func (p ListsParams) check(bad *checks) {
 // Lists that come twice because others add some meanwhile are dropped, and those that move past a border because others
 // delete some are found again: see [Track].
 //
+// Errors: those of [ListsService.Page].
+//
 // GET /business/lists, scope lists.
 func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...IterOption) iter.Seq2[*List, error] {
 	return s.pager(p).items(ctx, opts)
 }
 
 // Pages is [ListsService.All] by whole pages, with totals.
+//
+// Errors: those of [ListsService.Page].
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOption) iter.Seq2[*Page[List], error] {
@@ -100,11 +104,11 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOpt
 
 // Page reads one page of lists. A page past the end is empty.
 //
-// Codes worth branching on: [CodeValidationFailed].
+// Errors: documented: [CodeValidationFailed].
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return do(ctx, s.client, op.ListsList, request{query: p}, readPage(readList), opts)
+	return do(ctx, s.client, op.ListsList, request{query: p, proof: isPage}, readPage(readList, p.Limit), opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -138,13 +142,15 @@ func (n NewList) check(bad *checks) {
 // It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for the list.
 // [ListsService.Ensure] does all of that.
 //
-// Codes worth branching on: [CodeListNameTaken], also when an agent holds the name; [CodeListNameReserved];
-// [CodeValidationFailed].
+// Errors: documented: [CodeListNameTaken] (also when an agent holds the name), [CodeValidationFailed]; likely:
+// [CodeListNameReserved].
 //
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.client, op.ListsCreate, request{body: in, look: s.lookForNew(in)}, readList, opts)
+	return do(ctx, s.client, op.ListsCreate, request{
+		body: in, look: s.lookForNew(in), proof: func(made any) bool { return made.(*List).Name == in.Name },
+	}, readList, opts)
 }
 
 // GetListParams says what to read with a list.
@@ -160,7 +166,7 @@ const IncludeColumns ListInclude = "columns"
 
 // Get reads one list.
 //
-// Codes worth branching on: [CodeListNotFound], which also answers for a list of another workspace.
+// Errors: documented: [CodeListNotFound] (also for a list of another workspace).
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
@@ -171,7 +177,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 // teammate may move the list in between; after a lost answer, Resolve reads the folder of the list. The answer's shape is not
 // shown by the document.
 //
-// Codes that fit here: [CodeListNotFound], [CodeFolderNotFound].
+// Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
@@ -184,6 +190,8 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 
 // MoveToRoot takes a list out of its folder. That null means the root when it is written is assumed: the document says so
 // only for reading.
+//
+// Errors: those of [ListsService.Move].
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
@@ -221,47 +229,51 @@ type CRMPushed struct {
 
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
 // with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
-// pushed and nothing is overwritten. It spends no credits. Its result can be seen in the CRM only, so after an
-// [OutcomeUnknownError] look there.
+// pushed and nothing is overwritten. It uses the connection of the team's designated sync user and the field mapping saved in the app,
+// and spends no credits. Its result can be seen in the CRM only, so after an [OutcomeUnknownError] look there.
 //
-// Codes worth branching on: [CodeCRMNotConnected], [CodeContactListRequired], [CodeListNotFound].
+// Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do(ctx, s.client, op.ListsCRMPush, request{ids: []string{listID}, body: in}, readCRMPushed, opts)
+	return do(ctx, s.client, op.ListsCRMPush, request{
+		ids: []string{listID}, body: in,
+		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
+	}, readCRMPushed, opts)
 }
 
-// AddMembers adds existing contacts to a list. Body and answer are not shown by the document: you supply the fields. Whether it
-// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice, so after an unknown
-// outcome look at the rows.
+// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds,
+// 1 to 500 (assumed: rule lists.add-members). Whether it spends credits is undocumented, too, so it counts as spending. It is sent once;
+// a repetition may add twice, so after an unknown outcome look at the rows.
 //
-// Codes that fit here: [CodeListNotFound], [CodeContactNotFound].
+// Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in}, readObject, opts)
+	return do(ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in, check: in.checkChoice}, readObject, opts)
 }
 
-// AddContacts adds new raw rows to a list. Body and answer are not shown by the document: you supply the fields. Whether it
-// spends credits is not shown either, so it counts as spending. It is sent once; a repetition may add twice, so after an unknown
-// outcome look at the rows.
+// AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the fields. The sandbox takes contacts, 1 to
+// 500 objects without ids (assumed: rule lists.add-contacts). Whether it spends credits is undocumented, too, so it counts as spending.
+// It is sent once; a repetition may add twice, so after an unknown outcome look at the rows.
 //
-// Codes that fit here: [CodeListNotFound].
+// Errors: likely: [CodeListNotFound].
 //
 // POST /business/lists/{listId}/contacts, scope lists.
 func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
 	return do(ctx, s.client, op.ListsAddContacts, request{ids: []string{listID}, body: in}, readObject, opts)
 }
 
-// SaveToList saves contacts of one list into another. Body and answer are not shown by the document: you supply the fields.
-// It may enrich contacts, so it counts as spending credits. It is sent once; after an unknown outcome look at the list.
+// SaveToList saves contacts of one list into another. Body and response are undocumented: you supply the fields. The sandbox takes
+// sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as
+// spending credits. It is sent once; after an unknown outcome look at the list.
 //
-// Codes that fit here: [CodeListNameAmbiguous], [CodeListNameReserved], [CodeListProcessing],
-// [CodeAllContactsAlreadyEnriched].
+// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved], [CodeListProcessing], [CodeContactNotInList],
+// [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsSave, request{body: in}, readObject, opts)
+	return do(ctx, s.client, op.ListsSave, request{body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // FolderKind is what a folder holds.
@@ -289,8 +301,8 @@ type Folder struct {
 
 // Folders lists the folders of one kind. There are no pages.
 //
-// Codes worth branching on: [CodeInvalidRequest], when the service that owns agents or campaigns refuses; it may relay a code
-// of its own.
+// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (when the service that owns agents or campaigns refuses; it may
+// relay a code of its own).
 //
 // GET /business/folders, scope lists.
 func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {
@@ -333,7 +345,7 @@ func readList(c *jsonscan.Cursor, l *List) error {
 		case "folderId":
 			l.FolderID = c.String()
 		case "columns":
-			_ = readElements(c, &l.Columns, readColumn)
+			_ = readElements(c, &l.Columns, mostElements, readColumn)
 		default:
 			c.Skip()
 		}
@@ -368,7 +380,7 @@ func readFolders(c *jsonscan.Cursor, folders *[]Folder) error {
 	if !c.Is('[') {
 		return errors.New("the folders are no array")
 	}
-	return readElements(c, folders, readFolder)
+	return readElements(c, folders, mostElements, readFolder)
 }
 
 func readFolder(c *jsonscan.Cursor, f *Folder) error {
@@ -402,7 +414,7 @@ func readCRMPushed(c *jsonscan.Cursor, p *CRMPushed) error {
 		case "crm":
 			p.CRM = c.String()
 		case "listIds":
-			_ = readElements(c, &p.ListIDs, func(c *jsonscan.Cursor, id *string) error { *id = c.String(); return c.Err() })
+			_ = readElements(c, &p.ListIDs, mostElements, func(c *jsonscan.Cursor, id *string) error { *id = c.String(); return c.Err() })
 		default:
 			c.Skip()
 		}

@@ -91,9 +91,10 @@ func clientAt(tb testing.TB, url string, opts ...prospectkit.Option) *prospectki
 	return client
 }
 
-// write answers a request from a handler.
+// write answers a request from a handler, with the rate headers if it is a success.
 func write(w http.ResponseWriter, status int, body string, header ...string) {
 	w.Header().Set("Content-Type", "application/json")
+	rateHeaders(w.Header(), status)
 	for i := 0; i+1 < len(header); i += 2 {
 		w.Header().Set(header[i], header[i+1])
 	}

@@ -24,8 +24,9 @@ const (
 	EventUndocumented EventKind = "undocumented"
 )
 
-// Event is one thing that happened during a call. It carries no ids, query text, tokens or bodies; only Err can hold what the service
-// has answered, in the Message and Body of an [*Error].
+// Event is one thing that happened during a call. It carries no id, query or URL of the call, and no key. What it holds of the service's
+// response: the Code, which is anything of at most 64 bytes if it is not [Code.Known]; in Undocumented, plain names; in Err, the
+// fields of an [*Error], of which Message, Param, Body and RowID may hold personal data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name in the operation catalogue
@@ -39,7 +40,8 @@ type Event struct {
 	Status   int           // 0 when no answer arrived
 	Code     Code
 	Evidence Evidence      // of an attempt
-	Wait     time.Duration // of a wait, or the one that was decided on
+	Wait     time.Duration // of a wait: how long it is expected to take; for a repetition, what was decided on
+	Waited   time.Duration // of the whole call: how long it did wait, for rate limits and before repetitions
 	Reason   string        // why it waits, or what the decision rests on
 	Next     string        // of a decision: what comes next
 	Rate     RateWindow    // what the last answer said; At is zero when it said nothing
@@ -82,7 +84,8 @@ func WithCallHook(f CallHook) Option {
 }
 
 // WithLogger logs calls at Debug, waits, repetitions and what is new in the service's answers at Info, failures at Warn. Only fields on a fixed list are logged:
-// never a token, an id, a query, a body or the service's message. Without this option nothing is ever logged.
+// never a key, an id, a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of
+// at most 40 letters. Without this option nothing is ever logged.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
 		return clientOption(func(_ *config, bad *checks) { bad.add("WithLogger", "got nil") })
@@ -109,14 +112,14 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	case EventDecision:
 		attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next))
 	case EventAttempt:
-		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
+		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
 			slog.String("evidence", string(e.Evidence)), slog.Duration("duration", e.Duration))
 	case EventUndocumented:
 		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)), slog.String("name", e.Undocumented.Name),
 			slog.String("value", e.Undocumented.Value))
 	case EventCall:
-		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", string(e.Code)),
-			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration))
+		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
+			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
 	}
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
 }
@@ -126,7 +129,7 @@ type Info struct {
 	Op        string
 	Surface   Surface
 	Status    int
-	Header    http.Header // of the last answer; a copy
+	Header    http.Header // of the last answer; a copy, without the key and the token of a scroll
 	RequestID string      // of an error answer; the service names none on success
 	Rate      RateWindow  // what the last answer said; At is zero when it said nothing
 	Attempts  []Attempt

@@ -186,7 +186,7 @@ var logged = map[string][]string{
 	"prospectkit attempt":  {"time", "level", "msg", "op", "attempt", "status", "code", "evidence", "duration"},
 	"prospectkit decision": {"time", "level", "msg", "op", "attempt", "reason", "next"},
 	"prospectkit wait":     {"time", "level", "msg", "op", "attempt", "wait", "reason"},
-	"prospectkit call":     {"time", "level", "msg", "op", "attempt", "status", "code", "outcome", "duration"},
+	"prospectkit call":     {"time", "level", "msg", "op", "attempt", "status", "code", "outcome", "duration", "waited"},
 
 	"prospectkit undocumented": {"time", "level", "msg", "op", "attempt", "kind", "name", "value"},
 }

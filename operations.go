@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -74,6 +73,7 @@ type Operation struct {
 	Provenance     Provenance
 	AttemptTimeout time.Duration // default 30 s
 	Codes          []Code        // documented for it, beside the five that every operation may answer
+	Likely         []Code        // fit, but the document does not tie them to this operation
 	Summary        string
 }
 
@@ -81,17 +81,21 @@ type Operation struct {
 func Operations() []Operation {
 	all := make([]Operation, 0, len(op.All()))
 	for _, o := range op.All() {
-		codes := make([]Code, len(o.Codes))
-		for i, c := range o.Codes {
-			codes[i] = Code(c)
-		}
 		all = append(all, Operation{
 			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface), Class: Class(o.Class),
 			Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes), Provenance: Provenance(o.Provenance),
-			AttemptTimeout: o.Timeout, Codes: codes, Summary: o.Summary,
+			AttemptTimeout: o.Timeout, Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
 		})
 	}
 	return all
+}
+
+func codesOf(names []string) []Code {
+	codes := make([]Code, len(names))
+	for i, name := range names {
+		codes[i] = Code(name)
+	}
+	return codes
 }
 
 // Call reaches an operation that this package has no method for, under the same limits, retries, checks and errors as all
@@ -118,14 +122,25 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			*out = *raw
 			return nil
 		default:
-			if err := json.Unmarshal(raw.raw, out); err != nil {
-				return &misfitError{err}
+			if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
+				return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
 			}
 			return nil
 		}
 	}
-	_, err := do(ctx, c, row, request{body: in}, read, opts)
+	_, err := do(ctx, c, row, request{body: in}, read, append([]CallOption{WithPath(o.Path)}, opts...))
 	return err
+}
+
+// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name is taken for one.
+func routeOf(path string) string {
+	elements := strings.Split(path, "/")
+	for i, element := range elements {
+		if plainName(element) == "" && element != "" {
+			elements[i] = "{id}"
+		}
+	}
+	return strings.Join(elements, "/")
 }
 
 func (o Operation) row() (*op.Op, checks) {
@@ -147,7 +162,7 @@ func (o Operation) row() (*op.Op, checks) {
 		bad.add("Operation.AttemptTimeout", "must not be negative")
 	}
 	row := &op.Op{
-		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
+		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
 		Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside), Provenance: op.CallerSupplied, Shape: op.Raw,
 		Timeout: o.AttemptTimeout,
 	}

@@ -20,20 +20,22 @@ import (
 // sharedRows are the rows that several methods name on purpose: one endpoint read whole, by pages or until something holds, or
 // a step of something larger. Every other row belongs to one method alone.
 var sharedRows = map[string][]string{
-	"agents.activate":     {"AgentsService.Activate", "AgentsService.CreateAndStart"},
-	"agents.autocomplete": {"AgentsService.Autocomplete", "AgentsService.CheckValues"},
-	"agents.get":          {"AgentsService.Get", "AgentsService.Rows", "AgentsService.WaitSettled"},
-	"agents.list":         {"AgentsService.All", "AgentsService.List"},
-	"campaigns.list":      {"CampaignsService.List", "CampaignsService.WaitInitialized"},
-	"contacts.timeline":   {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
-	"imports.create":      {"ImportsService.FromUpload", "ImportsService.Upload"},
-	"lists.create":        {"ListsService.Create", "ListsService.Ensure"},
-	"lists.get":           {"ListsService.Get", "ListsService.WaitFor"},
-	"lists.list":          {"ListsService.All", "ListsService.Ensure", "ListsService.Page", "ListsService.Pages"},
-	"lists.move":          {"ListsService.Move", "ListsService.MoveToRoot"},
-	"lists.rows":          {"ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
-	"search.prospects":    {"SearchService.Prospects", "SearchService.ProspectsPage"},
-	"search.run-saved":    {"SearchService.RunSaved", "SearchService.RunSavedPage"},
+	"agents.activate":           {"AgentsService.Activate", "AgentsService.CreateAndStart"},
+	"agents.autocomplete":       {"AgentsService.Autocomplete", "AgentsService.CheckValues"},
+	"agents.get":                {"AgentsService.Get", "AgentsService.Rows", "AgentsService.WaitSettled"},
+	"agents.list":               {"AgentsService.All", "AgentsService.List"},
+	"campaigns.list":            {"CampaignsService.All", "CampaignsService.List", "CampaignsService.WaitInitialized"},
+	"campaigns.steps":           {"CampaignsService.Steps", "CampaignsService.StepsOf"},
+	"campaigns.scheduled-sends": {"CampaignsService.ScheduledSends", "CampaignsService.Sends"},
+	"contacts.timeline":         {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
+	"imports.create":            {"ImportsService.FromUpload", "ImportsService.FromUploadJSON", "ImportsService.Upload"},
+	"lists.create":              {"ListsService.Create", "ListsService.Ensure"},
+	"lists.get":                 {"ListsService.Get", "ListsService.WaitFor"},
+	"lists.list":                {"ListsService.All", "ListsService.Ensure", "ListsService.Page", "ListsService.Pages"},
+	"lists.move":                {"ListsService.Move", "ListsService.MoveToRoot"},
+	"lists.rows":                {"ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
+	"search.prospects":          {"SearchService.Prospects", "SearchService.ProspectsPage"},
+	"search.run-saved":          {"SearchService.RunSaved", "SearchService.RunSavedPage"},
 }
 
 // byArgument are the methods whose argument knows the row, so that the source does not show it.
@@ -223,15 +225,18 @@ func TestOperationsAreTheTable(t *testing.T) {
 	all := prospectkit.Operations()
 	require.Len(t, all, len(op.All()))
 	for i, o := range op.All() {
-		codes := make([]prospectkit.Code, len(o.Codes))
+		codes, likely := make([]prospectkit.Code, len(o.Codes)), make([]prospectkit.Code, len(o.Likely))
 		for j, c := range o.Codes {
 			codes[j] = prospectkit.Code(c)
+		}
+		for j, c := range o.Likely {
+			likely[j] = prospectkit.Code(c)
 		}
 		require.Equal(t, prospectkit.Operation{
 			Name: o.Name, Method: o.Method, Path: o.Path, Scope: prospectkit.Scope(o.Scope), Surface: prospectkit.Surface(o.Surface),
 			Class: prospectkit.Class(o.Class), Spends: prospectkit.Effect(o.Spends), Sends: prospectkit.Effect(o.Sends),
 			WritesOutside: prospectkit.Effect(o.Writes), Provenance: prospectkit.Provenance(o.Provenance),
-			AttemptTimeout: o.Timeout, Codes: codes, Summary: o.Summary,
+			AttemptTimeout: o.Timeout, Codes: codes, Likely: likely, Summary: o.Summary,
 		}, all[i])
 	}
 	all[0].Name = "mine"

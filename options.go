@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Option configures a [Client]; see [New] and [Client.With].
@@ -35,6 +36,15 @@ type callOption func(*callConfig, *checks)
 
 func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
 func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+
+// iterOptions hands the options of a call to an iterator.
+func iterOptions(opts []CallOption) []IterOption {
+	all := make([]IterOption, len(opts))
+	for i, o := range opts {
+		all[i] = o
+	}
+	return all
+}
 
 type iterOption func(*iterConfig, *checks)
 
@@ -99,9 +109,12 @@ func WithPriority(p Priority) SharedOption {
 	})
 }
 
-// WithAttemptTimeout bounds one attempt until the answer's headers, and again each 64 KiB of its body. Default: 75 s for
+// WithAttemptTimeout bounds one attempt until the headers of the response, and again each 64 KiB of its body. Default: 75 s for
 // agents, because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else.
-// Bound the whole call with the context.
+//
+// It bounds silence, not slowness: 32 MiB at 64 KiB every 29 s take four hours. Bound the whole call with the context. Both hold
+// for a transport, a response body or an uploaded file that heeds neither: the call returns a fifth of a second later, and leaves behind
+// the goroutine that is stuck there.
 func WithAttemptTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(s *settings, bad *checks) {
 		if d <= 0 {
@@ -125,7 +138,10 @@ func WithHTTPClient(h *http.Client) Option {
 
 // WithTransport sends through rt: a transport with a private certificate authority, a recorder, the sandbox, a mock.
 // It sees every attempt. Proof that a failed call was never sent needs a transport that passes the request's context on
-// to net/http; with any other, a failed write counts as unknown.
+// to net/http; with any other, a failed write counts as unknown. A transport that sends a request again by itself sends writes
+// again, too, and nobody notices: let this package decide what is sent again.
+//
+// In a browser a transport of net/http's is refused, see [New].
 func WithTransport(rt http.RoundTripper) Option {
 	return clientOption(func(c *config, bad *checks) {
 		if rt == nil {
@@ -159,7 +175,8 @@ func WithUserAgent(app string) Option {
 	})
 }
 
-// WithMaxResponseBytes bounds one decoded answer; default 32 MiB. A longer one is an error, never cut silently.
+// WithMaxResponseBytes bounds one decoded answer; default 32 MiB. A longer one is an error, never cut silently. Memory grows with what
+// arrives: of a length that is only announced, at most 4 MiB are made ahead.
 func WithMaxResponseBytes(n int64) Option {
 	return clientOption(func(c *config, bad *checks) {
 		if n < 1 {
@@ -185,7 +202,7 @@ func WithQuery(key, value string) CallOption {
 }
 
 // WithField adds a body field whose name the service's document does not show. A field that the call has already, or knows by
-// that name, is refused.
+// that name, is refused. The value is encoded as one of [Fields] is.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		if name == "" {
@@ -195,7 +212,8 @@ func WithField(name string, value any) CallOption {
 	})
 }
 
-// WithHeader adds a request header. The headers that carry identity, framing or licence to replay are refused.
+// WithHeader adds a request header. The headers that carry identity, framing or licence to replay, or that ask for another protocol, are
+// refused.
 func WithHeader(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		switch canonical := http.CanonicalHeaderKey(key); {
@@ -213,6 +231,7 @@ func WithHeader(key, value string) CallOption {
 var reservedHeaders = map[string]bool{
 	"Authorization": true, "Cookie": true, "Host": true, "Content-Length": true, "Content-Type": true, "Transfer-Encoding": true,
 	"Connection": true, "Accept-Encoding": true, "Proxy-Authorization": true, "Idempotency-Key": true, "X-Idempotency-Key": true,
+	"Upgrade": true, "Te": true, "Trailer": true, "Expect": true, "Keep-Alive": true, "Proxy-Connection": true, "Http2-Settings": true,
 }
 
 // WithPath replaces the path of the call, for operations whose path is assumed or not shown. Parameters in braces, such as
@@ -231,7 +250,7 @@ func validPath(p string) bool {
 		return false
 	}
 	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
-	if err != nil {
+	if err != nil || !utf8.ValidString(plain) {
 		return false
 	}
 	for element := range strings.SplitSeq(plain, "/") {

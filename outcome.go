@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -29,7 +28,7 @@ type OutcomeUnknownError struct {
 
 // Error describes the doubt in one line.
 func (e *OutcomeUnknownError) Error() string {
-	return fmt.Sprintf("prospectkit: %s: outcome unknown, it may have happened: %s", e.Op, causeText(e.cause, e.Op))
+	return describe(e.Op, "outcome unknown, it may have happened", causeText(e.cause, e.Op))
 }
 
 // Is matches [ErrOutcomeUnknown].
@@ -65,7 +64,11 @@ type AnswerLostError struct {
 
 // Error describes the loss in one line.
 func (e *AnswerLostError) Error() string {
-	return fmt.Sprintf("prospectkit: %s: applied (status %d), but the answer was lost: %s", e.Op, e.Status, causeText(e.cause, e.Op))
+	status := ""
+	if e.Status != 0 {
+		status = fmt.Sprintf(" (status %d)", e.Status)
+	}
+	return describe(e.Op, "applied"+status+", but the answer was lost", causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the answer could not be read.
@@ -152,19 +155,4 @@ func (e *OutcomeUnknownError) note() string {
 		return "nothing that the service shows would tell"
 	}
 	return e.op.Verify
-}
-
-// causeText drops the prefix of an error of ours that repeats the operation.
-func causeText(err error, opName string) string {
-	if err == nil {
-		return "no cause known"
-	}
-	text := err.Error()
-	if _, ok := errors.AsType[*Error](err); ok {
-		prefix := "prospectkit: " + opName + ": "
-		if len(text) > len(prefix) && text[:len(prefix)] == prefix {
-			text = text[len(prefix):]
-		}
-	}
-	return oneLine(text)
 }

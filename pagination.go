@@ -21,6 +21,16 @@ type Page[T any] struct {
 	size int // how many items came
 }
 
+// isPage proves a page by its totals or elements.
+func isPage(answer any) bool {
+	p, ok := answer.(interface{ shown() bool })
+	return ok && p.shown()
+}
+
+func (p *Page[T]) shown() bool {
+	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalsKnown
+}
+
 // Collect gathers at most limit elements of an iterator. On an error it returns what came before it, too.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T

@@ -264,18 +264,20 @@ func (p *pool) succeeded() {
 }
 
 // WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
-// beyond the deadline of the context. Nothing was sent. errors.Is matches [ErrRateLimited], and context.DeadlineExceeded
-// when it was the deadline that was too near.
+// beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
+// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
+// context.DeadlineExceeded when it was the deadline that was too near.
 type WaitError struct {
 	Op      string
 	Method  string
 	Route   string
 	Surface Surface
 	Window  Window
-	Wait    time.Duration
-	FitsAt  time.Time // when the call can be made
+	Wait    time.Duration // until the call is expected to fit, at the pace that the budget keeps
+	FitsAt  time.Time     // the same as an instant; sleep until then, and make the call again
 
 	deadline bool
+	waited   time.Duration // before it was refused
 }
 
 // Error says how long the wait would be.
@@ -284,13 +286,27 @@ func (e *WaitError) Error() string {
 	if e.deadline {
 		why = "the context's deadline"
 	}
-	return fmt.Sprintf("prospectkit: %s: the rate limit of surface %s (%s) has room in %s, which is beyond %s; it fits at %s",
-		e.Op, e.Surface, e.Window, e.Wait.Round(time.Millisecond), why, e.FitsAt.UTC().Format(time.RFC3339))
+	before := ""
+	if e.waited > 0 {
+		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
+	}
+	text := before + "the rate limit"
+	if e.Surface != "" {
+		text += " of surface " + string(e.Surface)
+	}
+	if e.Window != "" {
+		text += " (" + string(e.Window) + ")"
+	}
+	text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
+	if !e.FitsAt.IsZero() {
+		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
+	}
+	return describe(e.Op, text)
 }
 
-// Is matches [ErrRateLimited], and context.DeadlineExceeded if the deadline was too near.
+// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
 func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || e.deadline && target == context.DeadlineExceeded
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
 }
 
 // Outcome returns [NotApplied].
@@ -305,3 +321,5 @@ func (e *WaitError) Advice() Advice {
 func (e *WaitError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
 }
+
+func (e *WaitError) errorCode() Code { return CodeRateLimited }

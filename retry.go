@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -19,6 +18,10 @@ type RetryPolicy struct {
 	MaxAttempts int           // including the first; 1 to 10, default 3
 	BaseDelay   time.Duration // backoff before the first repetition, drawn from half to all of it; default 500 ms
 	MaxDelay    time.Duration // to which the backoff doubles; default 8 s
+
+	// NoMeteredRetry never sends a call that may spend credits again after the service's own error 500. By default the first
+	// page of a search is: "a failed request never consumes credits" (documented).
+	NoMeteredRetry bool
 }
 
 // NoRetry makes every call a single attempt.
@@ -65,14 +68,15 @@ const (
 	unreachable                     // the same, and no repetition will cure it
 	refused                         // the peer's protocol layer refused it unprocessed; 421, 425
 	limited                         // 429
-	rejected                        // the service's own refusal: an enveloped 4xx
-	cut                             // sent, no usable answer: reset, end of file, time limit, unreadable 2xx of a read
+	rejected                        // the service's own refusal: an enveloped 4xx, see refusedByService
+	cut                             // sent, no usable answer: reset, end of file, time limit, half a 2xx of nobody knows whom
 	serviceFault                    // an enveloped 500: the service says that it failed
-	gatewayFault                    // 502, 503, 504, 408, a 500 without envelope: somebody in between says so
+	gatewayFault                    // 502, 503, 504, 408, a 500 without the service's envelope: somebody in between says so
 	otherFault                      // any other 5xx, 499
-	foreign                         // an answer that is not the service's: 3xx, a 4xx without envelope
-	answerLost                      // 2xx, but the answer cannot be read
-	answerUnfit                     // 2xx, longer than we read, or not what the caller wants it in
+	foreign                         // a response that is not the service's: 3xx, a 4xx without its envelope
+	strange                         // a 2xx that is not the service's, see vouch
+	answerLost                      // a 2xx of the service, but the answer cannot be read
+	answerUnfit                     // the same, longer than we read, or not what the caller wants it in
 	contextEnded                    // sent, then the caller's context ended
 	waitRefused                     // our own limiter: the wait would be too long
 	truncated                       // an upload whose end was never handed over
@@ -117,6 +121,7 @@ var decisions = map[failure]struct {
 	gatewayFault: {"something before the service failed", repeat, doubt, doubt},
 	otherFault:   {"an unusual failure", stop, doubt, doubt},
 	foreign:      {"an answer that is not the service's", stop, doubt, doubt},
+	strange:      {"a success that is not the service's", repeat, doubt, doubt},
 	answerLost:   {"a success that cannot be read", repeat, lost, lost},
 	answerUnfit:  {"a success that is too long or does not fit", stop, lost, lost},
 	contextEnded: {"sent, then the context ended", stop, doubt, doubt},
@@ -152,13 +157,16 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if c.next == doubt && c.conf.repeatDoubt && decisions[failure].read.again() {
 		c.next = repeat
 	}
+	if c.next == repeat && c.op.Class == op.MeteredRead && c.conf.retry.NoMeteredRetry {
+		c.next = stop
+	}
 	if c.next.again() {
 		c.schedule(resp, now)
 	}
 	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
 	c.emit(e)
 	if c.pause > 0 {
-		c.attempts[len(c.attempts)-1].Wait = c.pause
+		c.attempts[len(c.attempts)-1].Wait, c.resting = c.pause, now
 		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
 		c.emit(e)
 	}
@@ -211,12 +219,12 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyLoss(a, resp, err)
 	}
 	switch status := resp.StatusCode; {
-	case success(status) && misfit(c.cause):
+	case success(status) && misfit(c.cause) && (a.rated || c.op.Class == op.Read):
 		return answerUnfit
-	case success(status) && own(resp):
+	case success(status) && a.rated && !errors.Is(c.cause, errEnveloped):
 		return answerLost
 	case success(status):
-		return cut
+		return strange
 	case status == http.StatusTooManyRequests:
 		return limited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
@@ -225,24 +233,33 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return truncated
 	case status == 499:
 		return otherFault
-	case status == http.StatusInternalServerError && c.answer.Code != "":
+	case status == http.StatusInternalServerError && c.refusedByService(a):
 		return serviceFault
 	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout:
 		return gatewayFault
 	case status >= 500:
 		return otherFault
-	case status >= 400 && c.answer.Code != "":
+	case c.answer.Code == CodeUnexpectedError: // with the status of a refusal: somebody in between has changed it
+		return otherFault
+	case status >= 400 && c.refusedByService(a):
 		return rejected
 	default:
 		return foreign
 	}
 }
 
+// refusedByService reports whether an error envelope is surely the service's: its code is documented, or it has what gateways do
+// not have, a request id or the rate headers.
+func (c *call) refusedByService(a *attempt) bool {
+	e := &c.answer
+	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
+}
+
 // classifyLoss sorts attempts without a whole answer.
 func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *tooLargeError
 	switch evidence := a.evidence(resp, err); {
-	case evidence == EvidenceNotSent && permanent(err):
+	case (evidence == EvidenceNotSent || evidence == EvidenceRefused) && permanent(err):
 		return unreachable
 	case evidence == EvidenceNotSent:
 		return notSent
@@ -252,21 +269,14 @@ func (c *call) classifyLoss(a *attempt, resp *http.Response, err error) failure 
 		return truncated
 	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
 		return contextEnded
-	case errors.As(a.bodyErr, &tooLarge):
+	case errors.As(a.bodyErr, &tooLarge) && (a.rated || c.op.Class == op.Read):
 		return answerUnfit
-	case resp != nil && c.op.Class != op.Read && own(resp):
+	case a.rated && c.op.Class != op.Read:
 		return answerLost
 	case c.ctx.Err() != nil:
 		return contextEnded
 	}
 	return cut
-}
-
-// own reports whether a success is surely the service's: it answers in JSON, or with rate headers, which the welcome page of a
-// network in between does not.
-func own(resp *http.Response) bool {
-	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json") || resp.Header["Ratelimit-Remaining"] != nil
 }
 
 func success(status int) bool { return status >= 200 && status < 300 }

@@ -51,6 +51,11 @@ func serves(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { write(w, status, body, header...) }
 }
 
+// strangers is an answer without rate headers.
+func strangers(status int, body string, header ...string) http.HandlerFunc {
+	return serves(status, body, append(header, bare...)...)
+}
+
 func raw(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { hijack(w, text) }
 }
@@ -65,10 +70,14 @@ func drips(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
+	// gatewayError looks like the service's envelope, with a code of its own.
+	gatewayError = `{"error":{"code":"GATEWAY","message":"try later"}}`
+
 	html        = "<!DOCTYPE html><title>Error</title>"
 	htmlType    = "text/html"
 	contentType = "Content-Type"
-	jsonHead    = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	bareHead    = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	jsonHead    = bareHead + "RateLimit-Remaining: 9\r\n"
 )
 
 // answers lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
@@ -124,14 +133,29 @@ var answers = []struct {
 	{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"no answer in time", hangs, "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
+	{"400 of a new code", serves(400, envelope("NEW_CODE")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"403 of a gateway", serves(403, gatewayError), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"403 of a gateway, rate headers", serves(403, gatewayError, "RateLimit-Remaining", "7"), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"403 of a documented code", serves(403, `{"error":{"code":"INSUFFICIENT_SCOPE"}}`), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"403 in place of a 500", serves(403, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"500 of a gateway", serves(500, gatewayError), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+
 	{"truncated", raw(jsonHead + "Content-Length: 99\r\n\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
 	{"truncated chunks", raw(jsonHead + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n"), "3 not applied", "1 applied", "1 applied", "1 applied"},
 	{"truncated, no length", raw(jsonHead + "\r\n{\"user\":"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"truncated, bare", raw(bareHead + "Content-Length: 99\r\n\r\n{\"user\":"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"not all in time", drips, "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"200 HTML of the service", serves(200, html, contentType, htmlType, "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"200 HTML of somebody else", serves(200, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 HTML of the service", serves(200, html, contentType, htmlType), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"200 HTML of somebody else", strangers(200, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"200 HTML, truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<html>"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 JSON of somebody else", strangers(200, `{"status":"unavailable"}`), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 with an error envelope", serves(200, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 with a gateway's envelope", strangers(200, gatewayError), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 empty, of somebody else", strangers(200, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 blank, of somebody else", strangers(200, " \n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"204 of somebody else", strangers(204, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"201 two values", serves(201, "{}{}"), "3 not applied", "1 applied", "1 applied", "1 applied"},
+	{"201 two values, of somebody else", strangers(201, "{}{}"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 }
 
 func TestAttemptsPerAnswer(t *testing.T) {

@@ -28,6 +28,7 @@ var decided = []struct {
 	{"gatewayFault", gatewayFault, repeat, doubt, doubt, doubt},
 	{"otherFault", otherFault, stop, doubt, doubt, doubt},
 	{"foreign", foreign, stop, doubt, doubt, doubt},
+	{"strange", strange, repeat, doubt, doubt, doubt},
 	{"answerLost", answerLost, repeat, lost, lost, lost},
 	{"answerUnfit", answerUnfit, stop, lost, lost, lost},
 	{"contextEnded", contextEnded, stop, doubt, doubt, doubt},

@@ -12,41 +12,46 @@ import (
 // RowFilter narrows the rows of a list: values inside one field are alternatives, different fields all have to hold. Use
 // [ContactFilter] or [CompanyFilter] according to the list, or [RawFilter].
 //
-// The service does not check values against its vocabularies: one it does not know is accepted and matches nothing.
+// The service does not check values against its vocabularies: one it does not know is accepted and matches nothing. Nothing in a
+// filter may be empty: what the service makes of an empty array is undocumented, and it may mean every row.
 type RowFilter interface {
 	checkFilter(bad *checks)
 	listKind() ListKind
 }
 
-// Match is a set of values to include, to exclude, or both. The zero value does not filter.
+// Match is a set of values to include, to exclude, or both. The zero value does not filter. A slice that is empty but not nil is
+// refused: the service would take it for no filter and return every row.
 type Match struct {
 	Include []string
 	Exclude []string
 }
 
-// AnyOf matches rows with any of the values.
-func AnyOf(values ...string) Match { return Match{Include: values} }
+// AnyOf matches rows with any of the values. A filter by no values at all is refused.
+func AnyOf(values ...string) Match { return Match{Include: given(values)} }
 
-// NoneOf matches rows with none of the values.
-func NoneOf(values ...string) Match { return Match{Exclude: values} }
+// NoneOf matches rows with none of the values. A filter by no values at all is refused.
+func NoneOf(values ...string) Match { return Match{Exclude: given(values)} }
+
+// given is values that somebody gave, even if there are none: they are not to pass for a filter that nobody asked for.
+func given[T any](values []T) []T { return append([]T{}, values...) }
 
 // Except returns the match without rows that have one of the values.
 func (m Match) Except(values ...string) Match {
-	m.Exclude = append(slices.Clip(m.Exclude), values...)
+	m.Exclude = append(given(m.Exclude), values...)
 	return m
 }
 
-// IsZero reports whether the match filters nothing.
-func (m Match) IsZero() bool { return len(m.Include) == 0 && len(m.Exclude) == 0 }
+// IsZero reports whether nobody asked for a filter.
+func (m Match) IsZero() bool { return m.Include == nil && m.Exclude == nil }
 
 // MarshalJSON writes the plain array, or the form with include and exclude where it is needed.
 func (m Match) MarshalJSON() ([]byte, error) {
-	if len(m.Exclude) == 0 {
+	if m.Exclude == nil {
 		return json.Marshal(m.Include)
 	}
 	return json.Marshal(struct {
-		Include []string `json:"include,omitempty"`
-		Exclude []string `json:"exclude,omitempty"`
+		Include []string `json:"include,omitzero"`
+		Exclude []string `json:"exclude,omitzero"`
 	}{m.Include, m.Exclude})
 }
 
@@ -79,14 +84,15 @@ func (h Headcount) valid() bool {
 	return errLow == nil && errHigh == nil && a <= b
 }
 
-// Headcounts is a set of headcount ranges to include, to exclude, or both. The zero value does not filter.
+// Headcounts is a set of headcount ranges to include, to exclude, or both. The zero value does not filter; a slice that is empty but
+// not nil is refused.
 type Headcounts struct {
 	Include []Headcount
 	Exclude []Headcount
 }
 
-// IsZero reports whether nothing is filtered.
-func (h Headcounts) IsZero() bool { return len(h.Include) == 0 && len(h.Exclude) == 0 }
+// IsZero reports whether nobody asked for a filter.
+func (h Headcounts) IsZero() bool { return h.Include == nil && h.Exclude == nil }
 
 // MarshalJSON writes strings only.
 func (h Headcounts) MarshalJSON() ([]byte, error) {
@@ -94,6 +100,9 @@ func (h Headcounts) MarshalJSON() ([]byte, error) {
 }
 
 func texts(ranges []Headcount) []string {
+	if ranges == nil {
+		return nil
+	}
 	out := make([]string, len(ranges))
 	for i, r := range ranges {
 		out[i] = string(r)
@@ -109,8 +118,8 @@ func (h Headcounts) check(bad *checks) {
 	}
 }
 
-// AnyHeadcount matches rows in any of the ranges.
-func AnyHeadcount(ranges ...Headcount) Headcounts { return Headcounts{Include: ranges} }
+// AnyHeadcount matches rows in any of the ranges. A filter by no range at all is refused.
+func AnyHeadcount(ranges ...Headcount) Headcounts { return Headcounts{Include: given(ranges)} }
 
 // Number is a number that may be there or not; its zero value is not.
 type Number struct {
@@ -132,7 +141,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.value)
 }
 
-// Statuses is a set of status strings to include. Their values are not shown by the service's document.
+// Statuses is a set of status strings to include. Their values are not shown by the service's document. A set that is empty but not
+// nil is refused.
 type Statuses []string
 
 // MarshalJSON writes the include form.
@@ -158,15 +168,15 @@ func (m ICPMatch) MarshalJSON() ([]byte, error) { return json.Marshal([]string{s
 // ColumnFilter narrows by a custom column; make one with ColumnText, ColumnBool or ColumnNumber.
 type ColumnFilter struct {
 	DataType string   `json:"dataType"`
-	Include  []string `json:"include,omitempty"`
+	Include  []string `json:"include,omitzero"`
 	Value    *bool    `json:"value,omitempty"`
 	RangeMin Number   `json:"rangeMin,omitzero"`
 	RangeMax Number   `json:"rangeMax,omitzero"`
 }
 
-// ColumnText matches rows whose text column has any of the values.
+// ColumnText matches rows whose text column has any of the values. A filter by no values at all is refused.
 func ColumnText(include ...string) ColumnFilter {
-	return ColumnFilter{DataType: "string", Include: include}
+	return ColumnFilter{DataType: "string", Include: given(include)}
 }
 
 // ColumnBool matches rows whose boolean column has the value.
@@ -178,6 +188,24 @@ func ColumnNumber(low, high float64) ColumnFilter {
 	return ColumnFilter{DataType: "number", RangeMin: Num(low), RangeMax: Num(high)}
 }
 
+// check refuses the forms that the document does not show. Of a range, one end will do.
+func (f ColumnFilter) check(bad *checks, param string) {
+	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin.set || f.RangeMax.set
+	switch f.DataType {
+	case "string":
+		text = !text
+	case "boolean":
+		truth = !truth
+	case "number":
+		number = !number
+	default:
+		text = true
+	}
+	if text || truth || number {
+		bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
+	}
+}
+
 // ColumnFilters narrow by custom columns, by column id.
 type ColumnFilters map[string]ColumnFilter
 
@@ -185,11 +213,7 @@ func (f ColumnFilters) check(bad *checks) {
 	for id, column := range f {
 		param := fmt.Sprintf("filters.customColumns.%s", id)
 		bad.id(param, id)
-		switch column.DataType {
-		case "string", "boolean", "number":
-		default:
-			bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
-		}
+		column.check(bad, param)
 		if column.RangeMin.set && column.RangeMax.set && column.RangeMin.value > column.RangeMax.value {
 			bad.add(param, "has its ends the wrong way round")
 		}
@@ -217,11 +241,11 @@ type ContactFilter struct {
 	Revenue                    Number        `json:"revenue,omitzero"`
 	Keywords                   string        `json:"keywords,omitzero"` // in the job title only; may hold wildcards
 	SocialURL                  string        `json:"socialUrl,omitzero"`
-	EnrichedEmail              Statuses      `json:"enrichedEmail,omitempty"`
-	EnrichedPhone              Statuses      `json:"enrichedPhone,omitempty"`
-	EmailValidity              Statuses      `json:"emailValidity,omitempty"`
+	EnrichedEmail              Statuses      `json:"enrichedEmail,omitzero"`
+	EnrichedPhone              Statuses      `json:"enrichedPhone,omitzero"`
+	EmailValidity              Statuses      `json:"emailValidity,omitzero"`
 	ICPMatch                   ICPMatch      `json:"icpMatch,omitzero"`
-	CustomColumns              ColumnFilters `json:"customColumns,omitempty"`
+	CustomColumns              ColumnFilters `json:"customColumns,omitzero"`
 }
 
 func (f ContactFilter) checkFilter(bad *checks) {
@@ -240,7 +264,7 @@ type CompanyFilter struct {
 	Website             Match         `json:"website,omitzero"`
 	Employees           Headcounts    `json:"numberOfEmployees,omitzero"`
 	CampaignEngagement  Match         `json:"campaignEngagement,omitzero"`
-	CustomColumns       ColumnFilters `json:"customColumns,omitempty"`
+	CustomColumns       ColumnFilters `json:"customColumns,omitzero"`
 }
 
 func (f CompanyFilter) checkFilter(bad *checks) {
@@ -250,8 +274,8 @@ func (f CompanyFilter) checkFilter(bad *checks) {
 
 func (CompanyFilter) listKind() ListKind { return CompanyList }
 
-// RawFilter is a filter object that you write yourself, for keys that the service's document does not show. Only its size is
-// checked. Beware of numbers under numberOfEmployees: the service fails on them.
+// RawFilter is a filter object that you write yourself, for keys that the service's document does not show. Nothing in it may be
+// empty, and its size is checked; nothing else is. Beware of numbers under numberOfEmployees: the service fails on them.
 type RawFilter Fields
 
 func (f RawFilter) checkFilter(*checks) {}

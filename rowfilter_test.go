@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -170,8 +171,73 @@ func TestMatchExcept(t *testing.T) {
 	a, b := base.Except("a"), base.Except("b")
 	require.Equal(t, []string{"a"}, a.Exclude)
 	require.Equal(t, []string{"b"}, b.Exclude)
-	require.True(t, base.IsZero())
+	require.Empty(t, base.Exclude)
+	require.True(t, prospectkit.Match{}.IsZero())
 	require.False(t, a.IsZero())
+}
+
+// What came out empty is not taken for "no filter": that would return everybody.
+func TestAnEmptyFilterIsRefused(t *testing.T) {
+	t.Parallel()
+	type contact = prospectkit.ContactFilter
+	type company = prospectkit.CompanyFilter
+	var nobody []string // nil, as a loop that found nothing leaves it
+	column := func(c prospectkit.ColumnFilter) company {
+		return company{CustomColumns: prospectkit.ColumnFilters{columnID: c}}
+	}
+	for key, filters := range map[string][]prospectkit.RowFilter{
+		"filters": {prospectkit.RawFilter{}, &prospectkit.RawFilter{}},
+		"filters.name": {
+			contact{Name: prospectkit.AnyOf()},
+			contact{Name: prospectkit.AnyOf(nobody...)},
+			&contact{Name: prospectkit.Match{Include: []string{}}},
+			prospectkit.RawFilter{"name": nobody},
+			prospectkit.RawFilter{"name": []string{}},
+			prospectkit.RawFilter{"name": prospectkit.Fields{}},
+			prospectkit.RawFilter{"name": []any{[]string{}}},
+		},
+		"filters.name.exclude": {
+			contact{Name: prospectkit.NoneOf(nobody...)},
+			contact{Name: prospectkit.AnyOf("x").Except()},
+			contact{Name: prospectkit.Match{Include: []string{"x"}, Exclude: []string{}}},
+		},
+		"filters.name.include":                           {contact{Name: prospectkit.AnyOf(nobody...).Except("x")}},
+		"filters.numberOfEmployees":                      {contact{Employees: prospectkit.AnyHeadcount()}, company{Employees: prospectkit.Headcounts{Include: []prospectkit.Headcount{}}}},
+		"filters.enrichedEmail.include":                  {contact{EnrichedEmail: prospectkit.Statuses{}}},
+		"filters.enrichedPhone.include":                  {contact{EnrichedPhone: prospectkit.Statuses{}}},
+		"filters.emailValidity.include":                  {contact{EmailValidity: prospectkit.Statuses{}}},
+		"filters.customColumns":                          {contact{CustomColumns: prospectkit.ColumnFilters{}}, company{CustomColumns: prospectkit.ColumnFilters{}}},
+		"filters.customColumns." + columnID + ".include": {column(prospectkit.ColumnText()), column(prospectkit.ColumnText(nobody...))},
+	} {
+		for _, f := range filters {
+			_, err := sentFilter(t, f)
+			require.Equal(t, []string{key + " is empty, which could mean everything: leave it out to say so"}, refusals(t, err), "%#v", f)
+		}
+	}
+}
+
+// A column filter has one of the three documented forms, whole.
+func TestColumnFilterForms(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for _, c := range []prospectkit.ColumnFilter{
+		{},
+		{DataType: "text", Include: []string{"x"}},
+		{DataType: "string"},
+		{DataType: "boolean"},
+		{DataType: "number"},
+		{DataType: "string", Include: []string{"x"}, Value: &yes},
+		{DataType: "boolean", Value: &yes, RangeMin: prospectkit.Num(1)},
+		{DataType: "boolean", Value: &yes, Include: []string{"x"}},
+		{DataType: "number", RangeMax: prospectkit.Num(1), Include: []string{"x"}},
+		{DataType: "number", RangeMax: prospectkit.Num(1), Value: &yes},
+		{DataType: "string", Include: []string{"x"}, RangeMax: prospectkit.Num(0)},
+	} {
+		_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: c}})
+		require.Equal(t, []string{"filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"}, refusals(t, err), "%#v", c)
+	}
+	_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: {DataType: "number", RangeMax: prospectkit.Num(0)}}})
+	require.NoError(t, err)
 }
 
 // keysOf lists the JSON names of a filter's fields.
@@ -266,7 +332,7 @@ func TestSortOfAnotherKind(t *testing.T) {
 	require.NoError(t, call(prospectkit.RawFilter{"x": 1}, prospectkit.ByCity))
 }
 
-// What goes in comes out on the other side, for whatever text it holds; invalid UTF-8 reads as U+FFFD on both sides.
+// What goes in comes out on the other side, for whatever text it holds, unless it is refused.
 func FuzzFilter(f *testing.F) {
 	f.Add("a", "b", "c*", 3, 9, 0.0, true)
 	f.Add("\"\\\u2028<&>", "", "\x00\x7f", -1, 5, -1e300, false)
@@ -278,7 +344,7 @@ func FuzzFilter(f *testing.F) {
 			CustomColumns: prospectkit.ColumnFilters{columnID: prospectkit.ColumnBool(yes), folderID: prospectkit.ColumnText(exclude)},
 		}
 		text, err := sentFilter(t, filter)
-		if low < 0 || low > high || math.IsNaN(number) || math.IsInf(number, 0) {
+		if low < 0 || low > high || math.IsNaN(number) || math.IsInf(number, 0) || !utf8.ValidString(include) || !utf8.ValidString(exclude) || !utf8.ValidString(keywords) {
 			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 			return
 		}
@@ -298,13 +364,13 @@ func FuzzFilter(f *testing.F) {
 			}
 		}
 		require.NoError(t, json.Unmarshal([]byte(text), &got))
-		require.Equal(t, []rune(include), []rune(got.Title.Include[0]))
-		require.Equal(t, []rune(exclude), []rune(got.Title.Exclude[0]))
+		require.Equal(t, include, got.Title.Include[0])
+		require.Equal(t, exclude, got.Title.Exclude[0])
 		require.Equal(t, got.Title.Include, got.Country)
-		require.Equal(t, []rune(keywords), []rune(got.Keywords))
+		require.Equal(t, keywords, got.Keywords)
 		require.Len(t, strings.Split(got.Employees[0], "-"), 2)
 		require.InDelta(t, number, *got.Revenue, 0)
 		require.Equal(t, yes, *got.CustomColumns[columnID].Value)
-		require.Equal(t, []rune(exclude), []rune(got.CustomColumns[folderID].Include[0]))
+		require.Equal(t, exclude, got.CustomColumns[folderID].Include[0])
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
@@ -59,10 +60,19 @@ func (p RowsParams) check(bad *checks) {
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	if text, err := filterText(p.Filter); err != nil {
+	text, err := filterText(p.Filter)
+	if err != nil {
 		bad.add("filters", "cannot be encoded: %v", err)
-	} else if n := utf8.RuneCountInString(text); n > maxFilterChars {
+		return
+	}
+	if n := utf8.RuneCountInString(text); n > maxFilterChars {
 		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
+	}
+	if outbound.Suspect(text) {
+		bad.invalid(outbound.Inspect(p.Filter, "filters"))
+	}
+	if !zeroFilter(p.Filter) {
+		bad.filled("filters", text)
 	}
 }
 
@@ -71,6 +81,9 @@ func noFilter(f RowFilter) bool {
 	v := reflect.ValueOf(f)
 	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
+
+// zeroFilter reports whether a filter is the zero value, which asks for nothing.
+func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
 // filterText is a filter as it travels: without the escapes for HTML, which would count against its length.
 func filterText(f RowFilter) (string, error) {
@@ -84,8 +97,8 @@ func filterText(f RowFilter) (string, error) {
 // wire is the query string's shape.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if !noFilter(p.Filter) {
-		if text, err := filterText(p.Filter); err == nil && text != "{}" && text != "null" {
+	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
+		if text, err := filterText(p.Filter); err == nil {
 			q.Filters = text
 		}
 	}
@@ -103,7 +116,7 @@ type rowsQuery struct {
 // Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range starts anew.
 // Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [Track].
 //
-// Codes worth branching on: [CodeInvalidRowFilters], [CodeListNotFound], [CodeListProcessing].
+// Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
@@ -112,6 +125,8 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 
 // RowsPages is [ListsService.Rows] by whole pages, with totals and the kind of the list.
 //
+// Errors: those of [ListsService.Rows].
+//
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Page[Row], error] {
 	return rowsPager(s, listID, p, plainRows, (*Row).ID).pages(ctx, opts)
@@ -119,7 +134,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 
 // RowsPage reads one page of rows. A page past the end is empty.
 //
-// Codes worth branching on: [CodeInvalidRowFilters], [CodeListNotFound], [CodeListProcessing].
+// Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
@@ -128,7 +143,10 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 
 // RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
 // does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
-// an error that names the row. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
+// an [*Error] whose RowID names the row and whose text names type and field, but no value; what an UnmarshalJSON of yours returned
+// is found by errors.As. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
+//
+// Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
@@ -151,7 +169,7 @@ type rowReader[R any] func() (read reader[R], release func())
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, rows rowReader[R], opts []CallOption) (*Page[R], error) {
 	read, release := rows()
 	defer release()
-	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check}, readPage(read), opts)
+	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check, proof: isPage}, readPage(read, p.Limit), opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, rows rowReader[R], id func(*R) string) pager[R] {
@@ -209,7 +227,7 @@ func typedRows[T any]() (read reader[typedRow[T]], release func()) {
 		}
 		err := decoder.Decode(c, &r.value)
 		if r.id = decoder.ID(); err != nil && c.Err() == nil {
-			return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
+			return newMisfit("a row", reflect.TypeFor[T](), r.id, err)
 		}
 		return err
 	}, decoder.Release

@@ -55,16 +55,16 @@ func TestRowReadBack(t *testing.T) {
 	require.Equal(t, "a", page.Items[0].ID())
 }
 
-// A filter that filters nothing is not sent, in whatever way it is empty.
+// A filter that nobody asked for is not sent. One that came out empty is another thing: see TestAnEmptyFilterIsRefused.
 func TestRowsEmptyFilter(t *testing.T) {
 	t.Parallel()
 	for _, f := range []prospectkit.RowFilter{
 		nil,
 		prospectkit.ContactFilter{},
 		prospectkit.CompanyFilter{},
-		prospectkit.RawFilter{},
 		prospectkit.RawFilter(nil),
-		prospectkit.ContactFilter{Name: prospectkit.AnyOf(), EnrichedEmail: prospectkit.Statuses{}, CustomColumns: prospectkit.ColumnFilters{}},
+		(*prospectkit.ContactFilter)(nil),
+		&prospectkit.ContactFilter{},
 	} {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			require.Empty(t, r.URL.RawQuery)
@@ -115,7 +115,8 @@ func TestRowsOfMismatchNamesTheRow(t *testing.T) {
 		body := `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`
 		lists := newClient(t, always(http.StatusOK, body)).Lists
 		_, err := prospectkit.Collect(prospectkit.RowsOf[contact](t.Context(), lists, listID, prospectkit.RowsParams{}), 10)
-		require.ErrorContains(t, err, `row "b" does not fit prospectkit_test.contact`)
+		require.ErrorContains(t, err, "a row does not fit prospectkit_test.contact: field age: got string, want int")
+		require.Equal(t, "b", asError(t, err).RowID)
 		var mismatch *json.UnmarshalTypeError
 		require.ErrorAs(t, err, &mismatch)
 		require.Equal(t, "age", mismatch.Field)

@@ -1,15 +1,11 @@
 package prospectkit
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"example.com/prospectkit/internal/jsonscan"
@@ -69,21 +65,19 @@ func (e *ScrollError) Error() string {
 	if e.Restarts > 0 {
 		restarts = ", " + plural(e.Restarts, "restart")
 	}
-	return fmt.Sprintf("prospectkit: %s: after %s%s and %s: %s",
-		e.Op, plural(e.Pages, "page"), restarts, plural(e.Delivered, "element"), strings.TrimPrefix(e.cause.Error(), "prospectkit: "+e.Op+": "))
+	return describe(e.Op, fmt.Sprintf("after %s%s and %s", plural(e.Pages, "page"), restarts, plural(e.Delivered, "element")), causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the range ended.
 func (e *ScrollError) Unwrap() error { return e.cause }
 
 // Outcome is that of the page that failed: [Unknown] if it may have been paid for.
-func (e *ScrollError) Outcome() Outcome { return OutcomeOf(e.cause) }
+func (e *ScrollError) Outcome() Outcome { return outcomeOfCause(e.cause) }
 
 // Advice is that of the page that failed.
 func (e *ScrollError) Advice() Advice {
-	var advised interface{ Advice() Advice }
-	if errors.As(e.cause, &advised) {
-		return advised.Advice()
+	if advice, ok := adviceOf(e.cause); ok {
+		return advice
 	}
 	return Advice{Action: ActionVerifyFirst, Hint: "look at the cause"}
 }
@@ -92,7 +86,7 @@ func (e *ScrollError) Advice() Advice {
 func (e *ScrollError) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.Int("pages", e.Pages), slog.Int("delivered", e.Delivered), slog.Int("restarts", e.Restarts),
-		slog.String("code", string(CodeOf(e.cause))), slog.String("outcome", string(e.Outcome())),
+		slog.String("code", CodeOf(e.cause).logged()), slog.String("outcome", string(e.Outcome())),
 	)
 }
 
@@ -111,18 +105,28 @@ type scrollAnswer[T any] struct {
 	items []T
 	owner string // of a timeline
 	token string // empty at the end
-	odd   bool   // the token was of another type
+	odd   string // why the token cannot be sent
 }
+
+// maxToken bounds the token of a next page, which is sent as it came.
+const maxToken = 64 << 10
 
 // readToken reads the token of the next page. Null is no token, and neither is an empty string, with which the scroll would begin
 // anew and cost again.
 func (a *scrollAnswer[T]) readToken(c *jsonscan.Cursor) {
-	a.token, a.odd = "", !c.Is('"') && !c.Is('n')
-	if !a.odd {
-		a.token = c.String()
+	a.token, a.odd = "", ""
+	if !c.Is('"') {
+		if !c.Null() {
+			a.odd = "the token of the next page is no string"
+			c.Skip()
+		}
 		return
 	}
-	c.Skip()
+	if token := c.Text(); len(token) <= maxToken {
+		a.token = string(token)
+	} else {
+		a.odd = fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", len(token), maxToken)
+	}
 }
 
 // scrollPage is one page of a scroll. The way to the next one is a closure, so that no dump shows the token.
@@ -159,8 +163,8 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 	}
 	page := &scrollPage[T]{op: s.op, items: answer.items, owner: answer.owner}
 	switch key := keyOf(answer.token); {
-	case answer.odd:
-		page.next = s.broken("the token of the next page is no string")
+	case answer.odd != "":
+		page.next = s.broken(answer.odd)
 	case answer.token == "":
 	case has(s.seen, key):
 		page.next = s.broken("the service gave the same token twice")
@@ -246,17 +250,4 @@ func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
 	}
 	c.progress.start("", false)
 	return nil
-}
-
-// hide removes a secret that an answer repeats from the error and from the text of the answer.
-func (e *Error) hide(body []byte, secret string) []byte {
-	const hidden = "[hidden]"
-	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID} {
-		*field = strings.ReplaceAll(*field, secret, hidden)
-	}
-	body = bytes.ReplaceAll(body, []byte(secret), []byte(hidden))
-	if escaped, err := json.Marshal(secret); err == nil {
-		body = bytes.ReplaceAll(body, escaped[1:len(escaped)-1], []byte(hidden))
-	}
-	return body
 }

@@ -41,7 +41,7 @@ func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// Including makes filter entries that keep what has any of the values.
+// Including makes filter entries that keep what has any of the values. A filter by no values at all is refused where it is used.
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
@@ -55,8 +55,8 @@ const maxSearchSize = 100
 // SearchParams says what to search for. The names of the filters, such as job_title_levels, and their values are served by
 // [SearchService.FilterOptions].
 type SearchParams struct {
-	Filters map[string][]FilterEntry
-	Size    int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+	Filters map[string][]FilterEntry // nil for everybody; nothing in it may be empty
+	Size    int                      // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
 }
 
 // RunParams says how to run a saved search.
@@ -73,10 +73,16 @@ type searchBody struct {
 
 func (b searchBody) check(bad *checks) {
 	bad.between("size", b.Size, 1, maxSearchSize)
-	for name := range b.Filters {
+	for name, entries := range b.Filters {
 		if strings.TrimSpace(name) == "" {
 			bad.add("filters", "has a filter without a name")
 		}
+		if slices.ContainsFunc(entries, func(e FilterEntry) bool { return e.Value == "" }) {
+			bad.add("filters."+name, "has an entry without a value")
+		}
+	}
+	if b.Filters != nil {
+		bad.filledIn("filters", b.Filters)
 	}
 }
 
@@ -130,7 +136,7 @@ func newProfilePage(page *scrollPage[Profile], err error) (*ProfilePage, error) 
 // The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
 // delivered is never asked for again. An error behind the first page is a [ScrollError]: it says how much was delivered.
 //
-// Codes worth branching on: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...IterOption) iter.Seq2[*Profile, error] {
@@ -142,21 +148,22 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...I
 // It is sent again after an error of the service itself, because a failed request is never billed, but not after a lost answer:
 // then the error is an [OutcomeUnknownError].
 //
-// Codes worth branching on: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
+// Errors: those of [SearchService.Prospects].
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts ...CallOption) (*ProfilePage, error) {
 	return newProfilePage(s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts))
 }
 
-// SaveToList runs a search on the service's side and saves the matches into a list. Body and answer are not shown by the
-// document: you supply the fields. It counts as spending credits. It is sent once; after an unknown outcome look at the list.
+// SaveToList runs a search on the service's side and saves the matches into a list. Body and response are undocumented: you supply the
+// fields. The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as spending credits. It is sent once; after an unknown outcome look at the list.
 //
-// Codes that fit here: [CodeSearchFiltersInvalid], [CodeInsufficientCredits], and those of [ListsService.SaveToList].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
+// [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchSave, request{body: in}, readObject, opts)
+	return do(ctx, s.client, op.SearchSave, request{body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // Saved lists the saved searches. The shape is not shown by the document.
@@ -170,7 +177,7 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 // takes size as a search does is assumed. Whether it spends credits is not shown by the document, so it counts as spending, and
 // [MaxPaidPages] or [UnlimitedPages] has to be given.
 //
-// Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
+// Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...IterOption) iter.Seq2[*Profile, error] {
@@ -180,22 +187,24 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 // RunSavedPage reads the first page of what a saved search finds; its Next reads on. What [SearchService.RunSaved] says about
 // size and credits holds here, too.
 //
-// Codes worth branching on: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch].
+// Errors: those of [SearchService.RunSaved].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ProfilePage, error) {
 	return newProfilePage(s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts))
 }
 
-// Companies searches for companies. Body and answer are not shown by the document: you supply the fields. The path is the one
+// Companies searches for companies. Body and response are undocumented: you supply the fields. The sandbox takes filters, with
+// headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken (assumed: rule search.companies). The path is the one
 // printed there, outside of /business as no other; [WithPath] changes it. Whether it spends credits is not shown, so it counts
 // as spending, and is not sent again after a lost answer.
 //
-// Codes that fit here: [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid],
+// [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeInsufficientCredits].
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchCompanies, request{body: in}, readObject, opts)
+	return do(ctx, s.client, op.SearchCompanies, request{body: in, check: in.checkChoice}, readObject, opts)
 }
 
 // FilterOptions returns the values that search filters accept. Any valid key may call it. The shape is not shown by the
@@ -216,10 +225,14 @@ func (p SearchParams) body(size int) searchBody {
 }
 
 func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
+	most := cmp.Or(body.Size, maxSearchSize)
+	if o == op.SearchRunSaved {
+		most = mostElements // that it takes a size is assumed
+	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
 		in := body
 		in.ScrollToken = token
-		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles, opts)
+		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles(most), opts)
 	}}
 }
 
@@ -231,26 +244,28 @@ func (p *Profile) identity() string {
 	return string(p.raw.Raw())
 }
 
-func readProfiles(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
-	if !c.Object() {
-		return errors.New("the page is no object")
-	}
-	found := false
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "profiles":
-			found = c.Is('[')
-			_ = readElements(c, &a.items, readProfile)
-		case "scrollToken":
-			a.readToken(c)
-		default:
-			c.Skip()
+func readProfiles(most int) reader[scrollAnswer[Profile]] {
+	return func(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
+		if !c.Object() {
+			return errors.New("the page is no object")
 		}
+		found := false
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			switch string(key) {
+			case "profiles":
+				found = c.Is('[')
+				_ = readElements(c, &a.items, most, readProfile)
+			case "scrollToken":
+				a.readToken(c)
+			default:
+				c.Skip()
+			}
+		}
+		if c.Err() == nil && !found {
+			return errors.New("the page has no profiles")
+		}
+		return c.Err()
 	}
-	if c.Err() == nil && !found {
-		return errors.New("the page has no profiles")
-	}
-	return c.Err()
 }
 
 // readProfile keeps what it does not understand: the page has been paid for.

@@ -3,6 +3,8 @@ package prospectkit_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +47,7 @@ func TestSearchExchanges(t *testing.T) {
 			return profiles(c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{}))
 		}, "", prospectkit.CodeSavedSearchTypeMismatch},
 		{"search.save-to-list/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Search.SaveToList(ctx, fields{"listName": "Directors", "filters": fields{}})
+			return c.Search.SaveToList(ctx, fields{"listName": "Directors"})
 		}, `{"saved": 3}`, ""},
 		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + savedID + `"}]}`, ""},
 		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
@@ -73,7 +75,10 @@ func TestAProfileKeepsWhatTheDocumentDoesNotShow(t *testing.T) {
 
 func TestSearchBounds(t *testing.T) {
 	sent := 0
-	client := newClient(t, pages(&sent, 1))
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return answer(http.StatusOK, `{"profiles":[]}`), nil
+	}))
 	for _, size := range []int{0, 1, 2, 99, 100} {
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
 		require.NoError(t, err)
@@ -97,4 +102,38 @@ func TestSearchBounds(t *testing.T) {
 	require.Equal(t, 10, sent, "nothing was sent")
 	require.True(t, prospectkit.FilterInclude.Known())
 	require.False(t, prospectkit.FilterStatus("exclude").Known())
+}
+
+// A search for nobody in particular is one for everybody, and everybody is paid for.
+func TestAnEmptySearchFilterIsRefused(t *testing.T) {
+	const empty = " is empty, which could mean everything: leave it out to say so"
+	type filters = map[string][]prospectkit.FilterEntry
+	ctx, search := t.Context(), newClient(t, untouched(t)).Search
+	var nobody []string
+	for want, f := range map[string]filters{
+		"filters" + empty:                                       {},
+		"filters.job_title_levels" + empty:                      {"job_title_levels": prospectkit.Including(nobody...)},
+		"filters.country" + empty:                               {"country": nil, "job_title_levels": prospectkit.Including("vp")},
+		"filters.job_title_levels has an entry without a value": {"job_title_levels": prospectkit.Including("vp", "")},
+	} {
+		_, err := search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: f})
+		require.Equal(t, []string{want}, refusals(t, err))
+		for _, err := range search.Prospects(ctx, prospectkit.SearchParams{Filters: f}, prospectkit.UnlimitedPages()) {
+			require.Equal(t, []string{want}, refusals(t, err))
+		}
+		if !strings.HasSuffix(want, empty) {
+			continue
+		}
+		in := prospectkit.Fields{"filters": f, "listName": "Chiefs"}
+		require.Equal(t, []string{want}, refusals(t, discard(search.SaveToList(ctx, in))))
+		require.Equal(t, []string{want}, refusals(t, discard(search.Companies(ctx, in))))
+	}
+	for _, ids := range []any{nil, []string{}, nobody} {
+		in, lists := prospectkit.Fields{"contactIds": ids}, newClient(t, untouched(t)).Lists
+		require.Equal(t, []string{"contactIds" + empty}, refusals(t, discard(lists.SaveToList(ctx, in))))
+		require.Equal(t, []string{"contactIds" + empty}, refusals(t, discard(lists.AddMembers(ctx, listID, in))))
+	}
+	for _, f := range []any{nil, []string{}, prospectkit.Fields{}, prospectkit.Fields(nil)} {
+		require.Equal(t, []string{"filters" + empty}, refusals(t, discard(search.Companies(ctx, prospectkit.Fields{"filters": f}))))
+	}
 }

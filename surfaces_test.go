@@ -228,7 +228,8 @@ func TestIdsOfTheSurfacesAreChecked(t *testing.T) {
 			"savedSearchId 2": discard(prospectkit.Collect(s.RunSaved(ctx, id, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 1)),
 			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id, prospectkit.ActivityParams{}, timelinePath)),
 			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id, prospectkit.ActivityParams{}, timelinePath), 1)),
-			"importId":        discard(client.Imports.FromUpload(ctx, id)),
+			"importId 1":      discard(client.Imports.FromUpload(ctx, id)),
+			"importId 2":      discard(client.Imports.FromUploadJSON(ctx, id)),
 		} {
 			param, _, _ := strings.Cut(name, " ")
 			require.Contains(t, refusals(t, err), param+" must be 24 hexadecimal digits", name)

@@ -111,6 +111,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 
 func chunked(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
+		rateHeaders(w.Header(), http.StatusOK)
 		for part := range slices.Chunk([]byte(body), 1000) {
 			_, _ = w.Write(part)
 			_ = http.NewResponseController(w).Flush()

@@ -266,7 +266,7 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 		n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.answer.Code))})
 	}
 	for name := range resp.Header {
-		if noteworthy(name) {
+		if noteworthy(name) && len(name) <= mostOfName {
 			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
 		}
 	}
@@ -274,7 +274,7 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 		n.answer(c, *a.body)
 	}
 	for _, u := range n.found {
-		if c.secret != "" && strings.Contains(u.Name+u.Value, c.secret) || !c.client.conf.novelties.add(c.op, u) {
+		if text := u.Name + u.Value; c.secrets().hide(text, false) != text || !c.client.conf.novelties.add(c.op, u) {
 			continue
 		}
 		c.emit(Event{Kind: EventUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status, Undocumented: u})

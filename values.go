@@ -3,6 +3,8 @@ package prospectkit
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -11,10 +13,25 @@ import (
 )
 
 // Fields is a request body, or a part of one, whose field names the service's document does not show: you supply them.
+//
+// What encoding/json encodes may be in it. A [time.Time], at any depth, leaves as the service writes its own: in UTC, with three digits of
+// milliseconds, unless a type with a MarshalJSON of its own writes it. Text that is not valid UTF-8 is refused.
 type Fields map[string]any
 
+// checkChoice refuses a choice of people that came out empty, as it could mean everybody.
+func (f Fields) checkChoice(bad *checks) {
+	for _, name := range []string{"filters", "contactIds"} {
+		if choice, ok := f[name]; ok {
+			bad.filledIn(name, choice)
+		}
+	}
+}
+
 // Object is a JSON value of the service that its document does not show, or shows in part. It keeps the text as it came.
-// A path of keys finds a value inside; what is missing, null or of another type reads as zero.
+//
+// A path finds a value inside: keys and, in arrays, positions from 0, joined by dots, as in "campaigns.0.id". The empty path is the
+// value itself. What is missing, null or of another type reads as zero by Text, Int, Float, Bool and Time. Where zero would be taken for
+// an answer, use TextOK and its like, or Find and DecodeStrict, whose errors name the keys that are there.
 type Object struct {
 	raw   json.RawMessage
 	index jsonscan.Index // nil: it is looked through
@@ -41,7 +58,8 @@ func textOf(from Object, v any) string {
 // IsZero reports whether there is nothing.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode unmarshals the whole value into v, as encoding/json does.
+// Decode unmarshals the whole value into v, as encoding/json does: what v has no field for is dropped, and a field that the value has
+// no key for stays as it is. See [Object.DecodeStrict].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errors.New("prospectkit: nothing to decode")
@@ -49,44 +67,139 @@ func (o Object) Decode(v any) error {
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// Get returns the value at a path, such as "address.city", and whether it is there. A key with a dot in it cannot be reached
-// this way: use Decode.
+// Get returns the value at a path, and whether it is there. A key with a dot in it cannot be reached this way: use Decode.
 func (o Object) Get(path string) (Object, bool) {
+	if path == "" {
+		return o, len(o.raw) > 0
+	}
 	key, path, more := strings.Cut(path, ".")
 	raw, ok := o.index.Lookup(o.raw, key)
-	for more && ok {
-		key, path, more = strings.Cut(path, ".")
-		raw, ok = jsonscan.Lookup(raw, key)
+	if !ok {
+		raw, ok = element(o.raw, key)
 	}
-	return Object{raw: raw}, ok
+	v := Object{raw: raw}
+	if more && ok {
+		return v.Get(path)
+	}
+	return v, ok
 }
 
-// Text returns the string at a path; see [Object.Get].
+// element returns the value at a position in an array.
+func element(raw []byte, position string) (value []byte, ok bool) {
+	n, err := strconv.ParseUint(position, 10, 31)
+	c := jsonscan.New(raw)
+	if err != nil || !c.Is('[') {
+		return nil, false
+	}
+	c.Array()
+	for ; c.Element(); n-- {
+		if value = c.Span(); n == 0 {
+			return value, c.Err() == nil
+		}
+	}
+	return nil, false
+}
+
+// Find returns the value at a path, or an error that says how far the path leads and which keys are there.
+func (o Object) Find(path string) (Object, error) {
+	for rest, reached := path, ""; ; {
+		if v, ok := o.Get(rest); ok {
+			return v, nil
+		}
+		key, after, more := strings.Cut(rest, ".")
+		inner, ok := o.Get(key)
+		if !ok || !more {
+			return Object{}, fmt.Errorf("prospectkit: %q is not there: %s is %s", path, placeOf(reached), o.outline())
+		}
+		o, rest, reached = inner, after, reached+"."+key
+	}
+}
+
+// All iterates over the elements of the array at a path. If there is no array, there are none.
+func (o Object) All(path string) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		array, _ := o.Get(path)
+		if !array.isArray() {
+			return
+		}
+		c := jsonscan.New(array.raw)
+		c.Array()
+		for c.Element() {
+			if value := c.Span(); c.Err() != nil || !yield(Object{raw: value}) {
+				return
+			}
+		}
+	}
+}
+
+func (o Object) isArray() bool {
+	c := jsonscan.New(o.raw)
+	return c.Is('[')
+}
+
+// Text returns the string at a path.
 func (o Object) Text(path string) string {
-	c := jsonscan.New(o.at(path))
-	return string(c.Text())
+	text, _ := o.TextOK(path)
+	return text
 }
 
-// Int returns the whole number at a path; see [Object.Get].
+// TextOK returns the string at a path, and whether there is one.
+func (o Object) TextOK(path string) (string, bool) {
+	c := jsonscan.New(o.at(path))
+	ok := c.Is('"')
+	text := string(c.Text())
+	return text, ok && c.Err() == nil
+}
+
+// Int returns the whole number at a path.
 func (o Object) Int(path string) int {
-	c := jsonscan.New(o.at(path))
-	return c.Int()
+	n, _ := o.IntOK(path)
+	return n
 }
 
-// Float returns the number at a path; see [Object.Get].
+// IntOK returns the whole number at a path, and whether there is one that an int can hold.
+func (o Object) IntOK(path string) (int, bool) {
+	c := jsonscan.New(o.at(path))
+	return c.IntOK()
+}
+
+// Float returns the number at a path.
 func (o Object) Float(path string) float64 {
-	c := jsonscan.New(o.at(path))
-	return c.Float()
+	f, _ := o.FloatOK(path)
+	return f
 }
 
-// Bool returns the boolean at a path; see [Object.Get].
+// FloatOK returns the number at a path, and whether there is one that a float64 can hold.
+func (o Object) FloatOK(path string) (float64, bool) {
+	c := jsonscan.New(o.at(path))
+	f, err := strconv.ParseFloat(string(c.Span()), 64)
+	if err != nil {
+		return 0, false
+	}
+	return f, true
+}
+
+// Bool returns the boolean at a path.
 func (o Object) Bool(path string) bool {
 	c := jsonscan.New(o.at(path))
 	return c.Bool()
 }
 
-// Time returns the timestamp at a path; see [Object.Get].
+// BoolOK returns the boolean at a path, and whether there is one.
+func (o Object) BoolOK(path string) (value, ok bool) {
+	c := jsonscan.New(o.at(path))
+	text := string(c.Span())
+	return text == "true", text == "true" || text == "false"
+}
+
+// Time returns the timestamp at a path.
 func (o Object) Time(path string) time.Time { return parseTime(o.Text(path)) }
+
+// TimeOK returns the timestamp at a path, and whether there is one.
+func (o Object) TimeOK(path string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, o.Text(path))
+	return t.UTC(), err == nil
+}
 
 // MarshalJSON returns the text as it came, or null.
 func (o Object) MarshalJSON() ([]byte, error) {
@@ -106,6 +219,38 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 func (o Object) at(path string) json.RawMessage {
 	v, _ := o.Get(path)
 	return v.raw
+}
+
+// outline says what a value is, and which keys an object has, as far as they are plain names: others may be somebody's data.
+func (o Object) outline() string {
+	const most = 20
+	c := jsonscan.New(o.raw)
+	switch {
+	case len(o.raw) == 0:
+		return "empty"
+	case c.Is('{'):
+		var names []string
+		c.Object()
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if name := plainName(string(key)); name != "" && len(names) < most {
+				names = append(names, name)
+			}
+			c.Skip()
+		}
+		if len(names) == 0 {
+			return "an object without plain keys"
+		}
+		return "an object with " + strings.Join(names, ", ")
+	case c.Is('['):
+		n := 0
+		for range o.All("") {
+			n++
+		}
+		return "an array of " + strconv.Itoa(n)
+	case c.Is('n'):
+		return "null"
+	}
+	return "no object"
 }
 
 func readObject(c *jsonscan.Cursor, out *Object) error {

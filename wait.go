@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -31,8 +30,8 @@ func (e *UnsettledError) Error() string {
 	if e.State != "" {
 		state = "last seen as " + oneLine(e.State)
 	}
-	return fmt.Sprintf("prospectkit: %s: not settled after %s and %s, %s: %s",
-		e.Op, e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"), state, causeText(e.cause, e.Op))
+	return describe(e.Op, fmt.Sprintf("not settled after %s and %s, %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"), state),
+		causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the wait ended.
@@ -48,7 +47,7 @@ func (e *UnsettledError) Advice() Advice {
 
 // LogValue groups the fields that are safe to log.
 func (e *UnsettledError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("state", oneLine(e.State)), slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited))
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited))
 }
 
 // sighting is what a waiter makes of a value that it has read.
@@ -86,7 +85,7 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 			if seen.settled || seen.err != nil {
 				return value, seen.err
 			}
-			last, failed, end.State = value, 0, seen.state
+			last, failed, end.State = value, 0, client.conf.secrets().clean(seen.state, mostOfName)
 			if seen.strange {
 				reason = "polling: the state is not in the service's document"
 			}
@@ -105,20 +104,11 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 		}
 		over := ctx.Err()
 		if over == nil && !fits {
-			over = context.DeadlineExceeded
+			over = errTooLate
 		}
 		end.Waited, end.cause = time.Since(began), bothCauses(err, over)
 		return last, end
 	}
-}
-
-// adviceOf returns what an error of ours advises.
-func adviceOf(err error) (Advice, bool) {
-	var ours interface{ Advice() Advice }
-	if !errors.As(err, &ours) {
-		return Advice{}, false
-	}
-	return ours.Advice(), true
 }
 
 // passing reports whether a failed poll may succeed later.
@@ -167,7 +157,7 @@ func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
 // A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
 // have failed, the error is an [UnsettledError], and the list as it was seen last is returned beside it.
 //
-// Codes worth branching on: [CodeListNotFound].
+// Errors: those of [ListsService.Get].
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {

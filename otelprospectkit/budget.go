@@ -3,6 +3,7 @@ package otelprospectkit
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -12,10 +13,14 @@ import (
 )
 
 // ObserveBudget shows how the rate limits of a workspace stand: limit, remaining and used requests of both windows of each surface
-// that was used, calls that wait or are under way, what teammates take, and how long a surface is still held after a 429.
-// Unregister the registration when the budget is not used any more.
+// that was used, calls that wait or are under way, what teammates take, and how long a surface is still held after a 429. Each budget
+// of a program needs attributes of its own, given [WithAttributes].
+//
+// Unregister the registration when the budget is not used any more, and not before the provider's last export: at the end of a program,
+// after its Shutdown or not at all.
 func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, error) {
-	m := configure(opts).meter()
+	c := configure(opts)
+	m := c.meter()
 	var errs [7]error
 	requests := func(name, what string, err *error) metric.Int64ObservableGauge {
 		gauge, e := m.Int64ObservableGauge("prospectkit.budget."+name, metric.WithUnit("{request}"), metric.WithDescription(what))
@@ -23,6 +28,7 @@ func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, 
 		return gauge
 	}
 	g := gauges{
+		own:       c.own,
 		limit:     requests("limit", "Requests that a window allows.", &errs[0]),
 		remaining: requests("remaining", "Requests left in a window, as the service said last, less what was sent since.", &errs[1]),
 		used:      requests("used", "Requests sent by this budget over one length of a window.", &errs[2]),
@@ -45,19 +51,20 @@ func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, 
 }
 
 type gauges struct {
+	own                                       []attribute.KeyValue
 	limit, remaining, used, waiting, underWay metric.Int64ObservableGauge
 	others, held                              metric.Float64ObservableGauge
 }
 
 func (g gauges) show(o metric.Observer, s prospectkit.SurfaceBudget) {
-	surface := surfaceKey.String(string(s.Surface))
-	of := metric.WithAttributeSet(attribute.NewSet(surface))
+	surface := append(slices.Clip(g.own), surfaceKey.String(string(s.Surface)))
+	of := metric.WithAttributes(surface...)
 	o.ObserveInt64(g.waiting, int64(s.Waiting), of)
 	o.ObserveInt64(g.underWay, int64(s.UnderWay), of)
 	o.ObserveFloat64(g.others, s.Others, of)
 	o.ObserveFloat64(g.held, max(0, time.Until(s.HeldUntil).Seconds()), of)
 	for name, w := range map[prospectkit.Window]prospectkit.WindowBudget{prospectkit.WindowMinute: s.Minute, prospectkit.WindowDay: s.Day} {
-		of := metric.WithAttributeSet(attribute.NewSet(surface, windowKey.String(string(name))))
+		of := metric.WithAttributes(append(slices.Clip(surface), windowKey.String(string(name)))...)
 		o.ObserveInt64(g.used, int64(w.Used), of)
 		if w.Limit > 0 {
 			o.ObserveInt64(g.limit, int64(w.Limit), of)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,18 +65,18 @@ func (c *call) waited(ctx context.Context, until time.Time) {
 	if c.wait.Kind == "" {
 		return
 	}
-	c.waits.Record(ctx, until.Sub(c.wait.Start).Seconds(), metric.WithAttributes(append(name(c.wait), reasonKey.String(c.wait.Reason))...))
+	c.waits.Record(ctx, until.Sub(c.wait.Start).Seconds(), metric.WithAttributes(append(c.name(c.wait), reasonKey.String(c.wait.Reason))...))
 	c.wait = prospectkit.Event{}
 }
 
 func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 	if e.Attempt > 1 {
-		c.retries.Add(ctx, 1, metric.WithAttributes(append(name(e), semconv.ErrorTypeKey.String(c.failure))...))
+		c.retries.Add(ctx, 1, metric.WithAttributes(append(c.name(e), semconv.ErrorTypeKey.String(c.failure))...))
 	}
 	c.evidence = e.Evidence
 	c.failure = errorType(e, e.Evidence)
 	result := result(e, c.failure)
-	c.attempts.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(name(e), result...)...))
+	c.attempts.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
 	c.span.AddEvent("attempt", trace.WithTimestamp(e.Start.Add(e.Duration)), trace.WithAttributes(append(result,
 		attemptKey.Int(e.Attempt), evidenceKey.String(string(e.Evidence)), durationKey.Float64(e.Duration.Seconds()))...))
 }
@@ -83,7 +84,7 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 func (c *call) end(ctx context.Context, e prospectkit.Event) {
 	failure := errorType(e, c.evidence)
 	result := append(result(e, failure), outcomeKey.String(string(e.Outcome)))
-	c.calls.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(name(e), result...)...))
+	c.calls.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
 	c.span.SetAttributes(result...)
 	if e.Attempt > 1 {
 		c.span.SetAttributes(semconv.HTTPRequestResendCount(e.Attempt - 1))
@@ -94,18 +95,18 @@ func (c *call) end(ctx context.Context, e prospectkit.Event) {
 	c.span.End(trace.WithTimestamp(e.Start.Add(e.Duration)))
 }
 
-// name is what every measurement of an operation carries.
-func name(e prospectkit.Event) []attribute.KeyValue {
-	return []attribute.KeyValue{operationKey.String(e.Op), surfaceKey.String(string(e.Surface))}
+// name is what every measurement of an operation carries. What we say goes before what the caller adds.
+func (t *telemetry) name(e prospectkit.Event) []attribute.KeyValue {
+	return append(slices.Clip(t.own), operationKey.String(e.Op), surfaceKey.String(string(e.Surface)))
 }
 
 // identity is what is known of a call before it begins.
-func identity(e prospectkit.Event) []attribute.KeyValue {
+func (t *telemetry) identity(e prospectkit.Event) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(e.Host)
 	if err != nil {
 		host = strings.Trim(e.Host, "[]")
 	}
-	list := append(name(e), semconv.HTTPRequestMethodKey.String(e.Method), semconv.ServerAddress(host))
+	list := append(t.name(e), semconv.HTTPRequestMethodKey.String(e.Method), semconv.ServerAddress(host))
 	if n, err := strconv.Atoi(port); err == nil {
 		list = append(list, semconv.ServerPort(n))
 	}

@@ -4,6 +4,8 @@
 //	client, err := prospectkit.New(baseURL, token, telemetry)
 //	gauges, err := otelprospectkit.ObserveBudget(client.Budget())
 //
+// A program with several workspaces gives each of them attributes of its own: see [WithAttributes].
+//
 // # Spans
 //
 // Each call is one client span, named by its operation ("lists.rows") and a child of the span in the caller's context. Attempts,
@@ -24,8 +26,10 @@ package otelprospectkit
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
@@ -41,6 +45,7 @@ type Option func(*config)
 type config struct {
 	tracers trace.TracerProvider
 	meters  metric.MeterProvider
+	own     []attribute.KeyValue
 }
 
 // WithTracerProvider takes spans to a provider of yours; default the global one.
@@ -48,6 +53,13 @@ func WithTracerProvider(p trace.TracerProvider) Option { return func(c *config) 
 
 // WithMeterProvider takes metrics to a provider of yours; default the global one.
 func WithMeterProvider(p metric.MeterProvider) Option { return func(c *config) { c.meters = p } }
+
+// WithAttributes adds attributes to every span, every measurement and every gauge, such as the name of the workspace. Where several
+// clients or budgets share a provider, give each its own: gauges with the same attributes overwrite each other, and nobody is told.
+// Keep the values few, and free of secrets.
+func WithAttributes(own ...attribute.KeyValue) Option {
+	return func(c *config) { c.own = append(slices.Clip(c.own), own...) }
+}
 
 func configure(opts []Option) config {
 	c := config{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
@@ -61,10 +73,12 @@ func (c config) meter() metric.Meter {
 	return c.meters.Meter(scope, metric.WithInstrumentationVersion(prospectkit.Version), metric.WithSchemaURL(semconv.SchemaURL))
 }
 
-// New returns the option that traces and measures every call of a client. It can be given to several clients.
+// New returns the option that traces and measures every call of a client. It can be given to several clients; [WithAttributes] tells
+// their workspaces apart.
 func New(opts ...Option) (prospectkit.Option, error) {
 	c := configure(opts)
 	t := &telemetry{
+		own:    c.own,
 		tracer: c.tracers.Tracer(scope, trace.WithInstrumentationVersion(prospectkit.Version), trace.WithSchemaURL(semconv.SchemaURL)),
 	}
 	if err := t.measure(c.meter()); err != nil {
@@ -75,6 +89,7 @@ func New(opts ...Option) (prospectkit.Option, error) {
 
 // telemetry is what all calls share.
 type telemetry struct {
+	own      []attribute.KeyValue
 	tracer   trace.Tracer
 	calls    metric.Float64Histogram
 	attempts metric.Float64Histogram
@@ -104,7 +119,7 @@ func (t *telemetry) measure(m metric.Meter) error {
 // begin is the hook: it starts the span of a call.
 func (t *telemetry) begin(ctx context.Context, e prospectkit.Event) (context.Context, prospectkit.Observer) {
 	ctx, span := t.tracer.Start(ctx, e.Op, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start),
-		trace.WithAttributes(identity(e)...))
+		trace.WithAttributes(t.identity(e)...))
 	c := &call{telemetry: t, span: span}
 	return ctx, c.observe
 }

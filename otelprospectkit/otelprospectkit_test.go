@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -389,4 +390,70 @@ func TestTheReadmeNamesEveryMetric(t *testing.T) {
 		}
 		require.ElementsMatch(t, measured, listed)
 	})
+}
+
+// Several workspaces on one provider: every span and every series says whose it is.
+func TestWorkspacesApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for i := range 20 {
+			providers := []otelprospectkit.Option{
+				otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters),
+				otelprospectkit.WithAttributes(attribute.Int("workspace", i)),
+			}
+			telemetry, err := otelprospectkit.New(providers...)
+			require.NoError(t, err)
+			sb := sandbox.New(t)
+			sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), telemetry)
+			require.NoError(t, err)
+			_, err = otelprospectkit.ObserveBudget(client.Budget(), providers...)
+			require.NoError(t, err)
+			for range i + 1 {
+				_, err = client.Account.Me(t.Context())
+				require.NoError(t, err)
+			}
+		}
+		of := map[any]int{}
+		for _, span := range r.spans.GetSpans() {
+			of[flat(span.Attributes)["workspace"]]++
+		}
+		metrics := r.metrics(t)
+		for name, data := range metrics {
+			require.Len(t, series(t, name, data), 20, name)
+		}
+		left := series(t, "remaining", metrics["prospectkit.budget.remaining"])
+		for i := range 20 {
+			require.Equal(t, i+1, of[int64(i)])
+			require.InDelta(t, 119-i, left[int64(i)], 0)
+		}
+	})
+}
+
+// series is the last value of each workspace.
+func series(t *testing.T, name string, data metricdata.Aggregation) map[any]float64 {
+	t.Helper()
+	values := map[any]float64{}
+	note := func(attributes attribute.Set, value float64) { values[flat(attributes.ToSlice())["workspace"]] = value }
+	switch data := data.(type) {
+	case metricdata.Histogram[float64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, p.Sum)
+		}
+	case metricdata.Sum[int64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, float64(p.Value))
+		}
+	case metricdata.Gauge[float64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, p.Value)
+		}
+	case metricdata.Gauge[int64]:
+		for _, p := range data.DataPoints {
+			note(p.Attributes, float64(p.Value))
+		}
+	default:
+		require.Fail(t, "another kind of metric", name)
+	}
+	return values
 }

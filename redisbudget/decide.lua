@@ -3,7 +3,7 @@
 
 local second = 1000000
 local minute, day, millisecond = 60 * second, 86400 * second, 1000
-local lateGrace, lookLease, forgotten, staleness, margin, silence = 10 * second, 2 * minute, 2 * minute, 5 * second, 2, 3
+local lateGrace, lookLease, patience, forgotten, staleness, margin, silence = 10 * second, 2 * minute, 2 * second, 2 * minute, 5 * second, 2, 3
 local slots = 64
 local memory, prior, burstMemory, lookahead = 60 * second, 5 * second, 180 * second, 5 * second
 local fairShare, sure, burstShare = 0.75, 2, 0.75
@@ -265,13 +265,6 @@ local function grant(now, look, bare)
   return p
 end
 
-local function look(now)
-  if now < s.lookUntil then
-    return denied(s.lookUntil, News)
-  end
-  return grant(now, true, true)
-end
-
 local function full(now, window, limit)
   local l = s.ledgers[window]
   local over = l.sum + underWay() + 1 - limit
@@ -284,9 +277,36 @@ local function full(now, window, limit)
   return { till = max(roomAt(l, over, lengths[window]), now + millisecond), reason = Exhausted, window = window }
 end
 
+local function looking(now)
+  local till = s.lookUntil - lookLease + patience
+  if now >= s.lookUntil or s.limits[Minute].max == 0 then
+    return s.lookUntil
+  end
+  if now < till then
+    return till
+  end
+  for _, window in ipairs({ Minute, Day }) do
+    local limit = s.limits[window].max
+    local d = limit > 0 and full(now, window, limit)
+    if d then
+      till = max(till, min(d.till, s.lookUntil))
+    end
+  end
+  return till
+end
+
+local function look(now)
+  local till = looking(now)
+  if now < till then
+    return denied(till, News)
+  end
+  return grant(now, true, true)
+end
+
 local function takeLedger(now, reserve)
-  if now < s.lookUntil then
-    return denied(s.lookUntil, News)
+  local till = looking(now)
+  if now < till then
+    return denied(till, News)
   end
   local limited = false
   for _, window in ipairs({ Day, Minute }) do
@@ -355,8 +375,8 @@ local function takeCovered(now, reserve)
     s.pacedUntil = now + pace
     return grant(now, false, false)
   end
-  if now < s.lookUntil then
-    return denied(s.lookUntil, News, f.window)
+  if now < looking(now) then
+    return denied(looking(now), News, f.window)
   end
   if now >= reset then
     local polite = reset + politeness(left, keep)

@@ -293,3 +293,52 @@ func TestTeammatesKeepAgents(t *testing.T) {
 		})
 	}
 }
+
+// An industry is the one value that is never lost: it becomes the closest, or it is dropped, and the filter grows wider.
+func TestAnIndustryThatIsNotRecognisedWidens(t *testing.T) {
+	found := func(name string, plan sandbox.AgentPlan, body object) []object {
+		t.Helper()
+		sb := sandbox.New(t, watched(), manual(), sandbox.Agents(plan))
+		inPlace(t, sb).do("POST", discovery, with(body, object{"listName": name, "start": true})).ok(201)
+		sb.Advance(time.Hour)
+		rows := []object{}
+		for _, raw := range sb.Rows(sb.Agents()[0].ListID) {
+			var row object
+			require.NoError(t, json.Unmarshal(raw, &row))
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	industries := func(rows []object) (all []any) {
+		for _, row := range rows {
+			if one := at(row, "company", "industry"); !slices.Contains(all, one) {
+				all = append(all, one)
+			}
+		}
+		return all
+	}
+	var plain sandbox.AgentPlan
+	germans := object{"locations": []string{"Germany"}}
+	require.Len(t, found("plain", plain, germans), 5)
+	dropped := found("dropped", plain, with(germans, object{"industries": []string{"Qwxyz"}}))
+	require.Len(t, dropped, 5, "as if it had not been sent")
+	require.Greater(t, len(industries(dropped)), 1)
+	for _, row := range dropped {
+		require.Equal(t, "Germany", at(row, "address", "country"), "the other filters hold")
+	}
+	require.Len(t, found("alone", plain, object{"filters": object{"industry": []string{"Qwxyz"}}}), 5, "accepted: it is not empty")
+
+	for text, want := range map[string]any{
+		"software development companies": "Software Development", "biotech": "Biotechnology", "retail services": "Retail", "ENERGY": "Renewable Energy Power Generation",
+		"Retail": "Retail",
+	} {
+		rows := found(text, plain, with(germans, object{"industries": []string{text, "Qwxyz"}}))
+		require.Len(t, rows, 5)
+		require.Equal(t, []any{want}, industries(rows), text)
+	}
+
+	named := sandbox.AgentPlan{Fields: sandbox.AgentFields{Industry: "trade"}}
+	require.Len(t, found("named", named, object{"trade": []string{"Qwxyz"}, "locations": []string{"Germany"}}), 5)
+	require.Empty(t, found("another", named, object{"industries": []string{"Qwxyz"}, "locations": []string{"Germany"}}), "the name that was given counts alone")
+	require.Empty(t, found("unknown place", plain, object{"locations": []string{"Qwxyz"}}), "any other value matches nothing")
+}

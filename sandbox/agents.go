@@ -30,8 +30,7 @@ var (
 	_                 = documented("agents.source-empty", "a source without a contact that has a social-network URL answers AGENT_SOURCE_LIST_EMPTY when the agent starts")
 	_                 = documented("agents.states", "only a draft is adjusted or activated: AGENT_PROCESSING during a run, AGENT_NOT_A_DRAFT otherwise; legacy agents answer AGENT_TYPE_UNSUPPORTED or AGENT_CONFIG_MISSING")
 	_                 = documented("agents.pause.draft", "there is nothing to pause in a draft: AGENT_NOT_RUNNING")
-	_                 = inferred("agents.pause.processing", "a pause is a change like any other: during a run it answers AGENT_PROCESSING")
-	_                 = ambient("agents.order", "a creation is checked in this order: fields, name, source lists, number of agents, prompt, watchable contacts, credits")
+	_                 = documented("agents.pause.processing", "a pause is a change like any other: during a run it answers AGENT_PROCESSING")
 	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
 	ruleAgentGet      = assumed("agents.get", "a single agent is wrapped in agent and has the fields of the listing")
 	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is refused with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")
@@ -82,7 +81,7 @@ func createAgent(kind string) handler {
 		if err != nil {
 			return answer{}, err
 		}
-		spec := readSpec(kind, body, c.now, c.sb.plan.Fields)
+		spec := readSpec(kind, body, c.now, c.sb.plan)
 		c.uses(spec.guesses...)
 		if err := body.err(); err != nil {
 			return answer{}, err
@@ -110,14 +109,12 @@ func createAgent(kind string) handler {
 
 // mayCreate checks what is not about a single field.
 func (c *call) mayCreate(a *agent) error {
-	if err := c.nameFree(strings.TrimSpace(a.Name)); err != nil {
-		return err
-	}
-	if err := c.sourcesExist(&a.spec); err != nil {
-		return err
-	}
+	var full error
 	if c.ws.plan == "free" && len(c.ws.agents) >= freePlanAgents {
-		return refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
+		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
+	}
+	if err := c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(&a.spec), full); err != nil {
+		return err
 	}
 	if err := c.signalAccepted(&a.spec); err != nil || !a.spec.start {
 		return err
@@ -127,8 +124,12 @@ func (c *call) mayCreate(a *agent) error {
 
 func (c *call) sourcesExist(s *agentSpec) error {
 	for _, id := range s.sources {
-		if _, err := c.listByID(id); err != nil {
+		l, err := c.listByID(id)
+		if err != nil {
 			return err
+		}
+		if l.EntityType != ContactList || l.CompletionStatus == "processing" {
+			c.uses(ruleSourceKinds)
 		}
 	}
 	return nil
@@ -185,6 +186,7 @@ func (c *call) agent() (*agent, error) {
 		return nil, err
 	}
 	if a := c.ws.agent(id); a != nil {
+		c.found(a.ID, id)
 		return a, nil
 	}
 	return nil, refuse("AGENT_NOT_FOUND", "No agent has this id.")
@@ -239,7 +241,7 @@ func (c *call) adjustAgent() (answer, error) {
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
-	spec := readSpec(a.Type, next, c.now, c.sb.plan.Fields)
+	spec := readSpec(a.Type, next, c.now, c.sb.plan)
 	c.uses(spec.guesses...)
 	if err := next.err(); err != nil {
 		return answer{}, err

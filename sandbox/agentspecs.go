@@ -12,10 +12,15 @@ import (
 var (
 	_               = documented("agents.fields", "the fields of the three kinds have the documented types, bounds and defaults; expirationDate has to be in the future, null is never, omitted is a month from creation")
 	_               = documented("agents.sources", "a people watcher takes listId or listIds, never both; the lists are unioned; one that is missing or foreign answers LIST_NOT_FOUND")
-	_               = documented("agents.values", "values of filters are accepted whatever they are: one that is not recognised matches nothing")
-	_               = ambient("agents.day", "a date is in the future from the day after today, in UTC, and an agent expires when that day begins")
-	_               = ambient("agents.blank", "a listName of white space is blank")
+	_               = documented("agents.values", "values of filters are accepted whatever they are: one that is not recognised matches nothing; an industry in free words becomes the closest one, and one that resembles none is dropped, which widens the filter")
+	_               = inferred("agents.dates", "a date is one in UTC, as every instant is")
+	ruleToday       = assumed("agents.day", "today is not in the future: 422 VALIDATION_FAILED")
+	ruleBlank       = assumed("agents.blank", "a listName of white space is blank: 422 VALIDATION_FAILED")
+	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list, and keeps the space around it, without which it is compared")
+	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id answers 422 VALIDATION_FAILED")
+	ruleSourceKinds = assumed("agents.sources.kinds", "a company list, in which nobody can be watched, and a list that is still processing may be sources")
 	ruleAgentFilter = assumed("agents.filters", "in a person discovery, whatever is an array is a filter, under any name and at any depth; one has to hold something; the value has to be in the vocabulary of AgentPlan")
+	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or beginnings of words of four letters, with what was sent")
 	ruleAgentExtra  = assumed("agents.extra", "a field whose name the document does not show is kept; it has an effect if AgentPlan.Fields names it")
 )
 
@@ -27,8 +32,9 @@ const (
 )
 
 // AgentFields are names that the document does not show: the ones that your application uses. Without a name, the field is
-// kept and has no effect.
+// kept and has no effect. Without the name of the filter of industries, each filter counts as one that has "industr" in its name.
 type AgentFields struct {
+	Industry      string // the filter of industries of a person discovery, by its own name: an unrecognised industry widens the search
 	ResultsPerRun string // of a person discovery: a positive multiple of 50
 	ResultCap     string // results in all, of any kind
 	Phone         string // enrichment flags: each adds AgentPlan.Enrichment to the price of a contact
@@ -48,11 +54,12 @@ type agentSpec struct {
 	entity    string
 	prompt    string
 	period    string
-	filters   [][]string
-	guesses   []*Rule // that reading it took
+	filters   [][]string // without industries that resemble none
+	guesses   []*Rule    // that reading it took
 
-	perRun, cap int // zero is no limit
-	enriched    int // how many flags are set
+	perRun, cap int  // zero is no limit
+	enriched    int  // how many flags are set
+	filtered    bool // at least one filter holds something
 }
 
 const (
@@ -78,11 +85,17 @@ var (
 )
 
 // readSpec reads the fields of a creation, in the order in which the document shows them.
-func readSpec(kind string, body *form, now time.Time, names AgentFields) agentSpec {
+func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec {
 	var s agentSpec
 	s.name = body.required("listName")
-	if body.has("listName") && strings.TrimSpace(s.name) == "" {
+	switch short := strings.TrimSpace(s.name); {
+	case body.has("listName") && short == "":
+		if s.name != "" {
+			body.c.uses(ruleBlank)
+		}
 		body.fail("listName", "has to be at least 1 character long")
+	case short != s.name, units(s.name) > longestName:
+		body.c.uses(ruleAgentName)
 	}
 	switch kind {
 	case PeopleWatcher:
@@ -103,13 +116,21 @@ func readSpec(kind string, body *form, now time.Time, names AgentFields) agentSp
 	if body.has("maxCreditSpend") {
 		s.maxSpend = int64(body.integer("maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
 	}
-	s.readRest(kind, body, names)
+	s.readRest(kind, body, plan)
 	return s
 }
 
 func (s *agentSpec) readSources(body *form) {
 	one, hasOne := body.text("listId")
+	before := len(body.messages)
 	many, hasMany := body.idList("listIds", 0)
+	if sent, err := stringsOf(body.fields["listIds"]); err == nil && len(body.messages) > before {
+		if len(sent) == 0 {
+			body.c.uses(ruleNoSources)
+		} else {
+			body.c.uses(ruleBodyID)
+		}
+	}
 	sentOne := body.has("listId")
 	switch {
 	case sentOne && hasMany:
@@ -117,7 +138,7 @@ func (s *agentSpec) readSources(body *form) {
 	case !sentOne && !hasMany:
 		body.fail("listId", "or listIds is required")
 	case hasOne:
-		body.id("listId", one)
+		body.bodyID("listId", one)
 		many = []string{one}
 	}
 	s.sources = many
@@ -136,13 +157,17 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	case err != nil:
 		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
 	case !day.After(now):
+		if text == now.UTC().Format(isoDate) {
+			body.c.uses(ruleToday)
+		}
 		body.fail(name, "has to be in the future")
 	}
 	s.expires = day
 }
 
 // readRest looks at the fields that the document describes without a name.
-func (s *agentSpec) readRest(kind string, body *form, names AgentFields) {
+func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
+	names := plan.Fields
 	for _, name := range slices.Sorted(maps.Keys(body.fields)) {
 		if slices.Contains(sharedFields, name) || slices.Contains(ownFields[kind], name) {
 			continue
@@ -150,7 +175,7 @@ func (s *agentSpec) readRest(kind string, body *form, names AgentFields) {
 		container := body.fields[name][0] == '[' || body.fields[name][0] == '{'
 		switch {
 		case kind == PersonDiscovery && container:
-			s.readFilter(body, name, body.fields[name])
+			s.readFilter(body, name, body.fields[name], plan)
 			continue
 		case name == "":
 		case kind == PersonDiscovery && name == names.ResultsPerRun:
@@ -169,18 +194,18 @@ func (s *agentSpec) readRest(kind string, body *form, names AgentFields) {
 	}
 	if kind == PersonDiscovery {
 		s.guess(ruleAgentFilter)
-		if len(s.filters) == 0 {
+		if !s.filtered {
 			body.fail("filters", "need at least one that is not empty")
 		}
 	}
 }
 
-func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage) {
+func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage, plan AgentPlan) {
 	if raw[0] == '{' {
 		var inner fields
 		_ = json.Unmarshal(raw, &inner) // an object is one
 		for _, key := range slices.Sorted(maps.Keys(inner)) {
-			s.readFilter(body, name+"."+key, inner[key])
+			s.readFilter(body, name+"."+key, inner[key], plan)
 		}
 		return
 	}
@@ -189,9 +214,20 @@ func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage) {
 		body.fail(name, "has to be an array of strings")
 		return
 	}
-	if len(values) > 0 {
-		s.filters = append(s.filters, values)
+	if len(values) == 0 {
+		return
 	}
+	s.filtered = true
+	if plan.Fields.industry(name) {
+		known := closest(plan.Vocabulary["industry"], values)
+		if !slices.Equal(known, values) {
+			s.guess(ruleIndustry)
+		}
+		if values = known; len(values) == 0 {
+			return // dropped: whoever works in whatever industry fits
+		}
+	}
+	s.filters = append(s.filters, values)
 }
 
 func (s *agentSpec) guess(r *Rule) {

@@ -130,7 +130,7 @@ func (sb *Sandbox) addAgent(ws *workspace, seed Agent) *agent {
 func (sb *Sandbox) readConfig(kind string, config json.RawMessage) agentSpec {
 	var body fields
 	_ = json.Unmarshal(config, &body) // it is an object
-	return readSpec(kind, &form{fields: body}, time.Time{}, sb.plan.Fields)
+	return readSpec(kind, &form{fields: body}, time.Time{}, sb.plan)
 }
 
 // beginAgents sets those in motion that a seed left without a time, once it is known what time it is.

@@ -2,59 +2,120 @@ package sandbox
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 var (
-	_ = documented("facts.gate", "a claim with an e-mail address, a run of 9 or more phone-like digits, a currency amount beside deal language, or contract vocabulary answers LEARNED_FACT_NOT_ANONYMIZED; names are not checked")
-	_ = ambient("facts.gate.words", "the words of the gate are whole words, whatever their case; white space and hyphens keep them together")
-	_ = ambient("facts.gate.digits", "up to three spaces, brackets, dots, hyphens and slashes may stand between two phone-like digits")
-	_ = ambient("facts.gate.currency", "a currency is a sign, or a common code or name, beside a number")
+	_             = documented("facts.gate", "a claim with an e-mail address, a run of 9 or more phone-like digits, a currency amount beside deal language, or contract vocabulary answers LEARNED_FACT_NOT_ANONYMIZED; names are not checked")
+	ruleGateWords = assumed("facts.gate.words", "where the gate may be read in two ways: its words may go on, as in discounts and contract terms, MSA, SOW and NDA only with an s, whatever the case; white space and hyphens keep words together; up to three spaces, brackets, dots, hyphens and slashes may stand between two phone-like digits; a currency is a sign, or a common code or name, beside a number")
 )
 
 // These are the words of the document, in lower case and with spaces for hyphens.
 var (
 	dealLanguage  = []string{"discount", "quote", "contract", "renewal", "proposal", "negotiated", "agreed"}
 	contractTerms = []string{
-		"renewal date", "contract term", "termination clause", "auto renew", "payment terms",
-		"net 30", "net 60", "net 90", "net30", "net60", "net90", "master service agreement", "msa", "sow", "non disclosure", "nda",
+		"renewal date", "contract term", "termination clause", "auto renew", "payment terms", "master service agreement", "non disclosure",
 	}
+	dueDates = []string{"net 30", "net 60", "net 90"}
+	acronyms = []string{"msa", "sow", "nda"}
 )
 
 var (
-	addressForm = regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)
-	phoneForm   = regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`)
-	amountForm  = regexp.MustCompile(`(?i)` + currencyForm + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currencyForm)
+	surelyAddress   = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]`)
+	addressForm     = regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)
+	surelyPhone     = regexp.MustCompile(`\d{9}`)
+	phoneForm       = regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`)
+	perhapsPhone    = regexp.MustCompile(`\d([^\pL\d]*\d){8}`)
+	surelyAmount    = regexp.MustCompile(`\p{Sc} ?\d|\d ?\p{Sc}`)
+	amountForm      = regexp.MustCompile(`(?i)` + currencyForm + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currencyForm)
+	perhapsCurrency = regexp.MustCompile(`(?i)` + currencyForm)
 )
 
 const currencyForm = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
 	`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
 
-// identifying says what in a claim could tell whom it is about: nothing, if it is empty.
-func identifying(claim string) string {
-	words := phrases(claim)
+// reading is how the gate reads claims: by the letter of the document, as the sandbox does, or as widely as one could.
+type reading struct {
+	address, phone, amount func(claim string) bool
+	deal, terms            func(claim string) bool
+}
+
+var byTheLetter = reading{
+	address: surelyAddress.MatchString,
+	phone:   surelyPhone.MatchString,
+	amount:  surelyAmount.MatchString,
+	deal:    func(claim string) bool { return hasPhrase(phrases(claim), dealLanguage, " ") },
+	terms: func(claim string) bool {
+		capitals := phrasesOf(claim, func(r rune) rune { return r })
+		return hasPhrase(phrases(claim), contractTerms, " ") || hasPhrase(phrases(claim), dueDates, " ") ||
+			slices.ContainsFunc(acronyms, func(a string) bool { return strings.Contains(capitals, " "+strings.ToUpper(a)+" ") })
+	},
+}
+
+var byTheSandbox = reading{
+	address: addressForm.MatchString,
+	phone:   phoneForm.MatchString,
+	amount:  amountForm.MatchString,
+	deal:    func(claim string) bool { return hasPhrase(phrases(claim), dealLanguage, "") },
+	terms: func(claim string) bool {
+		words := phrases(claim)
+		return hasPhrase(words, contractTerms, "") || hasPhrase(words, acronyms, " ") || hasPhrase(words, acronyms, "s ") ||
+			hasPhrase(words, dueDates, " ") || hasPhrase(words, []string{"net30", "net60", "net90"}, " ")
+	},
+}
+
+var byTheWidest = reading{
+	address: func(claim string) bool { return strings.Contains(claim, "@") },
+	phone:   perhapsPhone.MatchString,
+	amount:  perhapsCurrency.MatchString,
+	deal: func(claim string) bool {
+		return slices.ContainsFunc(dealLanguage, func(word string) bool { return strings.Contains(phrases(claim), word) })
+	},
+	terms: func(claim string) bool {
+		joined := strings.NewReplacer(" ", "", "|", "").Replace(phrases(claim))
+		return hasPhrase(phrases(claim), acronyms, "") ||
+			slices.ContainsFunc(slices.Concat(contractTerms, dueDates), func(term string) bool { return strings.Contains(joined, strings.ReplaceAll(term, " ", "")) })
+	},
+}
+
+// finds says what in a claim could tell whom it is about: nothing, if it is empty.
+func (r reading) finds(claim string) string {
 	switch {
-	case addressForm.MatchString(claim):
+	case r.address(claim):
 		return "an e-mail address"
-	case phoneForm.MatchString(claim):
+	case r.phone(claim):
 		return "a run of phone-like digits"
-	case amountForm.MatchString(claim) && hasPhrase(words, dealLanguage):
+	case r.amount(claim) && r.deal(claim):
 		return "a currency amount beside deal language"
-	case hasPhrase(words, contractTerms):
+	case r.terms(claim):
 		return "contract vocabulary"
 	}
 	return ""
 }
 
+// identifying says what the gate has against a claim: nothing, if it is empty.
+func (c *call) identifying(claim string) string {
+	if found := byTheLetter.finds(claim); found != "" {
+		return found
+	}
+	if byTheWidest.finds(claim) != "" {
+		c.uses(ruleGateWords)
+	}
+	return byTheSandbox.finds(claim)
+}
+
 // phrases writes the words of a text in lower case, with one space between those that white space or hyphens separate, and a
 // bar where anything else does.
-func phrases(text string) string {
+func phrases(text string) string { return phrasesOf(text, unicode.ToLower) }
+
+func phrasesOf(text string, letter func(rune) rune) string {
 	var b strings.Builder
 	for _, r := range " " + text + " " {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
-			b.WriteRune(unicode.ToLower(r))
+			b.WriteRune(letter(r))
 		case unicode.IsSpace(r), unicode.Is(unicode.Z, r), r == '-':
 			b.WriteByte(' ')
 		default:
@@ -64,11 +125,7 @@ func phrases(text string) string {
 	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
 }
 
-func hasPhrase(words string, phrases []string) bool {
-	for _, p := range phrases {
-		if strings.Contains(words, " "+p+" ") {
-			return true
-		}
-	}
-	return false
+// hasPhrase looks for phrases at the beginning of words, with something after them.
+func hasPhrase(words string, phrases []string, after string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(words, " "+p+after) })
 }

@@ -34,6 +34,9 @@ func (c *call) approveCampaign() (answer, error) {
 		return answer{}, invalid("campaignId", wantID)
 	}
 	cp := c.ws.campaign(id)
+	if cp != nil {
+		c.found(cp.ID, id)
+	}
 	switch {
 	case cp == nil || cp.Access != "":
 		return answer{}, refuse("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")

@@ -40,8 +40,11 @@ type answer struct {
 	body   []byte
 }
 
-// uses records that the answer depends on a rule.
+// uses records that the answer depends on a rule. What is read outside of a request depends on none.
 func (c *call) uses(rules ...*Rule) {
+	if c == nil {
+		return
+	}
 	for _, r := range rules {
 		if r.Provenance == Assumed && !r.Ambient && !slices.Contains(c.assumed, r.ID) {
 			c.assumed = append(c.assumed, r.ID)
@@ -60,6 +63,28 @@ func (c *call) effect(change func(), format string, args ...any) {
 	change()
 	c.ws.version++
 	c.effects = append(c.effects, fmt.Sprintf(format, args...))
+}
+
+// first is the first of several reasons to refuse a request, which may be nil. Of two, the document does not show which comes first.
+func (c *call) first(reasons ...error) error {
+	var told error
+	for _, reason := range reasons {
+		switch {
+		case reason == nil:
+		case told == nil:
+			told = reason
+		default:
+			c.uses(ruleOrder)
+		}
+	}
+	return told
+}
+
+// found notes under which id something was found that is called otherwise.
+func (c *call) found(id, sent string) {
+	if id != sent {
+		c.uses(ruleIDCase)
+	}
 }
 
 // pathID reads an id in the path, which is checked before anything else.

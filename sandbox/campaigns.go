@@ -64,6 +64,7 @@ func (c *call) campaign() (*campaign, error) {
 
 func (c *call) campaignByID(id string) (*campaign, error) {
 	if cp := c.ws.campaign(id); cp != nil && cp.Access != accessDeleted {
+		c.found(cp.ID, id)
 		return cp, nil
 	}
 	return nil, refuse("CAMPAIGN_NOT_FOUND", "No campaign has this id.")

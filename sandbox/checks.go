@@ -1,15 +1,21 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // checks collects everything that is wrong with a request.
 type checks struct {
+	c        *call  // nil outside of a request
 	param    string // the first offender
 	messages []string
 }
@@ -34,20 +40,65 @@ type params struct {
 	checks
 }
 
-func (c *call) params() *params { return &params{Values: c.query} }
+func (c *call) params() *params { return &params{Values: c.query, checks: checks{c: c}} }
+
+var (
+	ruleQueryIgnored = assumed("query.unknown", "unknown query parameters are ignored")
+	ruleQueryTwice   = assumed("query.repeated", "of a query parameter that comes several times, the first counts")
+	ruleQueryForm    = assumed("query.malformed", "what cannot be read in a query is ignored, and text that is no UTF-8 taken as it is")
+)
+
+// queries are the parameters that operations know. Those that are not named here know none.
+var queries = map[*op.Op][]string{
+	op.ListsList:        {"limit", "pageNum", "entityType", "folderId", "search"},
+	op.ListsGet:         {"include"},
+	op.ListsRows:        {"limit", "pageNum", "sortBy", "sortOrder", "filters"},
+	op.FoldersList:      {"type"},
+	op.AgentsList:       {"limit", "pageNum"},
+	op.CampaignsSends:   {"limit", "pageNum"},
+	op.ContactsTimeline: {"limit", "cursor"},
+}
+
+// readQuery reads the query, and notes what in it the document does not show.
+func (c *call) readQuery() {
+	query, err := url.ParseQuery(c.req.URL.RawQuery)
+	c.query = query
+	if err != nil {
+		c.uses(ruleQueryForm)
+	}
+	for name, values := range query {
+		if !slices.Contains(queries[c.op], name) && c.op != op.AgentsAutocomplete {
+			c.uses(ruleQueryIgnored)
+		}
+		if len(values) > 1 {
+			c.uses(ruleQueryTwice)
+		}
+		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
+			c.uses(ruleQueryForm)
+		}
+	}
+}
+
+// bodiless reports whether an operation looks at no body.
+func bodiless(o *op.Op) bool {
+	return o.Method == http.MethodGet || o == op.CampaignsApprove || o == op.AgentsActivate || o == op.AgentsPause || o == op.ContactsTimeline
+}
 
 // number reads an integer of at least 1 from the query. A largest of zero is no bound.
-func (q *params) number(name string, largest, fallback int) int {
+func (q *params) number(name string, largest, fallback int) int64 {
 	if !q.Has(name) {
-		return fallback
+		return int64(fallback)
 	}
-	n, err := strconv.Atoi(q.Get(name))
+	n, err := strconv.ParseInt(q.Get(name), 10, 64)
+	if err == nil && strconv.FormatInt(n, 10) != q.Get(name) || errors.Is(err, strconv.ErrRange) {
+		q.c.uses(ruleIntegers)
+	}
 	switch {
 	case err != nil:
 		q.fail(name, "has to be an integer")
 	case n < 1:
 		q.fail(name, "has to be at least 1")
-	case largest > 0 && n > largest:
+	case largest > 0 && n > int64(largest):
 		q.fail(name, "has to be at most %d", largest)
 	}
 	return n
@@ -63,7 +114,11 @@ func (q *params) text(name string, longest int) string {
 }
 
 func (v *checks) length(name, s string, longest int) {
-	if n := runes(s); n < 1 || n > longest {
+	n := runes(s)
+	if n <= longest && units(s) > longest {
+		v.c.uses(ruleCharacters)
+	}
+	if n < 1 || n > longest {
 		v.fail(name, "has to be 1 to %d characters long", longest)
 	}
 }

@@ -29,6 +29,7 @@ func (c *call) searchCompanies() (answer, error) {
 	}
 	c.uses(ruleCompanySearch)
 	page := body.readScroll(c)
+	body.ignores("filters", "savedSearchId", "excludeCompanyLists", "size", "scrollToken")
 	saved, isSaved := body.text("savedSearchId")
 	filtered := body.has("filters")
 	switch {
@@ -59,7 +60,7 @@ func (c *call) searchCompanies() (answer, error) {
 			found = append(found, company)
 		}
 	}
-	return c.scrollPage(page, "companies", found)
+	return c.scrollPage(page, "companies", found, func(company json.RawMessage) json.RawMessage { return company })
 }
 
 func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, err error) {

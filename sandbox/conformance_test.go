@@ -1,6 +1,9 @@
 package sandbox_test
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
 )
 
 // Sentences of the service's document that no other test takes up: see testdata/conformance.md in the root.
@@ -101,7 +105,7 @@ func TestFoldersRelayARefusal(t *testing.T) {
 
 // Any contact field sorts; so do the documented company fields behind their prefix.
 func TestDocumentedSortKeysAreRecognised(t *testing.T) {
-	two := []sandbox.Row{{"id": "b"}, {"id": "a"}}
+	two := []sandbox.Row{{"id": rid("b")}, {"id": rid("a")}}
 	for list, keys := range map[string]string{
 		sandbox.ContactList: `firstName lastName jobTitle createdAt updatedAt address.city address.country company.name company.domain
 			company.industry company.country company.type company.revenue company.socialHeadCount company.address.city company.address.state
@@ -143,4 +147,62 @@ func TestCapAndFlagsOfTheOtherKinds(t *testing.T) {
 	sb.Advance(time.Hour)
 	require.Len(t, sb.Rows(sb.Agents()[0].ListID), 2)
 	require.Len(t, sb.Rows(sb.Agents()[1].ListID), 1)
+}
+
+// Exports and templates have a scope and limits in the document, and no path: nothing answers there, and nobody is refused a scope.
+func TestExportsAndTemplatesHaveNoPath(t *testing.T) {
+	c := inPlace(t, sandbox.New(t))
+	for _, path := range []string{"/business/exports", "/business/exports/" + id(1), "/business/templates", campaigns + "/templates"} {
+		c.get(path).fails(404, "ENDPOINT_NOT_FOUND")
+	}
+}
+
+// A location is a country or an area in one, as autocomplete spells them.
+func TestLocationsAreCountriesAndAreas(t *testing.T) {
+	for _, place := range []string{"Germany", "Munich, Bavaria, Germany"} {
+		sb := sandbox.New(t, watched(), manual())
+		c := inPlace(t, sb)
+		require.Contains(t, c.get(agents+"/autocomplete", "field", "region").ok(200)["values"], place)
+		c.do("POST", discovery, object{"listName": "x", "locations": []string{place}, "start": true}).ok(201)
+		country, _, _ := strings.Cut(place, ",")
+		var row object
+		require.NoError(t, json.Unmarshal(sb.Rows(sb.Agents()[0].ListID)[0], &row))
+		require.Equal(t, "Germany", at(row, "address", "country"))
+		require.Equal(t, map[string]any{"Germany": "", "Munich": "Munich"}[country], at(row, "address", "city"))
+	}
+}
+
+// A profile holds the five fields that the document shows, wherever it comes from.
+func TestProfilesShowTheDocumentedFieldsOnly(t *testing.T) {
+	for _, sb := range []*sandbox.Sandbox{sandbox.New(t), sandbox.New(t, sandbox.Seed(fixture.Small(1)))} {
+		c := inPlace(t, sb)
+		page := c.do("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 3}).ok(200)
+		require.Len(t, page["profiles"], 3)
+		for _, profile := range page["profiles"].([]any) {
+			require.ElementsMatch(t, []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}, slices.Collect(maps.Keys(profile.(object))))
+		}
+	}
+}
+
+// An upload is imported by a multipart form, as the document has it; a JSON body is an assumption.
+func TestAnUploadIsImportedByAForm(t *testing.T) {
+	sb := sandbox.New(t)
+	c := inPlace(t, sb)
+	importID := c.do("POST", imports+"/presign", nil).ok(201)["importId"].(string)
+	sb.Do(func(tx *sandbox.Tx) { tx.Upload(importID, "x.csv", []byte("a\nb\n")) })
+	r := c.asForm("importId", importID)
+	require.Equal(t, importID, at(r.ok(201), "import", "id"))
+	require.Equal(t, "imports.create, limits.unshown", r.header.Get("X-Sandbox-Assumed"))
+}
+
+// The gate goes by the claim alone.
+func TestTheGateIsDeterministic(t *testing.T) {
+	onEachOutreach(t, nil, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
+		t.Helper()
+		for claim, status := range map[string]int{"Saves time.": 200, "A discount of $5.": 422, "three NDAs": 422, "agenda": 200} {
+			for range 3 {
+				require.Equal(t, status, c.do("PATCH", facts+fact, object{"claim": claim}).status, claim)
+			}
+		}
+	})
 }

@@ -19,7 +19,8 @@ var contactRoom = map[*op.Op]handler{
 
 var (
 	_               = documented("contacts.timeline", "limit is 1 to 100 and 100 without one, cursor 1 to 500 characters; activities are newest first, scheduled campaign steps on top; nextCursor is null at the end")
-	_               = documented("contacts.first-page", "the first page may hold a few more than limit: those that are still scheduled")
+	_               = documented("contacts.first-page", "the first page may hold a few entries more than limit")
+	ruleExtras      = assumed("contacts.first-page.extras", "the entries that the first page holds beyond its limit are those that are still scheduled")
 	_               = ambient("contacts.cursor", "a cursor may be used again, and new activities do not shift what it leads to")
 	ruleActivity    = assumed("contacts.activity", "an activity has type, at and scheduled, and of a scheduled send its campaignId and sendId")
 	ruleBadCursor   = assumed("contacts.cursor.refused", "a cursor that no page of this contact gave answers 422 VALIDATION_FAILED")
@@ -40,6 +41,7 @@ func (c *call) resolveContact() (answer, error) {
 	}
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
+	body.ignores("email", "socialUrl")
 	if !byEmail && !byURL {
 		body.fail("email", "or socialUrl is required")
 	}
@@ -117,7 +119,7 @@ func (c *call) timeline() (answer, error) {
 		return answer{}, err
 	}
 	q := c.params()
-	limit := q.number("limit", maxActivities, maxActivities)
+	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
 	if err := q.err(); err != nil {
 		return answer{}, err
@@ -130,6 +132,9 @@ func (c *call) timeline() (answer, error) {
 		}
 	}
 	c.uses(ruleActivity)
+	if len(scheduled) > 0 {
+		c.uses(ruleExtras)
+	}
 	left := len(happened)
 	if cursor != "" {
 		scheduled = nil

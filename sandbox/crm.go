@@ -17,9 +17,9 @@ var crmRoom = map[*op.Op]handler{
 var (
 	_               = documented("crm.ids", "with contactIds, 1 to 500, only these are pushed, without looking at the list, and fields are overwritten; without, the whole list is pushed and nothing overwritten")
 	_               = documented("crm.refusals", "a company list answers CONTACT_LIST_REQUIRED, a CRM that is not connected CRM_NOT_CONNECTED")
-	_               = inferred("crm.unknown", "unknown keys of the body are ignored")
 	ruleCRMAccepted = assumed("crm.status", "a push is answered with 202")
-	_               = ambient("crm.kinds", "the five supported kinds are those of the seed; their names are masked in the document")
+	_               = inferred("crm.sync-user", "the connections of a workspace are those of its designated sync user")
+	ruleCRMKinds    = assumed("crm.kinds", "the five supported kinds are those of the seed, completed by invented ones; their names are masked in the document")
 )
 
 const crmKinds = 5
@@ -109,20 +109,24 @@ func (c *call) pushToCRM() (answer, error) {
 	}
 	crm := body.required("crm")
 	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
+		if c.ws.crmInvented {
+			c.uses(ruleCRMKinds)
+		}
 		body.fail("crm", "has to be one of %s", strings.Join(c.ws.crm.Supported, ", "))
 	}
 	contacts, chosen := body.ids("contactIds")
-	if err := body.err(); err != nil {
-		return answer{}, err
+	body.ignores("crm", "contactIds")
+	invalid := body.err()
+	l, missing := c.listByID(id)
+	var companies, unconnected error
+	if missing == nil && l.EntityType != ContactList {
+		companies = refuse("CONTACT_LIST_REQUIRED", "The list is a company list.")
 	}
-	l, err := c.listByID(id)
-	switch {
-	case err != nil:
+	if invalid == nil && !slices.Contains(c.ws.crm.Connected, crm) {
+		unconnected = refuse("CRM_NOT_CONNECTED", fmt.Sprintf("%s is not connected.", crm))
+	}
+	if err := c.first(invalid, missing, companies, unconnected); err != nil {
 		return answer{}, err
-	case l.EntityType != ContactList:
-		return answer{}, refuse("CONTACT_LIST_REQUIRED", "The list is a company list.")
-	case !slices.Contains(c.ws.crm.Connected, crm):
-		return answer{}, refuse("CRM_NOT_CONNECTED", fmt.Sprintf("%s is not connected.", crm))
 	}
 
 	c.uses(ruleCRMAccepted)

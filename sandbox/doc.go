@@ -41,5 +41,6 @@
 //
 // The document leaves much open. Every rule carries its provenance: see [Rules] and [Sandbox.Assumptions]. An answer that rests
 // on assumptions lists them in the header X-Sandbox-Assumed, and [Strict] refuses such requests with 501. Assumptions that are
-// marked Ambient colour many answers without deciding any, and are left out of both.
+// marked Ambient never decide what becomes of a request, and are left out of both: what the clock brings and when, and the order of
+// what is listed.
 package sandbox

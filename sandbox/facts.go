@@ -13,7 +13,6 @@ var factRoom = map[*op.Op]handler{
 var (
 	_ = documented("facts.edit", "takes claim, 1 to 1000 characters, and category, one of eleven: at least one; answers with fact: id, claim and category")
 	_ = documented("facts.missing", "a fact that is unknown, retired or another team's answers LEARNED_FACT_NOT_FOUND")
-	_ = inferred("facts.unknown", "unknown keys of the body are ignored")
 )
 
 const longestClaim = 1000
@@ -42,17 +41,19 @@ func (c *call) editFact() (answer, error) {
 		body.length("claim", claim, longestClaim)
 	}
 	category := body.choice("category", factCategories...)
-	if err := body.err(); err != nil {
-		return answer{}, err
-	}
+	body.ignores("claim", "category")
 	f := c.ws.fact(id)
-	switch {
-	case f == nil || f.Retired || f.OtherTeam:
-		return answer{}, refuse("LEARNED_FACT_NOT_FOUND", "No learned fact of your team has this id.")
-	case sentClaim:
-		if found := identifying(claim); found != "" {
-			return answer{}, &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
-		}
+	invalid, missing, telling := body.err(), error(nil), error(nil)
+	if f == nil || f.Retired || f.OtherTeam {
+		missing = refuse("LEARNED_FACT_NOT_FOUND", "No learned fact of your team has this id.")
+	} else {
+		c.found(f.ID, id)
+	}
+	if found := c.identifying(claim); found != "" && invalid == nil {
+		telling = &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
+	}
+	if err := c.first(invalid, missing, telling); err != nil {
+		return answer{}, err
 	}
 
 	next := *f

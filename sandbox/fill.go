@@ -35,6 +35,7 @@ func (c *call) addMembers() (answer, error) {
 		return answer{}, err
 	}
 	wanted, sent := body.ids("contactIds")
+	body.ignores("contactIds")
 	if !sent {
 		body.fail("contactIds", "is required")
 	}
@@ -107,6 +108,7 @@ func (c *call) addContacts() (answer, error) {
 		return answer{}, err
 	}
 	rows := body.newRows("contacts")
+	body.ignores("contacts")
 	if err := body.err(); err != nil {
 		return answer{}, err
 	}
@@ -156,6 +158,7 @@ func (c *call) saveToList() (answer, error) {
 	source := body.requiredID("sourceListId")
 	dest := body.destination()
 	wanted, chosen := body.ids("contactIds")
+	body.ignores("sourceListId", "listId", "listName", "contactIds")
 	if err := body.err(); err != nil {
 		return answer{}, err
 	}

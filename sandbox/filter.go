@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,11 +130,15 @@ func texts(raw []byte) []string {
 }
 
 // parseFilters reads a filter object.
-func parseFilters(filters string) ([]condition, error) {
+func (c *call) parseFilters(filters string) ([]condition, error) {
 	raw := []byte(filters)
 	var keys map[string]json.RawMessage
 	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
 		return nil, badFilters("filters is not a JSON object")
+	}
+	c.looksOdd(raw)
+	if bytes.Contains(bytes.Join(bytes.Fields(raw), nil), []byte("[]")) {
+		c.uses(ruleNoValues)
 	}
 	var conditions []condition
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
@@ -147,7 +152,9 @@ func parseFilters(filters string) ([]condition, error) {
 			return nil, refuse("UNEXPECTED_ERROR", "Something went wrong.")
 		case err != nil:
 			return nil, badFilters(fmt.Sprintf("%s: %v", key, err))
-		case test != nil:
+		case test == nil:
+			c.uses(ruleNoValues)
+		default:
 			conditions = append(conditions, condition{key, test})
 		}
 	}

@@ -49,11 +49,25 @@ func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
 	if !ok {
 		return nil, errors.New("has to be a string")
 	}
-	words = strings.ToLower(words)
+	pattern := strings.Split(strings.ToLower(words), "*")
+	if len(pattern) == 1 {
+		pattern = []string{"", pattern[0], ""} // it may stand anywhere
+	}
 	return func(m *match) bool {
 		title, ok := fieldString(m.row, "jobTitle")
-		return ok && strings.Contains(strings.ToLower(title), words)
+		return ok && fits(strings.ToLower(title), pattern)
 	}, nil
+}
+
+// fits reports whether a text is made of these parts, in their order, with anything between them.
+func fits(text string, parts []string) bool {
+	text, ok := strings.CutPrefix(text, parts[0])
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		_, rest, found := strings.Cut(text, part)
+		text, ok = rest, ok && found
+	}
+	return ok && strings.HasSuffix(text, parts[last])
 }
 
 func parseText(key string, raw json.RawMessage) (func(*match) bool, error) {
@@ -73,14 +87,12 @@ func parseStatuses(key string, raw json.RawMessage) (func(*match) bool, error) {
 }
 
 func parseICPMatch(key string, raw json.RawMessage) (func(*match) bool, error) {
-	include, err := stringsOf(raw)
-	if err != nil {
-		return nil, err
-	}
 	truth := map[string]string{"yes": "true", "no": "false"}
-	return choices{include: include}.test(func(m *match, choice string) bool {
-		return m.has(key, choice) || truth[choice] != "" && m.has(key, truth[choice])
-	}), nil
+	one, err := stringsOf(raw)
+	if err != nil || len(one) != 1 || truth[one[0]] == "" {
+		return nil, errors.New(`has to be ["yes"] or ["no"]`)
+	}
+	return func(m *match) bool { return m.has(key, one[0]) || m.has(key, truth[one[0]]) }, nil
 }
 
 // columnFilter is the filter of one custom column.
@@ -127,8 +139,11 @@ func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 		return nil, errors.New("is not a column filter")
 	}
 	for key := range keys {
-		if !slices.Contains(columnKeys[f.DataType], key) {
+		switch {
+		case !slices.Contains(columnKeys[f.DataType], key):
 			return nil, fmt.Errorf("%q does not go with the data type %q", key, f.DataType)
+		case string(keys[key]) == "null":
+			return nil, fmt.Errorf("%q is null", key)
 		}
 	}
 	switch f.DataType {

@@ -4,18 +4,29 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"math"
 	"mime"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 var (
 	_               = documented("body.unknown", "an unknown key in the body of a list creation answers VALIDATION_FAILED")
+	ruleBodyIgnored = assumed("body.ignored", "where the document does not say that they are refused, unknown keys of a body are ignored")
+	ruleBodyTwice   = assumed("body.repeated", "of a key that an object has several times, the last one counts")
+	ruleBodyUnasked = assumed("body.unasked", "a body where the document shows none is ignored")
+	ruleBodyID      = assumed("body.id", "an id in a body that is not 24 hexadecimal digits answers 422 VALIDATION_FAILED")
+	ruleText        = assumed("text.malformed", "text that is not valid Unicode is read with replacement characters")
+	ruleCharacters  = assumed("text.characters", "a character is a code point of Unicode; names are trimmed of what Unicode calls white space")
+	ruleIntegers    = assumed("integers", "zeros and a sign before an integer of a query are accepted; 100.0 and 1e2 in a body are no integers, nor is what takes more than 64 bits")
+	ruleIDCase      = assumed("ids.case", "the case of the letters in an id does not matter")
 	_               = documented("validation", "VALIDATION_FAILED is 422; param names the first offender, message lists all")
 	_               = ambient("validation.first", "the first offender is the first in the order of the document; unknown keys come last, sorted")
 	ruleMalformed   = assumed("body.malformed", "a body that is not a JSON object answers 400 INVALID_REQUEST")
-	ruleContentType = assumed("body.content-type", "a body that is not declared as application/json answers 422 VALIDATION_FAILED")
+	ruleContentType = assumed("body.content-type", "a body that is not declared as application/json answers 422 VALIDATION_FAILED; parameters of the type are ignored")
 	ruleNoBody      = assumed("body.missing", "a missing body is read as an empty object")
 	rulePathID      = assumed("path.id", "an id in the path that is not 24 hexadecimal digits answers 422 VALIDATION_FAILED, as documented for approve")
 )
@@ -33,10 +44,13 @@ type form struct {
 func (c *call) form() (*form, error) {
 	if len(bytes.TrimSpace(c.body)) == 0 {
 		c.uses(ruleNoBody)
-		return &form{fields: fields{}}, nil
+		return &form{fields: fields{}, checks: checks{c: c}}, nil
 	}
-	if kind, _, err := mime.ParseMediaType(c.req.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	kind, parameters, err := mime.ParseMediaType(c.req.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" || len(parameters) > 0 {
 		c.uses(ruleContentType)
+	}
+	if err != nil || kind != "application/json" {
 		return nil, &refusal{code: "VALIDATION_FAILED", message: "Content-Type has to be application/json."}
 	}
 	var f fields
@@ -44,7 +58,69 @@ func (c *call) form() (*form, error) {
 		c.uses(ruleMalformed)
 		return nil, refuse("INVALID_REQUEST", "The body is not a JSON object.")
 	}
-	return &form{fields: f}, nil
+	c.looksOdd(c.body)
+	return &form{fields: f, checks: checks{c: c}}, nil
+}
+
+// looksOdd notes what a JSON value holds that decoders take differently.
+func (c *call) looksOdd(raw []byte) {
+	if !utf8.Valid(raw) || brokenEscapes(raw) {
+		c.uses(ruleText)
+	}
+	if repeatsKey(raw) {
+		c.uses(ruleBodyTwice)
+	}
+}
+
+// brokenEscapes reports whether a decoder has to replace half of a surrogate pair in valid JSON.
+func brokenEscapes(raw []byte) bool {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return false
+	}
+	var v any
+	_ = json.Unmarshal(raw, &v) // it is valid
+	decoded, _ := json.Marshal(v)
+	replaced := func(text []byte) int {
+		return strings.Count(string(text), "\uFFFD") + strings.Count(strings.ToLower(string(text)), `\ufffd`)
+	}
+	return replaced(decoded) > replaced(raw)
+}
+
+// repeatsKey reports whether an object in valid JSON has a key twice.
+func repeatsKey(raw []byte) bool {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var open []map[string]bool // the keys of each object, nil for an array
+	isKey := false
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				open = append(open, map[string]bool{})
+			case '[':
+				open = append(open, nil)
+			default:
+				open = open[:len(open)-1]
+			}
+			isKey = len(open) > 0 && open[len(open)-1] != nil
+			continue
+		case string:
+			if isKey {
+				keys := open[len(open)-1]
+				if keys[t] {
+					return true
+				}
+				keys[t], isKey = true, false
+				continue
+			}
+		}
+		isKey = len(open) > 0 && open[len(open)-1] != nil
+	}
 }
 
 func (f *form) has(name string) bool {
@@ -57,6 +133,15 @@ func (f *form) only(known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(f.fields)) {
 		if !slices.Contains(known, key) {
 			f.fail(key, "is not a known field")
+		}
+	}
+}
+
+// ignores notes keys that are none of these, and go unheard.
+func (f *form) ignores(known ...string) {
+	for key := range f.fields {
+		if !slices.Contains(known, key) {
+			f.c.uses(ruleBodyIgnored)
 		}
 	}
 }
@@ -89,9 +174,17 @@ func (f *form) requiredID(name string) string {
 	before := len(f.messages)
 	id := f.required(name)
 	if len(f.messages) == before {
-		f.id(name, id)
+		f.bodyID(name, id)
 	}
 	return id
+}
+
+// bodyID checks a string that has to be an id.
+func (f *form) bodyID(name, id string) {
+	if !isID(id) {
+		f.c.uses(ruleBodyID)
+	}
+	f.id(name, id)
 }
 
 // ids reads an array of 1 to 500 ids. It reports whether there is one.
@@ -138,6 +231,9 @@ func (f *form) integer(name string, least, most, fallback int) int {
 	var n *int
 	switch err := json.Unmarshal(raw, &n); {
 	case err != nil || n == nil:
+		if written, err := strconv.ParseFloat(string(raw), 64); err == nil && written == math.Trunc(written) {
+			f.c.uses(ruleIntegers)
+		}
 		f.fail(name, "has to be an integer")
 		return fallback
 	case *n < least || *n > most:
@@ -173,3 +269,6 @@ func (f *form) requiredChoice(name string, choices ...string) string {
 }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
+
+// units is the length of a text for those who count in UTF-16.
+func units(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -82,7 +82,7 @@ func TestGoldenOutreach(t *testing.T) {
 		sb.Advance(time.Hour)
 		s.tell("POST", campaignPath(drafted, "approve"), nil)
 		s.tell("GET", campaignPath(drafted, "scheduled-sends"), nil)
-		s.tell("PATCH", "/business/scheduled-sends/"+id(61), object{"subject": "New", "dueAt": "2026-04-01T08:00:00Z"})
+		s.tell("PATCH", "/business/scheduled-sends/"+id(61), object{"subject": "New", "dueAt": "2026-04-01T08:00:00.000Z"})
 		s.tell("PATCH", "/business/scheduled-sends/"+id(62), object{"subject": "New"})
 		s.tell("PATCH", facts+fact, object{"claim": "Teams save two days a week."})
 		s.tell("PATCH", facts+fact, object{"claim": "A discount of $5."})

@@ -15,7 +15,7 @@ type guess struct {
 }
 
 // guessRooms have one for each rule.
-var guessRooms = []map[string]guess{listGuesses, outreachGuesses, agentGuesses, searchGuesses, contactGuesses}
+var guessRooms = []map[string]guess{formGuesses, listGuesses, outreachGuesses, agentGuesses, searchGuesses, contactGuesses}
 
 func guessesIn(opts []sandbox.Option, asks map[string]func(caller) result) map[string]guess {
 	room := map[string]guess{}
@@ -80,6 +80,7 @@ func guessSeed() sandbox.Option {
 			{ID: id(3), Name: "firms", EntityType: sandbox.CompanyList},
 			{ID: id(4), Name: "busy", CompletionStatus: "processing"},
 			{ID: id(9), Name: "Everybody", System: true},
+			{ID: mixed, Name: "letters"},
 		},
 	}}}
 	return sandbox.Seed(state)
@@ -117,9 +118,11 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 	"sends.edit.shape": func(c caller) result {
 		return c.do("PATCH", "/business/scheduled-sends/"+id(60), object{"subject": "x"})
 	},
-	"hubs.list":  func(c caller) result { return c.get(hubs) },
-	"hubs.ready": func(c caller) result { return c.get(hubs + "/" + ready) },
-	"hubs.pages": func(c caller) result { return c.get(hubs + "/" + ready + "/pages") },
+	"hubs.pageless":    func(c caller) result { return c.get(hubs + "/" + ancient + "/pages") },
+	"facts.gate.words": func(c caller) result { return c.do("PATCH", facts+fact, object{"claim": "three NDAs"}) },
+	"hubs.list":        func(c caller) result { return c.get(hubs) },
+	"hubs.ready":       func(c caller) result { return c.get(hubs + "/" + ready) },
+	"hubs.pages":       func(c caller) result { return c.get(hubs + "/" + ready + "/pages") },
 	"hubs.set-default": func(c caller) result {
 		return c.do("POST", hubs+"/default", object{"knowledgeHubId": ancient})
 	},
@@ -128,7 +131,10 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 
 // agentGuesses are requests of agents that rest on assumptions.
 var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
-	"agents.filters":  func(c caller) result { return c.do("POST", discovery, finder()) },
+	"agents.filters": func(c caller) result { return c.do("POST", discovery, finder()) },
+	"agents.industry": func(c caller) result {
+		return c.do("POST", discovery, with(finder(), object{"industry": []string{"x"}}))
+	},
 	"agents.extra":    func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"x": 1})) },
 	"agents.start":    func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"start": true})) },
 	"agents.list":     func(c caller) result { return c.get(agents) },
@@ -153,7 +159,9 @@ var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(cal
 	"search.save-to-list": func(c caller) result {
 		return c.do("POST", search+"/save-to-list", object{"filters": object{}, "listId": id(1)})
 	},
-	"search.companies": func(c caller) result { return c.do("POST", companiesSearch, object{}) },
+	"search.matching":      func(c caller) result { return c.do("POST", search, object{"filters": including("tags", "odd")}) },
+	"search.filters.empty": func(c caller) result { return c.do("POST", search, object{"filters": object{"tags": []any{}}}) },
+	"search.companies":     func(c caller) result { return c.do("POST", companiesSearch, object{}) },
 	"companies.city.names": func(c caller) result {
 		return c.do("POST", companiesSearch, object{"filters": object{"headquartersCity": "Paris"}})
 	},
@@ -164,11 +172,15 @@ var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(cal
 
 // contactGuesses are requests of contacts and imports that rest on assumptions.
 var contactGuesses = guessesIn(busyContact(), map[string]func(caller) result{
-	"contacts.activity":       func(c caller) result { return c.get(timelineOf(101)) },
-	"contacts.cursor.refused": func(c caller) result { return c.get(timelineOf(101), "cursor", "x") },
-	"contacts.known":          func(c caller) result { return c.get(timelineOf(999)) },
-	"contacts.resolve":        func(c caller) result { return c.do("POST", resolve, object{"email": "x"}) },
-	"imports.create":          func(c caller) result { return upload(c, "file", "x.csv", []byte("a\nb\n")) },
-	"imports.form":            func(c caller) result { return c.do("POST", imports, object{"importId": id(1)}) },
-	"imports.presign":         func(c caller) result { return c.do("POST", imports+"/presign", nil) },
+	"contacts.activity":          func(c caller) result { return c.get(timelineOf(101)) },
+	"contacts.cursor.refused":    func(c caller) result { return c.get(timelineOf(101), "cursor", "x") },
+	"contacts.known":             func(c caller) result { return c.get(timelineOf(999)) },
+	"contacts.resolve":           func(c caller) result { return c.do("POST", resolve, object{"email": "x"}) },
+	"imports.create":             func(c caller) result { return upload(c, "file", "x.csv", []byte("a\nb\n")) },
+	"imports.json":               func(c caller) result { return c.do("POST", imports, object{"importId": id(1)}) },
+	"imports.form":               func(c caller) result { return c.asForm("note", "x", "x.csv", "a\nb\n") },
+	"imports.content":            func(c caller) result { return c.asForm("x.txt", "a\nb\n") },
+	"imports.megabytes":          func(c caller) result { return c.asForm("x.csv", "a\n"+strings.Repeat("b", 10_000_001)) },
+	"contacts.first-page.extras": func(c caller) result { return c.get(timelineOf(101)) },
+	"imports.presign":            func(c caller) result { return c.do("POST", imports+"/presign", nil) },
 })

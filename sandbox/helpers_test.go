@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -168,13 +169,25 @@ func at(v any, path ...any) any {
 func names(body object, field string) []string {
 	out := []string{}
 	for _, row := range body["data"].([]any) {
-		out = append(out, fmt.Sprint(row.(object)[field]))
+		out = append(out, word(fmt.Sprint(row.(object)[field])))
 	}
 	return out
 }
 
 // id makes a valid id.
 func id(n int) string { return fmt.Sprintf("%024x", n) }
+
+// rid makes the id of a row that a test calls by a word, and word reads it.
+func rid(word string) string { return fmt.Sprintf("ff%022x", word) }
+
+func word(id string) string {
+	letters, marked := strings.CutPrefix(id, "ff")
+	raw, err := hex.DecodeString(letters)
+	if !marked || err != nil || len(id) != 24 {
+		return id
+	}
+	return string(bytes.TrimLeft(raw, "\x00"))
+}
 
 func oneList(l sandbox.List) sandbox.Option {
 	return sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 100, Lists: []sandbox.List{l}}}})

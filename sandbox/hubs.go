@@ -16,7 +16,7 @@ var hubRoom = map[*op.Op]handler{
 
 var (
 	_               = documented("hubs.owner", "only its owner makes a hub the default: otherwise KNOWLEDGE_HUB_OWNER_ONLY")
-	_               = documented("hubs.pageless", "a hub that predates pages answers KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
+	rulePageless    = assumed("hubs.pageless", "the pages of a hub that predates pages answer KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
 	ruleHubs        = assumed("hubs.list", "knowledgeHubs is an array, newest first, of id, name, status and isDefault; a single one is wrapped in knowledgeHub")
 	ruleHubReady    = assumed("hubs.ready", "a hub that is not processing any more reads ready")
 	rulePages       = assumed("hubs.pages", "pages is an array of id and title")
@@ -46,6 +46,7 @@ func (c *call) wireHub(h *Hub) wireHub {
 
 func (c *call) hubByID(id string) (*Hub, error) {
 	if h := c.ws.hub(id); h != nil {
+		c.found(h.ID, id)
 		return h, nil
 	}
 	return nil, refuse("KNOWLEDGE_HUB_NOT_FOUND", "No knowledge hub has this id.")
@@ -91,6 +92,7 @@ func (c *call) listPages() (answer, error) {
 	case err != nil:
 		return answer{}, err
 	case h.Pageless:
+		c.uses(rulePageless)
 		return answer{}, refuse("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub is from before there were pages.")
 	case h.Status == hubProcessing:
 		return answer{}, c.notReady()

@@ -48,18 +48,18 @@ func (ws *workspace) fill(id *string) {
 	}
 }
 
-// claims checks the ids of a seed, each of which may be claimed once.
+// claims checks the ids of a seed: within a kind, each may be claimed once.
 func claims(fail func(string, ...any)) (claim func(kind, id string)) {
-	claimed := map[string]string{}
+	claimed := map[[2]string]bool{}
 	return func(kind, id string) {
-		switch first := claimed[strings.ToLower(id)]; {
+		switch key := [2]string{kind, strings.ToLower(id)}; {
 		case id == "":
 		case !isID(id):
 			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
-		case first != "":
-			fail("%s %s: the id appears twice, first as %s", kind, id, first)
+		case claimed[key]:
+			fail("%s %s: the id appears twice", kind, id)
 		default:
-			claimed[strings.ToLower(id)] = kind
+			claimed[key] = true
 		}
 	}
 }

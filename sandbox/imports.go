@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -19,13 +20,14 @@ var importRoom = map[*op.Op]handler{
 }
 
 var (
-	_               = documented("imports.file", "an import takes a multipart part called file, or the importId of an upload that is complete; without either it answers 400 IMPORT_FILE_MISSING")
+	_               = documented("imports.file", "an import takes a multipart body, with a part called file or with the importId of an upload that is complete; without either it answers 400 IMPORT_FILE_MISSING")
 	_               = documented("imports.formats", "CSV, XLS and XLSX are accepted, others answer IMPORT_FILE_UNSUPPORTED; without a row of data IMPORT_FILE_EMPTY; over 10 MB, or 50 MB for an upload, IMPORT_FILE_TOO_LARGE")
 	_               = inferred("imports.unknown", "an importId that nothing is reserved under answers 404 IMPORT_NOT_FOUND")
-	_               = ambient("imports.megabytes", "a MB is 1,048,576 bytes, and the file is what counts, not the form around it")
-	_               = ambient("imports.content", "the content tells the format, not the name: text without control characters is CSV, and its first line a header; of an XLS file only the signature is looked at")
+	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and the file is what counts, not the form around it")
+	ruleContent     = assumed("imports.content", "the content tells the format, not the name: text without control characters is CSV, and its first line a header; of an XLS file only the signature is looked at")
 	ruleImport      = assumed("imports.create", "an import answers 201 with import: id and rowsCount; it is recorded, and fills no list")
-	ruleImportForm  = assumed("imports.form", "importId comes in a JSON body or as a part of the form; other parts are ignored")
+	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
+	ruleImportForm  = assumed("imports.form", "parts of the form beside file and importId are ignored, and so is what follows the first of these two")
 	rulePresign     = assumed("imports.presign", "a reservation takes any body and answers 201 with importId and uploadUrl, where nobody listens: Tx.Upload stands for the upload")
 	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 )
@@ -46,7 +48,8 @@ func (c *call) createImport() (answer, error) {
 	if !body.has("importId") {
 		return answer{}, errNoImportFile
 	}
-	c.uses(ruleImportForm)
+	c.uses(ruleImportJSON)
+	body.ignores("importId")
 	id, _ := body.text("importId")
 	if err := body.err(); err != nil {
 		return answer{}, err
@@ -68,8 +71,8 @@ func (c *call) importForm(boundary string) (answer, error) {
 			c.uses(ruleMalformed)
 			return answer{}, refuse("INVALID_REQUEST", "The form cannot be read.")
 		case part.FormName() == "importId":
-			c.uses(ruleImportForm)
 			id, _ := io.ReadAll(io.LimitReader(part, 64))
+			c.endsHere(form)
 			return c.importUpload(string(id))
 		case part.FormName() != "file":
 			c.uses(ruleImportForm)
@@ -83,7 +86,15 @@ func (c *call) importForm(boundary string) (answer, error) {
 			c.uses(ruleMalformed)
 			return answer{}, refuse("INVALID_REQUEST", "The form cannot be read.")
 		}
+		c.endsHere(form)
 		return c.importFile(examine(path.Base(part.FileName()), file))
+	}
+}
+
+// endsHere notes a part of a form that nobody looks at.
+func (c *call) endsHere(form *multipart.Reader) {
+	if _, err := form.NextPart(); !errors.Is(err, io.EOF) {
+		c.uses(ruleImportForm)
 	}
 }
 
@@ -94,6 +105,9 @@ func tooLarge(most int) error {
 // importUpload imports what was uploaded.
 func (c *call) importUpload(id string) (answer, error) {
 	upload := c.ws.upload(id)
+	if upload != nil {
+		c.found(upload.ID, id)
+	}
 	switch {
 	case upload == nil:
 		return answer{}, refuse("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
@@ -107,6 +121,13 @@ func (c *call) importUpload(id string) (answer, error) {
 
 // importFile records an import of a file whose size is right.
 func (c *call) importFile(file Import) (answer, error) {
+	const million = 1_000_000
+	if file.Size > 10*million && !file.Reserved || file.Size > 50*million {
+		c.uses(ruleMegabytes)
+	}
+	if strings.ToLower(strings.TrimPrefix(path.Ext(file.Name), ".")) != file.Format {
+		c.uses(ruleContent)
+	}
 	switch {
 	case file.Size == 0 || file.Format != "" && file.Rows == 0:
 		return answer{}, refuse("IMPORT_FILE_EMPTY", "The file has no rows of data.")

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,8 @@ type Entry struct {
 
 // String is one line.
 func (e Entry) String() string {
-	line := fmt.Sprintf("%s %s %s %d %s", e.RequestID, e.Method, e.Path, e.Status, e.Code)
+	path := (&url.URL{Path: e.Path}).EscapedPath() // it may hold anything
+	line := fmt.Sprintf("%s %s %s %d %s", e.RequestID, e.Method, path, e.Status, e.Code)
 	line = strings.TrimRight(line, " ")
 	if len(e.Effects) > 0 {
 		line += ": " + strings.Join(e.Effects, ", ")

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -36,6 +38,9 @@ func validateKey(key Key, fail func(string, ...any)) {
 	scopes := slices.Clone(key.Scopes)
 	for scope := range key.Widens {
 		scopes = append(scopes, scope)
+	}
+	if strings.ContainsFunc(key.Token, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) }) {
+		fail("key %q: a token holds no colon and no control character", key.Name)
 	}
 	for _, scope := range scopes {
 		if !knownScope(scope) {
@@ -74,8 +79,16 @@ func (ws *workspace) ownerKey() *key {
 
 // findKey finds the key of a request: none if it may not be used, for whatever reason.
 func (sb *Sandbox) findKey(r *http.Request, now time.Time) *key {
-	token, password, ok := r.BasicAuth()
-	if !ok || password != "" {
+	if _, password, _ := r.BasicAuth(); password != "" {
+		return nil
+	}
+	return sb.keyOf(r, now)
+}
+
+// keyOf finds the key of a request whatever its password.
+func (sb *Sandbox) keyOf(r *http.Request, now time.Time) *key {
+	token, _, ok := r.BasicAuth()
+	if !ok {
 		return nil
 	}
 	k := sb.keys[token]

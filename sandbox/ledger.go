@@ -9,7 +9,7 @@ import (
 var (
 	_ = documented("credits.before", "credits are checked before anything is done; a refused or failed request costs nothing")
 	_ = documented("credits.status", "INSUFFICIENT_CREDITS is 402, or 422 by InsufficientCreditsAs")
-	_ = ambient("credits.prices", "what has no price is free; WithPrices sets prices")
+	_ = inferred("credits.prices", "what the document does not say to spend credits is free, unless WithPrices sets a price")
 
 	rulePrice = assumed("credits.default-prices", "a price that the document does not show is that of DefaultPrices until WithPrices sets it")
 )

@@ -15,21 +15,41 @@ var (
 	_ = ambient("limits.fixed", "a window starts at its first request and ends as a whole; SlidingWindows changes that")
 	_ = ambient("limits.counted", "every request that is authenticated and in scope counts, whatever its answer; a refused 429 does not")
 	_ = ambient("limits.errors", "error answers carry the RateLimit headers too; NoHeadersOnErrors changes that")
-	_ = ambient("limits.unshown", "a surface whose limits are not shown has none, and no RateLimit headers")
+	_ = documented("limits.headers", "every success carries the three RateLimit headers, whole numbers")
+
+	ruleUnshown = assumed("limits.unshown", "a surface whose limits are not shown has 120 requests a minute and 10,000 a day, unless Limits or NoLimits sets others")
 )
 
 type limiterSettings struct {
 	windows     map[op.Surface]Limit
+	set         map[op.Surface]bool // by an option
 	sliding     bool
 	successOnly bool // RateLimit headers
 }
 
+// assumedLimit is that of a surface whose limits are not shown, and raisedLimit one that nobody reaches.
+var (
+	assumedLimit = Limit{PerMinute: 120, PerDay: 10_000}
+	raisedLimit  = Limit{PerMinute: 1_000_000, PerDay: 1_000_000_000}
+)
+
 func defaultLimits() limiterSettings {
-	windows := make(map[op.Surface]Limit, len(op.Windows))
+	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}}
 	for surface, w := range op.Windows {
-		windows[surface] = Limit(w)
+		settings.windows[surface] = Limit(w)
+		if Limit(w) == (Limit{}) {
+			settings.windows[surface] = assumedLimit
+		}
 	}
-	return limiterSettings{windows: windows}
+	return settings
+}
+
+// put sets the limit of a surface. One without any is raised: every success tells how it stands.
+func (s *limiterSettings) put(surface op.Surface, limit Limit) {
+	if limit == (Limit{}) {
+		limit = raisedLimit
+	}
+	s.windows[surface], s.set[surface] = limit, true
 }
 
 // WindowState is how a window stands.
@@ -133,6 +153,13 @@ func (q *quota) describe(h http.Header, now time.Time) {
 		h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
 		h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
 		h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
+	}
+}
+
+// showsLimits notes that an answer tells figures that the document does not show.
+func (c *call) showsLimits() {
+	if op.Windows[c.op.Surface] == (op.Window{}) && !c.sb.limits.set[c.op.Surface] {
+		c.uses(ruleUnshown)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -49,10 +50,20 @@ func (sb *Sandbox) checkAddress(addr string) error {
 	if err != nil {
 		return fmt.Errorf("sandbox: listen: %w", err)
 	}
-	if ip := net.ParseIP(host); sb.remote || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if sb.remote || isLoopback(host) {
 		return nil
 	}
 	return fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
+}
+
+// isLoopback takes a host, with or without a port, for what it says: only localhost and loopback addresses are this machine.
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // BaseURL is what a client talks to.

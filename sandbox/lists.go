@@ -22,16 +22,17 @@ var (
 	_              = documented("lists.order", "lists are paged newest first; a page past the end is empty; system lists are hidden")
 	_              = documented("lists.search", "search finds a literal substring of the name, whatever its case")
 	_              = documented("lists.create", "a name has 1 to 255 characters, trimmed, and is unique among lists and agents; the new list is empty and at the root")
-	_              = inferred("lists.reserved", "the title of a system list answers 422 LIST_NAME_RESERVED")
+	_              = documented("lists.reserved", "the title of a system list answers 422 LIST_NAME_RESERVED")
 	_              = inferred("lists.get", "a single list is wrapped in list; include=columns adds id, name and type of the custom columns")
-	_              = inferred("lists.unknown-query", "unknown query parameters are ignored")
 	_              = documented("folders", "folders are not paged; their type is required")
-	_              = ambient("lists.names", "names are compared exactly, after trimming; those of system lists whatever their case")
+	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in space between them are different names; the title of a system list is the same in any case")
+	ruleNoFolder   = assumed("lists.folder-unknown", "a folder that is missing, or holds no lists, has no lists")
+	ruleCompletion = assumed("lists.completion-status", "a single list shows its completionStatus, if it has one; a listing does not")
 	_              = ambient("lists.counts", "contactsCount is the number of rows of a contact list, companiesCount that of a company list; the other count is zero")
-	_              = ambient("paging.total", "totalPages of nothing is zero")
+	_              = inferred("paging.total", "totalPages of nothing is zero")
 	ruleTitles     = assumed("lists.titles", "besides the system lists of the seed, the titles All Contacts and All Companies are reserved")
-	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing")
-	ruleSystemRead = assumed("lists.system-read", "a system list can be read by its id")
+	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing, nor does an empty one")
+	ruleSystemRead = assumed("lists.system-read", "a system list can be read, pushed and watched by its id")
 	ruleMove       = assumed("lists.move", "a move takes folderId and nothing else, null is the root, and the answer is 200 with the list")
 	ruleMoveMiss   = assumed("lists.move.folder", "a folder that is missing or of another kind answers 404 FOLDER_NOT_FOUND")
 )
@@ -61,7 +62,6 @@ type wireColumn struct {
 func (l *list) wire() wireList {
 	w := wireList{
 		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat),
-		CompletionStatus: l.CompletionStatus,
 	}
 	if l.EntityType == CompanyList {
 		w.CompaniesCount = len(l.rows)
@@ -86,6 +86,9 @@ func (c *call) listLists() (answer, error) {
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}
+	if folder != "" {
+		c.lookIntoFolder(folder)
+	}
 
 	var found []*list
 	for _, l := range slices.Backward(c.ws.lists) {
@@ -102,12 +105,23 @@ func (c *call) listLists() (answer, error) {
 	return reply(http.StatusOK, object{"data": data, "pagination": pages})
 }
 
+// lookIntoFolder notes what the document does not say about the folder of a listing.
+func (c *call) lookIntoFolder(id string) {
+	for _, kind := range []string{ContactList, CompanyList} {
+		if found, ok := c.ws.folder(id, kind); ok {
+			c.found(found, id)
+			return
+		}
+	}
+	c.uses(ruleNoFolder)
+}
+
 func (c *call) createList() (answer, error) {
 	body, err := c.form()
 	if err != nil {
 		return answer{}, err
 	}
-	name := strings.TrimSpace(body.required("name"))
+	name := c.trimmed(body.required("name"))
 	if body.has("name") {
 		body.length("name", name, longestName)
 	}
@@ -131,22 +145,52 @@ func (c *call) createList() (answer, error) {
 // makeList adds an empty list at the root.
 func (c *call) makeList(name, kind string) *list { return c.sb.makeList(c.ws, name, kind, c.now) }
 
+// trimmed takes the space off both ends of a name.
+func (c *call) trimmed(name string) string {
+	short := strings.TrimSpace(name)
+	const plain = " \t\r\n\f\v"
+	if strings.Trim(name, plain) != short || strings.HasPrefix(short, "\uFEFF") || strings.HasSuffix(short, "\uFEFF") {
+		c.uses(ruleCharacters)
+	}
+	return short
+}
+
 // nameFree refuses a name that a list or an agent has, or that is kept for the system.
 func (c *call) nameFree(name string) error {
 	if err := c.nameAllowed(name); err != nil {
 		return err
 	}
-	taken := slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.Name == name }) ||
-		slices.ContainsFunc(c.ws.agents, func(a *agent) bool { return strings.TrimSpace(a.Name) == name })
-	if taken {
+	taken, alike := false, false
+	look := func(other string) {
+		taken = taken || other == name
+		alike = alike || sameLetters(other, name)
+	}
+	for _, l := range c.ws.lists {
+		look(l.Name)
+	}
+	for _, a := range c.ws.agents {
+		look(strings.TrimSpace(a.Name))
+	}
+	switch {
+	case taken:
 		return refuse("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
+	case alike:
+		c.uses(ruleNames)
 	}
 	return nil
+}
+
+// sameLetters reports whether two names differ in space and in the case of letters only.
+func sameLetters(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), ""), strings.Join(strings.Fields(b), ""))
 }
 
 func (c *call) nameAllowed(name string) error {
 	for _, l := range c.ws.lists {
 		if l.System && strings.EqualFold(l.Name, name) {
+			if l.Name != name {
+				c.uses(ruleNames)
+			}
 			return refuse("LIST_NAME_RESERVED", "A system list has this title.")
 		}
 	}
@@ -164,13 +208,13 @@ func (c *call) getList() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if l.System {
-		c.uses(ruleSystemRead)
-	}
 	w := l.wire()
-	switch include := c.query.Get("include"); include {
-	case "":
-	case "columns":
+	if w.CompletionStatus = l.CompletionStatus; w.CompletionStatus != "" {
+		c.uses(ruleCompletion)
+	}
+	switch include := c.query.Get("include"); {
+	case !c.query.Has("include"):
+	case include == "columns":
 		w.Columns = make([]wireColumn, 0, len(l.Columns))
 		for _, column := range l.Columns {
 			w.Columns = append(w.Columns, wireColumn(column))
@@ -253,6 +297,10 @@ func (c *call) list() (*list, error) {
 
 func (c *call) listByID(id string) (*list, error) {
 	if l := c.ws.list(id); l != nil {
+		c.found(l.ID, id)
+		if l.System {
+			c.uses(ruleSystemRead)
+		}
 		return l, nil
 	}
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")

@@ -24,8 +24,8 @@ func someLists() sandbox.Option {
 		},
 		Agents: []sandbox.Agent{{Name: "Watcher"}},
 		Lists: []sandbox.List{
-			{ID: id(11), Name: "Berlin 100%", FolderID: id(1), CreatedAt: start.Add(-3 * time.Hour), Rows: sandbox.Rows(sandbox.Row{"id": "r1"}, sandbox.Row{"id": "r2"})},
-			{ID: id(12), Name: "Paris", EntityType: sandbox.CompanyList, CreatedAt: start.Add(-2 * time.Hour), Rows: sandbox.Rows(sandbox.Row{"id": "c1"})},
+			{ID: id(11), Name: "Berlin 100%", FolderID: id(1), CreatedAt: start.Add(-3 * time.Hour), Rows: sandbox.Rows(sandbox.Row{"id": rid("r1")}, sandbox.Row{"id": rid("r2")})},
+			{ID: id(12), Name: "Paris", EntityType: sandbox.CompanyList, CreatedAt: start.Add(-2 * time.Hour), Rows: sandbox.Rows(sandbox.Row{"id": rid("c1")})},
 			{ID: id(13), Name: "Everybody", System: true, CreatedAt: start.Add(-90 * time.Minute)},
 			{ID: id(14), Name: "berlin_2", CreatedAt: start.Add(-time.Hour), Columns: []sandbox.Column{{ID: id(99), Name: "Score", Type: "number"}}},
 		},

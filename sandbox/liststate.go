@@ -76,6 +76,10 @@ func validateLists(ws Workspace, fail func(string, ...any)) {
 	}
 	for _, list := range ws.Lists {
 		claim("list", list.ID)
+		column := claims(fail)
+		for _, c := range list.Columns {
+			column("column", c.ID)
+		}
 		if list.Name == "" {
 			fail("list %q has no name", list.ID)
 		}

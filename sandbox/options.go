@@ -94,7 +94,8 @@ func InsufficientCreditsAs(status int) Option {
 	}
 }
 
-// Strict refuses whatever the document does not show: such a request answers 501 and changes nothing.
+// Strict refuses whatever the document does not show: such a request answers 501, names the rules that it would rest on, and changes
+// nothing. It looks at the method, the path, the query, the credentials and the body, and at no header besides.
 func Strict() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.strict = true
@@ -110,7 +111,8 @@ func HideFor(d time.Duration) Option {
 	}
 }
 
-// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach.
+// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach, and lets the sandbox answer under every host
+// name. Then any web page in a browser that can reach it can, too.
 func AllowRemote() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.remote = true
@@ -118,15 +120,19 @@ func AllowRemote() Option {
 	}
 }
 
-// NoLimits switches the rate windows off, and their headers with them.
+// NoLimits raises the limits of all surfaces: a million requests a minute, a thousand million a day. Answers carry the RateLimit
+// headers as ever.
 func NoLimits() Option {
 	return func(sb *Sandbox, _ *settings) error {
-		sb.limits.windows = nil
+		for surface := range op.Windows {
+			sb.limits.put(surface, Limit{})
+		}
 		return nil
 	}
 }
 
-// Limit is how many requests a surface takes. Zero means any number.
+// Limit is how many requests a surface takes. Without one of the two there is no such window; without both, the limits are those
+// of [NoLimits].
 type Limit struct{ PerMinute, PerDay int }
 
 // Limits replaces the limits of surfaces: lists, campaigns, account, search, saved-searches, agents, contacts, companies,
@@ -140,10 +146,7 @@ func Limits(limits map[string]Limit) Option {
 			if limit.PerMinute < 0 || limit.PerDay < 0 {
 				return fmt.Errorf("Limits: %s: a limit is negative", name)
 			}
-			if sb.limits.windows == nil {
-				sb.limits.windows = map[op.Surface]Limit{}
-			}
-			sb.limits.windows[op.Surface(name)] = limit
+			sb.limits.put(op.Surface(name), limit)
 		}
 		return nil
 	}

@@ -176,7 +176,7 @@ func TestInvalidOutreachIsRefused(t *testing.T) {
 		"step order": {sandbox.Workspace{Campaigns: []sandbox.Campaign{{Steps: []sandbox.Step{
 			{Type: "social_message"}, {Type: "social_connection"},
 		}}}}, "STEP_ORDER_INVALID"},
-		"same id":  {sandbox.Workspace{Facts: []sandbox.Fact{{ID: id(1)}}, Hubs: []sandbox.Hub{{ID: id(1)}}}, "appears twice"},
+		"same id":  {sandbox.Workspace{Facts: []sandbox.Fact{{ID: id(1)}, {ID: id(1)}}}, "appears twice"},
 		"category": {sandbox.Workspace{Facts: []sandbox.Fact{{Category: "gossip"}}}, `unknown category "gossip"`},
 		"hub":      {sandbox.Workspace{Hubs: []sandbox.Hub{{Status: "new"}}}, `unknown status "new"`},
 		"defaults": {sandbox.Workspace{Hubs: []sandbox.Hub{{Default: true}, {Default: true}}}, "2 hubs are the default"},
@@ -191,10 +191,10 @@ func TestSenselessActsOnCampaignsAreReported(t *testing.T) {
 	for name, act := range map[string]func(*sandbox.Tx){
 		"connect":           func(tx *sandbox.Tx) { tx.ConnectAccount("fax") },
 		"disconnect":        func(tx *sandbox.Tx) { tx.DisconnectAccount("fax") },
-		"create: id taken":  func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{ID: fact}) },
+		"create: id taken":  func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{ID: drafted}) },
 		"create: status":    func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{Status: "paused"}) },
-		"fact: id taken":    func(tx *sandbox.Tx) { tx.CreateFact(sandbox.Fact{ID: drafted}) },
-		"hub: id taken":     func(tx *sandbox.Tx) { tx.CreateHub(sandbox.Hub{ID: id(81)}) },
+		"fact: id taken":    func(tx *sandbox.Tx) { tx.CreateFact(sandbox.Fact{ID: fact}) },
+		"hub: id taken":     func(tx *sandbox.Tx) { tx.CreateHub(sandbox.Hub{ID: ready}) },
 		"retire":            func(tx *sandbox.Tx) { tx.RetireFact(id(77)) },
 		"stop a draft":      func(tx *sandbox.Tx) { tx.StopCampaign(drafted) },
 		"stop nothing":      func(tx *sandbox.Tx) { tx.StopCampaign(id(77)) },

@@ -68,24 +68,24 @@ func validateCampaign(c Campaign, claim func(kind, id string), fail func(string,
 	}
 }
 
-// outreachIDs names every id of a seed.
-func (seed *Workspace) outreachIDs(seen func(id string)) {
+// outreachIDs names every id of a seed, and what it is of.
+func (seed *Workspace) outreachIDs(seen func(kind, id string)) {
 	for _, c := range seed.Campaigns {
-		seen(c.ID)
+		seen("campaign", c.ID)
 		for _, s := range c.Steps {
-			seen(s.ID)
+			seen("step", s.ID)
 		}
 		for _, s := range c.Sends {
-			seen(s.ID)
+			seen("send", s.ID)
 		}
 	}
 	for _, f := range seed.Facts {
-		seen(f.ID)
+		seen("fact", f.ID)
 	}
 	for _, h := range seed.Hubs {
-		seen(h.ID)
+		seen("hub", h.ID)
 		for _, p := range h.Pages {
-			seen(p.ID)
+			seen("page", p.ID)
 		}
 	}
 }

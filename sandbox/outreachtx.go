@@ -88,20 +88,20 @@ func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
 	}
 	tx.change(what, func(now time.Time) bool {
 		taken := false
-		seed.outreachIDs(func(id string) { taken = taken || id != "" && tx.ws.has(id) })
+		seed.outreachIDs(func(kind, id string) { taken = taken || id != "" && tx.ws.has(kind, id) })
 		if !taken {
-			seed.outreachIDs(tx.ws.seen)
+			seed.outreachIDs(func(_, id string) { tx.ws.seen(id) })
 			apply(now)
 		}
 		return !taken
 	})
 }
 
-// has reports whether something of the kinds of this file has an id.
-func (ws *workspace) has(id string) (found bool) {
+// has reports whether something of a kind has an id.
+func (ws *workspace) has(kind, id string) (found bool) {
 	var all Workspace
 	ws.snapshotOutreach(&all)
-	all.outreachIDs(func(other string) { found = found || sameID(other, id) })
+	all.outreachIDs(func(otherKind, other string) { found = found || otherKind == kind && sameID(other, id) })
 	return found
 }
 

@@ -19,8 +19,8 @@ const (
 type Rule struct {
 	ID         string
 	Provenance Provenance
-	// Ambient marks an assumption that colours many answers without deciding any, the order of rows for example. Answers
-	// do not list it, and Strict does not refuse because of it.
+	// Ambient marks an assumption that never decides what becomes of a request: what the clock brings and when, in which order
+	// things are listed, which of several offenders is named. Answers do not list it, and Strict does not refuse because of it.
 	Ambient bool
 	Text    string
 }

@@ -25,7 +25,7 @@ func TestAgentsSearchesAndImportsSurviveWritingAndReading(t *testing.T) {
 		SavedSearches: []sandbox.SavedSearch{{ID: id(3), Name: "s", Companies: true, Filters: json.RawMessage(`{}`)}},
 		Activities:    []sandbox.Activity{{ContactID: id(4), Type: "note", At: start, Scheduled: true}},
 		Imports:       []sandbox.Import{{ID: id(5), Name: "f.csv", Format: "csv", Size: 6, Rows: 7, Reserved: true, Uploaded: true}},
-		Lists:         []sandbox.List{{ID: id(2), Name: "x", Rows: sandbox.Rows(sandbox.Row{"id": "r"})}},
+		Lists:         []sandbox.List{{ID: id(2), Name: "x", Rows: sandbox.Rows(sandbox.Row{"id": rid("r")})}},
 	}}}
 	var file bytes.Buffer
 	_, err := state.WriteTo(&file)
@@ -56,8 +56,8 @@ func TestReadStateRefusesAgentsSearchesAndImports(t *testing.T) {
 		"import id twice":    {`"imports":[{"id":"` + id(1) + `"},{"id":"` + id(1) + `"}]`, "appears twice"},
 		"prospect":           {`"prospects":[5]`, "prospect 0: not a JSON object"},
 		"company":            {`"companies":[[]]`, "company 0: not a JSON object"},
-		"activity":           {`"activities":[{"type":"note"}]`, "lacks its contact"},
-		"activity of a type": {`"activities":[{"contactId":"` + id(1) + `"}]`, "or its type"},
+		"activity":           {`"activities":[{"type":"note"}]`, "lacks its type, or the id of its contact"},
+		"activity of a type": {`"activities":[{"contactId":"` + id(1) + `"}]`, "lacks its type, or"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := sandbox.ReadState(strings.NewReader(`{"format":1,"workspaces":[{` + tc.workspace + `}]}`))
@@ -107,8 +107,9 @@ func TestStrictServesWhatIsDocumentedOfAgentsAndSearches(t *testing.T) {
 	priced := sandbox.WithPrices(sandbox.Prices{"search.prospects": 3})
 	sb := sandbox.New(t, prospects(), sandbox.Strict(), priced)
 	c := inPlace(t, sb)
-	require.Len(t, scrolled(c, search, object{"filters": including("tags", "odd")}), 12)
-	require.EqualValues(t, 64, sb.Balance())
+	_, why := c.do("POST", search, object{"filters": including("tags", "odd")}).fails(501, "SANDBOX_STRICT")
+	require.Contains(t, why, "search.matching.", "who is found is not shown")
+	require.EqualValues(t, 100, sb.Balance())
 	c.do("POST", search, object{"filters": 5}).fails(422, "SEARCH_FILTERS_INVALID")
 	c.do("POST", saved+"/"+id(99)+"/run", object{}).fails(404, "SAVED_SEARCH_NOT_FOUND")
 	c.do("POST", imports, object{}).fails(400, "IMPORT_FILE_MISSING")

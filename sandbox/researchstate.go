@@ -67,18 +67,17 @@ func (ws *workspace) snapshotResearch(out *Workspace) {
 	out.SavedSearches, out.Activities, out.Imports = slices.Clone(ws.saved), slices.Clone(ws.activities), slices.Clone(ws.imports)
 }
 
-func (seed Workspace) researchIDs(seen func(string)) {
+func (seed Workspace) researchIDs(seen func(kind, id string)) {
 	for _, s := range seed.SavedSearches {
-		seen(s.ID)
+		seen("saved search", s.ID)
 	}
 	for _, i := range seed.Imports {
-		seen(i.ID)
+		seen("import", i.ID)
 	}
 }
 
 func validateResearch(ws Workspace, fail func(string, ...any)) {
-	claim := claims(fail)
-	ws.researchIDs(func(id string) { claim("saved search or import", id) })
+	ws.researchIDs(claims(fail))
 	for what, objects := range map[string][]json.RawMessage{"prospect": ws.Prospects, "company": ws.Companies} {
 		for i, raw := range objects {
 			if !json.Valid(raw) || !isObject(raw) {
@@ -92,8 +91,8 @@ func validateResearch(ws Workspace, fail func(string, ...any)) {
 		}
 	}
 	for _, a := range ws.Activities {
-		if a.ContactID == "" || a.Type == "" {
-			fail("an activity lacks its contact or its type")
+		if !isID(a.ContactID) || a.Type == "" {
+			fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
 		}
 	}
 }
@@ -166,7 +165,7 @@ func (tx *Tx) AddActivity(a Activity) {
 		if a.At.IsZero() {
 			a.At = stamp(now)
 		}
-		if a.ContactID == "" || a.Type == "" {
+		if !isID(a.ContactID) || a.Type == "" {
 			return false
 		}
 		tx.ws.activities = append(tx.ws.activities, a)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +22,13 @@ var (
 	_              = documented("rows.headcount", "an unquoted number in numberOfEmployees answers 500 UNEXPECTED_ERROR")
 	_              = documented("rows.company-filters", "a company list honours seven filter keys")
 	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")
-	_              = ambient("rows.bounds", "bounds of sortBy hold even when it is ignored")
+	_              = inferred("rows.id", "a row has its id under id, as everything else that has one")
+	ruleRowBounds  = assumed("rows.bounds", "bounds of sortBy hold even when it is ignored")
+	ruleSortOrder  = assumed("rows.sort-order", "sortOrder without sortBy is ignored")
+	ruleNoValues   = assumed("rows.filters.empty", "a filter key that holds no value restricts nothing")
 	ruleSorting    = assumed("rows.sort.values", "strings are sorted whatever their case, numbers before strings, rows without the field last")
-	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters, decoded, answer 422 VALIDATION_FAILED")
-	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, whatever its case; keywords match a part of jobTitle")
+	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters answer 422 VALIDATION_FAILED; they are counted as they are once decoded")
+	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, whatever its case; keywords match the whole jobTitle if they hold a *, which stands for any text, else any part of it")
 	ruleFieldNames = assumed("rows.filters.fields", "the filter keys look at row fields of the same name or, as the sort keys are called, below address and company")
 	ruleColumns    = assumed("rows.filters.columns", "a row holds custom values under customColumns; both ends of a range belong to it, and each may be left out")
 	ruleIgnored    = assumed("rows.filters.ignored", "a company list ignores the filter keys that it does not honour")
@@ -41,22 +45,27 @@ func (c *call) listRows() (answer, error) {
 	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
 	sortOrder := q.choice("sortOrder", "asc", "desc")
+	switch {
+	case !q.Has("sortOrder") && q.param == "sortBy":
+		c.uses(ruleRowBounds)
+	case q.Has("sortOrder") && !q.Has("sortBy"):
+		c.uses(ruleSortOrder)
+	}
 	filters := q.Get("filters")
-	if runes(filters) > longestFilter {
+	if len(url.QueryEscape(filters)) > longestFilter {
 		c.uses(ruleLongFilter)
+	}
+	if runes(filters) > longestFilter {
 		q.fail("filters", "has to be at most %d characters long", longestFilter)
 	}
-	if err := q.err(); err != nil {
-		return answer{}, err
-	}
+	invalid := q.err()
 	var conditions []condition
-	if q.Has("filters") {
-		if conditions, err = parseFilters(filters); err != nil {
-			return answer{}, err
-		}
+	var unclear error
+	if q.Has("filters") && invalid == nil {
+		conditions, unclear = c.parseFilters(filters)
 	}
-	l, err := c.listByID(id)
-	if err != nil {
+	l, missing := c.listByID(id)
+	if err := c.first(invalid, unclear, missing); err != nil {
 		return answer{}, err
 	}
 
@@ -96,7 +105,7 @@ func rowPage(l *list, rows []json.RawMessage, pages wirePages) answer {
 		b = append(b, row...)
 	}
 	b = append(b, `],"pagination":{"pageNum":`...)
-	b = strconv.AppendInt(b, int64(pages.PageNum), 10)
+	b = strconv.AppendInt(b, pages.PageNum, 10)
 	b = append(b, `,"totalPages":`...)
 	b = strconv.AppendInt(b, int64(pages.TotalPages), 10)
 	b = append(b, `,"totalRecords":`...)

@@ -17,7 +17,7 @@ func rowsOf(list string) string { return lists + "/" + list + "/rows" }
 func people() sandbox.List {
 	return sandbox.List{ID: id(1), Name: "people", Rows: sandbox.Rows(
 		sandbox.Row{
-			"id": "ada", "firstName": "Ada", "lastName": "Lovelace", "jobTitle": "Chief Analyst", "dept": "Science", "level": "c_suite",
+			"id": rid("ada"), "firstName": "Ada", "lastName": "Lovelace", "jobTitle": "Chief Analyst", "dept": "Science", "level": "c_suite",
 			"address": object{"city": "London", "state": "Greater London", "country": "United Kingdom"}, "socialUrl": "https://social.example/ada",
 			"company": object{
 				"name": "Engines", "domain": "engines.example", "industry": "Computing", "socialHeadCount": 50, "revenue": 1000,
@@ -27,28 +27,28 @@ func people() sandbox.List {
 			"customColumns": object{"col1": "Gold", "col2": true, "col3": 7.5, "col4": []string{"x", "y"}},
 		},
 		sandbox.Row{
-			"id": "bob", "firstName": "bob", "lastName": "Zuse", "jobTitle": "Engineer", "dept": "IT", "level": "entry", "industry": "Metal",
+			"id": rid("bob"), "firstName": "bob", "lastName": "Zuse", "jobTitle": "Engineer", "dept": "IT", "level": "entry", "industry": "Metal",
 			"address":       object{"city": "Berlin", "country": "Germany"},
 			"company":       object{"name": "Zuse KG", "domain": "zuse.example", "industry": "Metal", "socialHeadCount": 11, "revenue": 5, "country": "Germany"},
 			"enrichedEmail": "missing", "icpMatch": "no", "campaignEngagement": "opened",
 			"customColumns": object{"col1": "silver", "col2": false, "col3": 3},
 		},
-		sandbox.Row{"id": "cy", "firstName": "Cy", "jobTitle": "analyst, junior", "company": object{"name": "Cy", "socialHeadCount": 10001}},
-		sandbox.Row{"id": "di", "firstName": "Ada", "company": nil, "address": object{"city": nil}},
+		sandbox.Row{"id": rid("cy"), "firstName": "Cy", "jobTitle": "analyst, junior", "company": object{"name": "Cy", "socialHeadCount": 10001}},
+		sandbox.Row{"id": rid("di"), "firstName": "Ada", "company": nil, "address": object{"city": nil}},
 	)}
 }
 
 func firms() sandbox.List {
 	return sandbox.List{ID: id(2), Name: "firms", EntityType: sandbox.CompanyList, Rows: sandbox.Rows(
-		sandbox.Row{"id": "e", "name": "Engines", "domain": "engines.example", "industry": "Computing", "country": "United Kingdom", "socialHeadCount": 50, "revenue": 9, "customColumns": object{"col1": "a"}},
-		sandbox.Row{"id": "z", "name": "Zuse KG", "domain": "zuse.example", "industry": "Metal", "country": "Germany", "socialHeadCount": 1500, "revenue": 10},
-		sandbox.Row{"id": "a", "name": "acme", "domain": "acme.example", "industry": "metal", "country": "France", "socialHeadCount": 2},
+		sandbox.Row{"id": rid("e"), "name": "Engines", "domain": "engines.example", "industry": "Computing", "country": "United Kingdom", "socialHeadCount": 50, "revenue": 9, "customColumns": object{"col1": "a"}},
+		sandbox.Row{"id": rid("z"), "name": "Zuse KG", "domain": "zuse.example", "industry": "Metal", "country": "Germany", "socialHeadCount": 1500, "revenue": 10},
+		sandbox.Row{"id": rid("a"), "name": "acme", "domain": "acme.example", "industry": "metal", "country": "France", "socialHeadCount": 2},
 	)}
 }
 
 func rowLists() sandbox.Option {
 	return sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{
-		people(), firms(), {ID: id(3), Name: "Known", Rows: sandbox.Rows(sandbox.Row{"id": "bob"}, sandbox.Row{"id": "zoe"})}, {ID: id(4), Name: "empty"},
+		people(), firms(), {ID: id(3), Name: "Known", Rows: sandbox.Rows(sandbox.Row{"id": rid("bob")}, sandbox.Row{"id": rid("zoe")})}, {ID: id(4), Name: "empty"},
 	}}}})
 }
 
@@ -196,13 +196,23 @@ var rowFilterCases = []struct{ list, filters, want string }{
 	{id(1), `{"revenue":1000.5}`, ""},
 	{id(1), `{"keywords":"ANALYST"}`, "ada cy"},
 	{id(1), `{"keywords":"zuse"}`, ""},
+	{id(1), `{"keywords":"en*er"}`, "bob"},
+	{id(1), `{"keywords":"ANALYST*"}`, "cy"},
+	{id(1), `{"keywords":"*analyst"}`, "ada"},
+	{id(1), `{"keywords":"*analyst*"}`, "ada cy"},
+	{id(1), `{"keywords":"*junior"}`, "cy"},
+	{id(1), `{"keywords":"*n*g*n*"}`, "bob"},
+	{id(1), `{"keywords":"*"}`, "ada bob cy"},
+	{id(1), `{"keywords":"alyst*"}`, ""},
+	{id(1), `{"keywords":"*analys"}`, ""},
+	{id(1), `{"keywords":"analyst*analyst"}`, ""},
+	{id(1), `{"keywords":"engine*eer"}`, ""},
 	{id(1), `{"socialUrl":"https://social.example/ada"}`, "ada"},
 	{id(1), `{"enrichedEmail":{"include":["found"]}}`, "ada"},
 	{id(1), `{"enrichedPhone":{"include":["missing","found"]}}`, "ada"},
 	{id(1), `{"emailValidity":{"include":["nonsense"]}}`, ""},
 	{id(1), `{"icpMatch":["yes"]}`, "ada"},
 	{id(1), `{"icpMatch":["no"]}`, "bob"},
-	{id(1), `{"icpMatch":["perhaps"]}`, ""},
 	{id(1), `{"customColumns":{}}`, "ada bob cy di"},
 	{id(1), `{"customColumns":{"col1":{"dataType":"string","include":["GOLD","bronze"]}}}`, "ada"},
 	{id(1), `{"customColumns":{"col1":{"dataType":"string","include":[]}}}`, "ada bob cy di"},
@@ -241,7 +251,8 @@ func TestRowsFiltersRefused(t *testing.T) {
 		`{"name":{"includes":["a"]}}`, `{"name":{"include":null}}`, `{"numberOfEmployees":"11-50"}`, `{"numberOfEmployees":[true]}`,
 		`{"revenue":"1000"}`, `{"revenue":null}`, `{"revenue":[1]}`, `{"keywords":["a"]}`, `{"keywords":null}`, `{"socialUrl":1}`,
 		`{"enrichedEmail":["found"]}`, `{"enrichedEmail":{}}`, `{"enrichedEmail":{"include":["a"],"exclude":["b"]}}`, `{"emailValidity":{"exclude":["a"]}}`,
-		`{"icpMatch":"yes"}`, `{"icpMatch":{"include":["yes"]}}`, `{"otherLists":"Known"}`,
+		`{"icpMatch":[]}`, `{"icpMatch":["maybe"]}`, `{"icpMatch":["yes","no"]}`, `{"icpMatch":["yes","yes"]}`, `{"icpMatch":["Yes"]}`, `{"icpMatch":[null]}`,
+		`{"customColumns":{"c":{"dataType":"number","rangeMin":1,"rangeMax":null}}}`, `{"icpMatch":"yes"}`, `{"icpMatch":{"include":["yes"]}}`, `{"otherLists":"Known"}`,
 		`{"customColumns":[]}`, `{"customColumns":{"c":[]}}`, `{"customColumns":{"c":{}}}`, `{"customColumns":{"c":{"dataType":"date"}}}`,
 		`{"customColumns":{"c":{"dataType":"string"}}}`, `{"customColumns":{"c":{"dataType":"string","value":true}}}`,
 		`{"customColumns":{"c":{"dataType":"boolean"}}}`, `{"customColumns":{"c":{"dataType":"boolean","value":"true"}}}`,
@@ -282,16 +293,16 @@ func TestRowsPagesOfAFilterFollowChanges(t *testing.T) {
 	}
 	require.Equal(t, []string{"ada", "di"}, read())
 	require.Equal(t, []string{"ada", "di"}, read(), "from the prepared order")
-	sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(id(1), "ada") })
+	sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(id(1), rid("ada")) })
 	require.Equal(t, []string{"di"}, read())
 	sb.Do(func(tx *sandbox.Tx) {
-		tx.InsertRows(id(1), 0, sandbox.Row{"id": "eve", "firstName": "Ada", "jobTitle": "Z"}, sandbox.Row{"id": "fay", "firstName": "Ada", "jobTitle": "A"})
+		tx.InsertRows(id(1), 0, sandbox.Row{"id": rid("eve"), "firstName": "Ada", "jobTitle": "Z"}, sandbox.Row{"id": rid("fay"), "firstName": "Ada", "jobTitle": "A"})
 	})
 	require.Equal(t, []string{"fay", "eve", "di"}, read())
 }
 
 func TestRowsAreHandedOutAsTheyAre(t *testing.T) {
-	raw := `{"b":1e3,"id":"x","a":"\u00e9 <&>","n":12345678901234567890,"deep":{"z":[1,{"y":null}]}}`
+	raw := `{"b":1e3,"id":"00000000000000000000000A","a":"\u00e9 <&>","n":12345678901234567890,"deep":{"z":[1,{"y":null}]}}`
 	sb := sandbox.New(t, oneList(sandbox.List{ID: id(1), Name: "l", Rows: []json.RawMessage{json.RawMessage(raw)}}))
 	require.Contains(t, string(inPlace(t, sb).get(rowsOf(id(1))).raw), `"data":[`+raw+`]`)
 }

@@ -10,7 +10,7 @@ import (
 
 var (
 	errNotObject = errors.New("not a JSON object")
-	errBadRowID  = errors.New("the id is not a string")
+	errBadRowID  = errors.New("the id is not 24 hexadecimal digits")
 )
 
 // rowID reads the id of a row: empty if it has none.
@@ -23,7 +23,7 @@ func rowID(row json.RawMessage) (string, error) {
 		return "", nil
 	}
 	id, ok := asString(raw)
-	if !ok {
+	if !ok || !isID(id) {
 		return "", errBadRowID
 	}
 	return id, nil

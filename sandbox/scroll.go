@@ -70,16 +70,15 @@ type scrollRequest struct {
 
 // readScroll reads size and scrollToken.
 func (f *form) readScroll(c *call) (r scrollRequest) {
-	if r.size = f.integer("size", 0, maxSearchSize, defaultSearchSize); r.size == 0 {
+	if r.size = f.integer("size", 1, maxSearchSize, defaultSearchSize); r.size < 1 {
 		c.uses(ruleSearchSize)
-		f.fail("size", "has to be 1 to %d", maxSearchSize)
 	}
 	r.token, r.later = f.text("scrollToken")
 	return r
 }
 
 // scrollPage answers with the next part of what was found, for its price, and with a token if there is more.
-func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage) (answer, error) {
+func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) (answer, error) {
 	from, w := 0, &scrollWalk{}
 	if r.later {
 		token := c.ws.scrolls[r.token]
@@ -105,7 +104,11 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage)
 		}
 		c.spend(amount, name+" found")
 	}, "%s found: %d", name, to-from)
-	body := object{name: append([]json.RawMessage{}, found[from:to]...)}
+	shown := make([]json.RawMessage, 0, to-from)
+	for _, raw := range found[from:to] {
+		shown = append(shown, show(raw))
+	}
+	body := object{name: shown}
 	if next != "" {
 		body["scrollToken"] = next
 	}

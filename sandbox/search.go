@@ -23,11 +23,11 @@ var (
 	_                 = documented("search.size", "size is at most 100, and 10 without one")
 	_                 = documented("search.filters", "filters are arrays of {status, value} under the keys of the filter options; what cannot be interpreted answers SEARCH_FILTERS_INVALID")
 	_                 = documented("search.saved", "a saved search pages as a search does; SAVED_SEARCH_NOT_FOUND, SAVED_SEARCH_INVALID and SAVED_SEARCH_TYPE_MISMATCH as the error table describes them")
-	_                 = ambient("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed")
-	_                 = ambient("search.unknown", "unknown keys of the body are ignored")
-	ruleSearchSize    = assumed("search.size.least", "size is at least 1")
-	ruleSearchNone    = assumed("search.filters.none", "without filters, everybody is found")
-	ruleSearchWords   = assumed("search.filters.words", "a key or value that the filter options do not have, or a status other than include, cannot be interpreted")
+	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; what is found does not show the fields that only filters look at")
+	ruleSearchEmpty   = assumed("search.filters.empty", "a filter key with an empty array restricts nothing")
+	ruleSearchSize    = assumed("search.size.least", "size is at least 1: 422 VALIDATION_FAILED")
+	ruleSearchNone    = assumed("search.filters.none", "without filters, or without a key in them, everybody is found")
+	ruleSearchWords   = assumed("search.filters.words", "a key or value that the filter options do not have, a status other than include, and an entry with another field cannot be interpreted")
 	ruleSavedList     = assumed("search.saved.list", "the listing is savedSearches: id, name and type, which is prospects or companies")
 	ruleSearchSave    = assumed("search.save-to-list", "takes filters and listId or listName, as a save to a list does; a profile that is there already, by its socialUrl, is left out; answers 200 with list and addedCount")
 	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; answers as a search does, with companies")
@@ -69,30 +69,65 @@ func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
 		return nil, unclear("filters", "has to be an object")
 	}
+	if len(keys) == 0 {
+		c.uses(ruleSearchNone)
+	}
+	c.looksOdd(raw)
 	filters, options := searchFilters{}, c.ws.filterOptions()
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		param := "filters." + key
-		var entries []*struct{ Status, Value *string }
+		var entries []fields
 		if json.Unmarshal(keys[key], &entries) != nil || entries == nil {
 			return nil, unclear(param, "has to be an array of entries with status and value")
 		}
+		if len(entries) == 0 {
+			c.uses(ruleSearchEmpty)
+		}
 		words, known := options[key]
 		for _, e := range entries {
-			if e == nil || e.Status == nil || e.Value == nil {
+			status, hasStatus := asString(e["status"])
+			value, hasValue := asString(e["value"])
+			if !hasStatus || !hasValue {
 				return nil, unclear(param, "has an entry without status or value")
 			}
-			if *e.Status != "include" || !slices.Contains(words, *e.Value) {
-				known = false
-			}
-			filters[key] = append(filters[key], *e.Value)
+			known = known && len(e) == 2 && status == "include" && slices.Contains(words, value)
+			filters[key] = append(filters[key], value)
 		}
 		if !known {
 			c.uses(ruleSearchWords)
 			return nil, unclear(param, "holds what the filter options do not have")
 		}
 	}
+	if len(filters) > 0 {
+		c.uses(ruleSearchMatch)
+	}
 	return filters, nil
 }
+
+// shown is a profile without what only filters look at: the fields that are called like filters, the documented ones apart.
+func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
+	var all fields
+	if json.Unmarshal(profile, &all) != nil {
+		return profile
+	}
+	before := len(all)
+	for key := range ws.filterOptions() {
+		if !slices.Contains(profileFields, key) {
+			delete(all, key)
+		}
+	}
+	if len(all) == before {
+		return profile
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // it was decoded above
+	}
+	return out
+}
+
+// profileFields are those that the document shows.
+var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}
 
 // find keeps the profiles that meet all filters.
 func (f searchFilters) find(profiles []json.RawMessage) []json.RawMessage {
@@ -125,6 +160,7 @@ func (c *call) searchProspects() (answer, error) {
 		return answer{}, err
 	}
 	page := body.readScroll(c)
+	body.ignores("filters", "size", "scrollToken")
 	if err := body.err(); err != nil {
 		return answer{}, err
 	}
@@ -138,7 +174,7 @@ func (c *call) searchProspects() (answer, error) {
 // scrollProfiles answers a search. The saved search it stems from, if any, is part of the query.
 func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (answer, error) {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
-	return c.scrollPage(page, "profiles", filters.find(c.ws.searchable()))
+	return c.scrollPage(page, "profiles", filters.find(c.ws.searchable()), c.ws.shown)
 }
 
 func (c *call) saveSearchToList() (answer, error) {
@@ -148,6 +184,7 @@ func (c *call) saveSearchToList() (answer, error) {
 		return answer{}, err
 	}
 	to := body.destination()
+	body.ignores("filters", "listId", "listName")
 	if err := body.err(); err != nil {
 		return answer{}, err
 	}
@@ -156,6 +193,9 @@ func (c *call) saveSearchToList() (answer, error) {
 		return answer{}, err
 	}
 	found := filters.find(c.ws.searchable())
+	for i, p := range found {
+		found[i] = c.ws.shown(p)
+	}
 	l, err := c.destination(to)
 	switch {
 	case err != nil:
@@ -208,6 +248,9 @@ func (ws *workspace) savedSearch(id string) *SavedSearch {
 // savedSearch finds a saved search, which has to be of a kind.
 func (c *call) savedSearch(id string, companies bool) (*SavedSearch, error) {
 	s := c.ws.savedSearch(id)
+	if s != nil {
+		c.found(s.ID, id)
+	}
 	switch {
 	case s == nil:
 		return nil, refuse("SAVED_SEARCH_NOT_FOUND", "No saved search has this id.")
@@ -229,6 +272,7 @@ func (c *call) runSavedSearch() (answer, error) {
 		return answer{}, err
 	}
 	page := body.readScroll(c)
+	body.ignores("size", "scrollToken")
 	if err := body.err(); err != nil {
 		return answer{}, err
 	}

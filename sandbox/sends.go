@@ -17,6 +17,7 @@ var (
 	_              = documented("sends.edit", "a send is edited while it is scheduled or approval_required: in any other state it answers SCHEDULED_SEND_NOT_EDITABLE")
 	_              = documented("sends.nothing-leaves", "messages go into the outbox, and only after an approval")
 	ruleSendsShape = assumed("sends.list", "sends are paged like lists, limit 1-1000, 100 by default, oldest first: id, stepId, contactId, state, dueAt, subject and body")
+	_              = documented("instants", "an instant in a body is ISO 8601 in UTC with three digits of milliseconds: any other answers 422 VALIDATION_FAILED")
 	ruleSendEdit   = assumed("sends.edit.shape", "an edit takes subject, body and dueAt, at least one; answers 200 with scheduledSend")
 	_              = ambient("sends.due", "the first step is due a minute after the activation, each further one a day later, for every contact whom its channel reaches")
 	_              = ambient("sends.moves", "a scheduled send is sent when it is due and its campaign active, and fails without an account for its channel; other states are reached by Tx.MoveSend")
@@ -77,9 +78,9 @@ func (c *call) editSend() (answer, error) {
 	subject, hasSubject := body.text("subject")
 	words, hasBody := body.text("body")
 	due, hasDue := body.text("dueAt")
-	dueAt, err := time.Parse(time.RFC3339, due)
-	if year := dueAt.UTC().Year(); hasDue && (err != nil || year < 1970 || year > 9999) {
-		body.fail("dueAt", "has to be a time in ISO 8601, after 1970")
+	dueAt, err := time.Parse(timeFormat, due)
+	if hasDue && (err != nil || dueAt.Format(timeFormat) != due || dueAt.Year() < 1970) {
+		body.fail("dueAt", "has to be an instant such as 2026-01-31T09:30:00.000Z, after 1970")
 	}
 	if len(body.fields) == 0 {
 		body.fail("subject", "body or dueAt is required")
@@ -90,6 +91,9 @@ func (c *call) editSend() (answer, error) {
 		return answer{}, err
 	}
 	cp, s := c.ws.send(id)
+	if s != nil {
+		c.found(s.ID, id)
+	}
 	switch {
 	case s == nil:
 		return answer{}, refuse("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")

@@ -13,15 +13,18 @@ import (
 
 var (
 	_               = documented("paths.unknown", "an unknown path or method answers 404 ENDPOINT_NOT_FOUND: never 405, never 403, never a redirect")
-	_               = ambient("paths.first", "an unknown path or method answers 404 even without a key")
+	rulePathFirst   = assumed("paths.first", "an unknown path or method answers 404 even without a key that may be used")
+	rulePathEscaped = assumed("paths.escaped", "an escaped character in a path stands for itself")
 	_               = documented("auth.basic", "the token is the user name of Basic authentication; the password is empty")
 	_               = documented("auth.refused", "a missing, malformed, expired or revoked token answers 401 UNAUTHORIZED")
-	_               = ambient("auth.password", "a password makes the credentials malformed")
+	rulePassword    = assumed("auth.password", "a password makes the credentials malformed")
+	ruleTwoKeys     = assumed("auth.repeated", "of several Authorization headers the first counts")
 	_               = documented("auth.scopes", "a key without scopes has full access; otherwise another surface answers 403 INSUFFICIENT_SCOPE")
 	_               = documented("auth.open", "account reads and filter options are open to every valid key")
 	_               = documented("auth.foreign", "what belongs to another workspace answers like what does not exist")
 	_               = documented("errors.envelope", "every failure is {error: {code, message, param, doc_url, request_id}}")
-	_               = ambient("order", "a request is checked in this order: path, key, scope, limits, id in the path, query and body, existence, state, credits")
+	_               = inferred("status", "a success whose status is not shown is a 200")
+	ruleOrder       = assumed("order", "of several reasons to refuse a request the first is told, in this order: path, key, scope, limits, id in the path, query and body, names, existence, number of agents, state, prompt, credits")
 	ruleBodyTooLong = assumed("body.size", "a body of more than 12 MiB answers 400 INVALID_REQUEST")
 )
 
@@ -31,11 +34,17 @@ const (
 	longestBody = 12 << 20
 )
 
-// Handler serves the sandbox to any HTTP server, below /api/v1.
+// Handler serves the sandbox to any HTTP server, below /api/v1. It answers to the names of this machine only, 127.0.0.1, [::1] and
+// localhost, so that no web page reaches it under a name of its own; [AllowRemote] lets it answer to every name. Any other name gets
+// a 421.
 func (sb *Sandbox) Handler() http.Handler { return http.HandlerFunc(sb.serveHTTP) }
 
 // serveHTTP answers over a connection, which faults may cut.
 func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if !sb.remote && !isLoopback(r.Host) {
+		http.Error(w, "This sandbox answers to 127.0.0.1, [::1] and localhost only. AllowRemote lets it answer to other names.", http.StatusMisdirectedRequest)
+		return
+	}
 	body, err := readBody(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler) // the client went away while it was sending
@@ -91,7 +100,6 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 
 // answer applies the rules and looks whether they kept their promises.
 func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string) {
-	c.query = c.req.URL.Query()
 	a, err := func() (a answer, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -104,6 +112,9 @@ func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string)
 		c.before = c.books()
 		return handle(c)
 	}()
+	if err == nil {
+		c.showsLimits()
+	}
 	var refused *refusal
 	switch {
 	case c.refused():
@@ -131,26 +142,47 @@ func strictAnswer(c *call) answer {
 
 // enter checks what holds for every operation: path, key, scope, limits.
 func (c *call) enter() error {
+	if len(c.req.Header.Values("Authorization")) > 1 {
+		c.uses(ruleTwoKeys)
+	}
 	if c.op == nil {
+		if c.key == nil {
+			c.uses(rulePathFirst)
+		}
 		return refuse("ENDPOINT_NOT_FOUND", "No endpoint has this path and method.")
 	}
+	if strings.Contains(c.req.URL.EscapedPath(), "%") {
+		c.uses(rulePathEscaped)
+	}
 	if c.key == nil {
+		if _, password, _ := c.req.BasicAuth(); password != "" && c.sb.keyOf(c.req, c.now) != nil {
+			c.uses(rulePassword)
+		}
 		return refuse("UNAUTHORIZED", "The API key is missing, malformed, expired or revoked.")
 	}
 	c.ws = c.key.ws
+	quota := c.sb.quota(c.ws, c.op.Surface)
 	if !c.key.allows(string(c.op.Scope)) {
+		quota.update(c.now)
+		if _, full := quota.fullUntil(); full {
+			c.uses(ruleOrder)
+		}
 		return refuse("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")
 	}
-	quota := c.sb.quota(c.ws, c.op.Surface)
 	retryAt, ok := quota.admit(c.now)
 	quota.describe(c.header, c.now)
 	if !ok {
+		c.showsLimits()
 		c.header.Set("Retry-After", strconv.Itoa(seconds(retryAt.Sub(c.now))))
 		return refuse("RATE_LIMITED", "The rate limit is exceeded.")
 	}
 	if len(c.body) > longestBody && c.op != op.ImportsCreate { // which has a word for it
 		c.uses(ruleBodyTooLong)
 		return refuse("INVALID_REQUEST", "The body is too long.")
+	}
+	c.readQuery()
+	if len(c.body) > 0 && bodiless(c.op) {
+		c.uses(ruleBodyUnasked)
 	}
 	return nil
 }

@@ -169,6 +169,7 @@ func (s State) Validate() error {
 		}
 		names[ws.Name] = true
 		at := func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) }
+		claims(at)("user", ws.User.ID)
 		if ws.Credits < 0 {
 			at("credits are negative")
 		}

@@ -22,14 +22,16 @@ type workspace struct {
 	keys    []*key
 	folders []Folder
 	crm     CRM
-	agents  []*agent // oldest first
-	lists   []*list  // oldest first
-	byID    map[string]*list
-	windows map[op.Surface]*quota
-	ledger  []LedgerEntry
-	pushes  []CRMPush
-	ids     uint64 // how many were handed out
-	version int    // grows with every change, so that prepared answers know when they are stale
+
+	crmInvented bool     // some of the supported kinds
+	agents      []*agent // oldest first
+	lists       []*list  // oldest first
+	byID        map[string]*list
+	windows     map[op.Surface]*quota
+	ledger      []LedgerEntry
+	pushes      []CRMPush
+	ids         uint64 // how many were handed out
+	version     int    // grows with every change, so that prepared answers know when they are stale
 }
 
 const (
@@ -49,7 +51,7 @@ func (sb *Sandbox) load(state State) {
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
 		sb: sb, number: len(sb.workspaces) + 1, name: seed.Name, user: seed.User, plan: seed.Plan, balance: seed.Credits,
-		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(),
+		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(), crmInvented: len(seed.CRM.Supported) == 0,
 		byID: map[string]*list{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
@@ -79,14 +81,15 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 
 func (ws *workspace) noteIDs(seed Workspace) {
 	ws.seen(seed.User.ID)
-	seed.outreachIDs(ws.seen)
+	note := func(_, id string) { ws.seen(id) }
+	seed.outreachIDs(note)
 	for _, f := range seed.Folders {
 		ws.seen(f.ID)
 	}
 	for _, a := range seed.Agents {
 		ws.seen(a.ID)
 	}
-	seed.researchIDs(ws.seen)
+	seed.researchIDs(note)
 	for _, l := range seed.Lists {
 		ws.seen(l.ID)
 		for _, c := range l.Columns {

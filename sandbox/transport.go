@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"syscall"
 	"time"
 )
 
@@ -93,14 +92,14 @@ func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error
 	if err := t.sb.clock.Sleep(ctx, d.latency()); err != nil {
 		return err
 	}
-	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", connRefused)}
 	trace.connecting(err)
 	return err
 }
 
 func lostBy(f *Fault) error {
 	if f.reset {
-		return &net.OpError{Op: "read", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+		return &net.OpError{Op: "read", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("read", connReset)}
 	}
 	return io.EOF
 }

@@ -14,7 +14,7 @@ import (
 func lettered(letters string) sandbox.List {
 	l := sandbox.List{ID: id(1), Name: "letters"}
 	for _, c := range letters {
-		l.Rows = append(l.Rows, sandbox.Rows(sandbox.Row{"id": string(c)})...)
+		l.Rows = append(l.Rows, sandbox.Rows(sandbox.Row{"id": rid(string(c))})...)
 	}
 	return l
 }
@@ -27,9 +27,9 @@ func TestBetweenPagesRowsShiftRepeatAndVanish(t *testing.T) {
 			gaps = append(gaps, tx.Gap())
 			switch tx.Gap() {
 			case 1:
-				tx.RemoveRows(id(1), "a") // c moves to the page that has been read
+				tx.RemoveRows(id(1), rid("a")) // c moves to the page that has been read
 			case 2:
-				tx.InsertRows(id(1), 0, sandbox.Row{"id": "x"}, sandbox.Row{"id": "y"}) // d and e come again
+				tx.InsertRows(id(1), 0, sandbox.Row{"id": rid("x")}, sandbox.Row{"id": rid("y")}) // d and e come again
 			}
 		})
 		page := func(n int) []string {
@@ -69,11 +69,11 @@ func TestTeammatesActs(t *testing.T) {
 	c := inPlace(t, sb)
 	var made string
 	sb.Do(func(tx *sandbox.Tx) {
-		made = tx.CreateList(sandbox.List{Name: "made", Rows: sandbox.Rows(sandbox.Row{"id": "m"})})
+		made = tx.CreateList(sandbox.List{Name: "made", Rows: sandbox.Rows(sandbox.Row{"id": rid("m")})})
 		tx.MoveList(made, id(1))
 		tx.RenameList(made, "renamed")
 		tx.DeleteList(id(12))
-		ids := tx.AddRows(made, sandbox.Row{"n": 1}, sandbox.Row{"id": "n"})
+		ids := tx.AddRows(made, sandbox.Row{"n": 1}, sandbox.Row{"id": rid("n")})
 		tx.RemoveRows(made, ids[0])
 		tx.AddCredits(5, "gift")
 		tx.ConnectCRM("crm-3")
@@ -101,11 +101,12 @@ func TestSenselessActsAreReported(t *testing.T) {
 		"create: other folder":   func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x", FolderID: id(2)}) },
 		"move":                   func(tx *sandbox.Tx) { tx.MoveList(id(11), id(77)) },
 		"move: other folder":     func(tx *sandbox.Tx) { tx.MoveList(id(11), id(2)) },
-		"add: there already":     func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "r1"}) },
-		"add: twice":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "q"}, sandbox.Row{"id": "q"}) },
+		"add: there already":     func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": rid("r1")}) },
+		"add: twice":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": rid("q")}, sandbox.Row{"id": rid("q")}) },
+		"add: no id":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "ada"}) },
 		"add: no list":           func(tx *sandbox.Tx) { tx.AddRows(id(77), sandbox.Row{}) },
 		"insert: too far":        func(tx *sandbox.Tx) { tx.InsertRows(id(11), 3, sandbox.Row{}) },
-		"remove":                 func(tx *sandbox.Tx) { tx.RemoveRows(id(11), "r1", "gone") },
+		"remove":                 func(tx *sandbox.Tx) { tx.RemoveRows(id(11), rid("r1"), rid("gone")) },
 		"credits":                func(tx *sandbox.Tx) { tx.AddCredits(-1, "too much") },
 		"connect":                func(tx *sandbox.Tx) { tx.ConnectCRM("unheard-of") },
 		"disconnect":             func(tx *sandbox.Tx) { tx.DisconnectCRM("crm-1") },

@@ -39,25 +39,28 @@ func envelope(code, message, param, requestID string) []byte {
 }
 
 type wirePages struct {
-	PageNum      int `json:"pageNum"`
-	TotalPages   int `json:"totalPages"`
-	TotalRecords int `json:"totalRecords"`
+	PageNum      int64 `json:"pageNum"`
+	TotalPages   int   `json:"totalPages"`
+	TotalRecords int   `json:"totalRecords"`
 }
 
 // paging is what a request asks of a listing in pages.
-type paging struct{ limit, pageNum int }
+type paging struct {
+	limit   int
+	pageNum int64 // also on 32 bits, any page may be asked for
+}
 
 func (q *params) paging(fallback int) paging {
-	return paging{q.number("limit", 1000, fallback), q.number("pageNum", 0, 1)}
+	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1)}
 }
 
 // of is the part of n things that the page shows.
 func (p paging) of(n int) (from, to int, pages wirePages) {
 	pages = wirePages{PageNum: p.pageNum, TotalPages: (n + p.limit - 1) / p.limit, TotalRecords: n}
-	if p.pageNum > pages.TotalPages {
+	if p.pageNum > int64(pages.TotalPages) {
 		return n, n, pages
 	}
-	from = (p.pageNum - 1) * p.limit
+	from = int(p.pageNum-1) * p.limit
 	return from, min(n, from+p.limit), pages
 }
 

@@ -20,7 +20,7 @@ func crmLists() sandbox.Option {
 	return sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		CRM: sandbox.CRM{Connected: []string{"crm-2"}},
 		Lists: []sandbox.List{
-			{ID: id(1), Name: "people", Rows: sandbox.Rows(sandbox.Row{"id": "r1"}, sandbox.Row{"id": "r2"})},
+			{ID: id(1), Name: "people", Rows: sandbox.Rows(sandbox.Row{"id": rid("r1")}, sandbox.Row{"id": rid("r2")})},
 			{ID: id(2), Name: "firms", EntityType: sandbox.CompanyList},
 		},
 	}}})
@@ -36,7 +36,7 @@ func TestCRMPush(t *testing.T) {
 
 		pushes := sb.CRMPushes()
 		require.Len(t, pushes, 2)
-		require.Equal(t, sandbox.CRMPush{Time: start, RequestID: "req_000001", CRM: "crm-2", ListID: id(1), ContactIDs: []string{"r1", "r2"}}, pushes[0])
+		require.Equal(t, sandbox.CRMPush{Time: start, RequestID: "req_000001", CRM: "crm-2", ListID: id(1), ContactIDs: []string{rid("r1"), rid("r2")}}, pushes[0])
 		require.Equal(t, []string{id(7)}, pushes[1].ContactIDs, "not intersected with the list")
 		require.True(t, pushes[1].Overwrite)
 		require.Equal(t, sandbox.Outgoing{Time: start, RequestID: "req_000001", Kind: "crm", To: "crm-2", Count: 2}, sb.Outbox()[0])
@@ -213,7 +213,7 @@ func TestAccount(t *testing.T) {
 		require.Equal(t, "spent in the app", sb.Ledger()[0].Reason)
 		r := c.get("/business/prospects/filter-options")
 		require.NotEmpty(t, r.ok(200)["filterOptions"])
-		require.Equal(t, "search.filter-options", r.header.Get("X-Sandbox-Assumed"))
-		require.Empty(t, r.header.Get("RateLimit-Limit"), "no limits are shown for this surface")
+		require.Equal(t, "search.filter-options, limits.unshown", r.header.Get("X-Sandbox-Assumed"))
+		r.requireRate(120, 119, 60)
 	})
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
@@ -24,7 +27,42 @@ type inventory struct {
 	Keys       []keyItem       `json:"keys"`
 	Lists      []listItem      `json:"lists"`
 	Folders    []folderItem    `json:"folders"`
+	Agents     []agentItem     `json:"agents"`
+	Campaigns  []campaignItem  `json:"campaigns"`
+	Facts      []factItem      `json:"facts"`
+	Hubs       []hubItem       `json:"hubs"`
+	Searches   []searchItem    `json:"savedSearches"`
+	CRM        crmItem         `json:"crm"`
+	Routes     []routeItem     `json:"routes"` // of -route
 	Workspaces []workspaceItem `json:"otherWorkspaces"`
+}
+
+type factItem struct {
+	ID       string `json:"id"`
+	Category string `json:"category"`
+	Hidden   bool   `json:"hidden"` // retired, or another team's: it answers like a missing one
+}
+
+type hubItem struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+type searchItem struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Companies bool   `json:"companies"`
+}
+
+type crmItem struct {
+	Supported []string `json:"supported"`
+	Connected []string `json:"connected"`
+}
+
+type routeItem struct {
+	Operation string `json:"operation"`
+	Route     string `json:"route"`
 }
 
 type keyItem struct {
@@ -66,7 +104,10 @@ type workspaceItem struct {
 // inventory describes the first workspace in full, and of the others what a foreign id needs.
 func (h *host) inventory() inventory {
 	box := h.current.Load()
-	inv := inventory{Keys: []keyItem{}, Folders: []folderItem{}, Workspaces: []workspaceItem{}}
+	inv := inventory{
+		Keys: []keyItem{}, Folders: []folderItem{}, Workspaces: []workspaceItem{}, Facts: []factItem{}, Hubs: []hubItem{}, Searches: []searchItem{},
+		Routes: append([]routeItem{}, h.cfg.routes...),
+	}
 	for i, ws := range box.Snapshot().Workspaces {
 		if i > 0 {
 			inv.Workspaces = append(inv.Workspaces, workspaceItem{ws.Name, box.Workspace(ws.Name).Token(), ws.Credits, listItems(ws)})
@@ -79,8 +120,24 @@ func (h *host) inventory() inventory {
 		for _, f := range ws.Folders {
 			inv.Folders = append(inv.Folders, folderItem(f))
 		}
+		inv.Agents, inv.Campaigns = agentItems(box.Tenant), campaignItems(box.Tenant)
+		inv.knowledge(ws)
 	}
 	return inv
+}
+
+// knowledge adds what else of a workspace has an id or a name to call it by.
+func (inv *inventory) knowledge(ws sandbox.Workspace) {
+	for _, f := range ws.Facts {
+		inv.Facts = append(inv.Facts, factItem{f.ID, f.Category, f.Retired || f.OtherTeam})
+	}
+	for _, b := range ws.Hubs {
+		inv.Hubs = append(inv.Hubs, hubItem{b.ID, b.Name, b.Status})
+	}
+	for _, s := range ws.SavedSearches {
+		inv.Searches = append(inv.Searches, searchItem{s.ID, s.Name, s.Companies})
+	}
+	inv.CRM = crmItem{append([]string{}, ws.CRM.Supported...), append([]string{}, ws.CRM.Connected...)}
 }
 
 // listItems leaves out what a listing never shows.
@@ -99,6 +156,25 @@ func listItems(ws sandbox.Workspace) []listItem {
 	return items
 }
 
+// quoted is a text as one word of a shell, whatever is in it.
+func quoted(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.:/@%+=,", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// printable is a text that keeps to its line and leaves the terminal as it is.
+func printable(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
 // announce tells how to reach the sandbox that listens at root.
 func (h *host) announce(stdout io.Writer, root string) error {
 	a := announcement{
@@ -111,13 +187,16 @@ func (h *host) announce(stdout io.Writer, root string) error {
 		return encode(stdout, a)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "The sandbox is running (seed %s, clock %s). Ctrl-C stops it.\n\n", h.source, h.cfg.clock)
-	fmt.Fprintf(&text, "export PROSPECTKIT_BASE_URL=%s\nexport PROSPECTKIT_TOKEN=%s\n\n", a.BaseURL, a.Token)
+	fmt.Fprintf(&text, "The sandbox is running (seed %s, clock %s). Ctrl-C stops it.\n\n", printable(h.source), h.cfg.clock)
+	fmt.Fprintf(&text, "export PROSPECTKIT_BASE_URL=%s\nexport PROSPECTKIT_TOKEN=%s\n\n", quoted(a.BaseURL), quoted(a.Token))
 	for _, l := range a.Lists {
-		fmt.Fprintf(&text, "list %s  %-11s %7d rows  %s\n", l.ID, l.EntityType, l.Rows, l.Name)
+		fmt.Fprintf(&text, "list %s  %-11s %7d rows  %s\n", l.ID, l.EntityType, l.Rows, printable(l.Name))
 	}
-	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s: '%s'\n  curl %sjournal\n\nDashboard: %[3]s\n",
-		a.Token, a.BaseURL+op.ListsList.Path, a.ControlURL)
+	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s '%s'\n  curl %sjournal\n\nDashboard: %[3]s\n",
+		quoted(a.Token+":"), a.BaseURL+op.ListsList.Path, a.ControlURL)
+	if h.cfg.clock == "real" {
+		text.WriteString("\nAgents and campaigns take their time: the first run of an agent ends after five minutes. With -clock x60 a minute takes a second.\n")
+	}
 	_, err := io.WriteString(stdout, text.String())
 	return err
 }

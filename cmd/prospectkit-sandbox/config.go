@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,9 @@ type config struct {
 	stateFile   string
 	clock       string
 	limits      bool
+	limitsOf    map[string]sandbox.Limit // of surfaces
+	prices      sandbox.Prices
+	routes      []routeItem
 	credits     int64 // negative is as seeded
 	latency     time.Duration
 	strict      bool
@@ -39,6 +43,12 @@ Usage: prospectkit-sandbox [flags]
 `
 
 const usageTail = `
+The document does not show the paths of three operations. To serve them where your program calls them:
+
+  -route 'agents.pause=POST /business/agents/{agentId}/pause'
+  -route 'campaigns.preview-step=POST /business/campaigns/{campaignId}/steps/{stepId}/preview'
+  -route 'contacts.timeline=GET /business/contacts/{contactId}/activities'
+
 A fault is OPERATION:WHEN:WHAT, for example
 
   -fault lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2
@@ -53,12 +63,15 @@ func parse(args []string, help io.Writer) (config, error) {
 	flags.SetOutput(io.Discard) // one line says more than one line and a page
 	flags.Usage = func() {}
 	flags.StringVar(&cfg.addr, "addr", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
-	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach")
+	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach, and answer under every host name")
 	flags.StringVar(&cfg.seed, "seed", "small", "what is there at first, `small|large:N|empty|FILE`: N rows, or a file with a state")
 	flags.Uint64Var(&cfg.seedNumber, "seed-number", 1, "another `number` makes other data of the same kind")
 	flags.StringVar(&cfg.stateFile, "state", "", "`file` that keeps the state: read instead of the seed if it exists, written while running and at the end")
 	flags.StringVar(&cfg.clock, "clock", "real", "`real|manual|manual:TIME|xN`: standing still, from a time on (RFC 3339), or N times as fast")
-	onOff(flags, &cfg.limits, "limits", "rate limits, `on|off`")
+	onOff(flags, &cfg.limits, "limits", "rate limits, `on|off`; off raises them to a million a minute")
+	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
+	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
+	flags.Func("route", "where to serve an operation whose path the document does not show, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
 	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
 	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every answer, which moves a manual clock")
 	flags.BoolVar(&cfg.strict, "strict", false, "answer 501 to whatever the document does not show")
@@ -106,7 +119,67 @@ func (cfg config) check() error {
 	if cfg.latency < 0 {
 		return fmt.Errorf("-latency: %v is negative", cfg.latency)
 	}
+	if cfg.stateFile != "" {
+		return wrap("-state", writable(filepath.Dir(cfg.stateFile)))
+	}
 	return nil
+}
+
+// addLimit reads SURFACE=MINUTE/DAY.
+func (cfg *config) addLimit(text string) error {
+	surface, numbers, _ := strings.Cut(text, "=")
+	minute, day, both := strings.Cut(numbers, "/")
+	perMinute, err := strconv.Atoi(minute)
+	perDay, errDay := strconv.Atoi(day)
+	if err != nil || errDay != nil || !both {
+		return errors.New("has to be like search=5/100: requests a minute and a day")
+	}
+	if cfg.limitsOf == nil {
+		cfg.limitsOf = map[string]sandbox.Limit{}
+	}
+	cfg.limitsOf[surface] = sandbox.Limit{PerMinute: perMinute, PerDay: perDay}
+	return tryOption(sandbox.Limits(map[string]sandbox.Limit{surface: cfg.limitsOf[surface]}))
+}
+
+// addPrice reads OPERATION=CREDITS.
+func (cfg *config) addPrice(text string) error {
+	operation, number, _ := strings.Cut(text, "=")
+	credits, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return errors.New("has to be like search.prospects=2")
+	}
+	if cfg.prices == nil {
+		cfg.prices = sandbox.Prices{}
+	}
+	cfg.prices[operation] = credits
+	return tryOption(sandbox.WithPrices(sandbox.Prices{operation: credits}))
+}
+
+// addRoute reads OPERATION=METHOD PATH.
+func (cfg *config) addRoute(text string) error {
+	operation, route, _ := strings.Cut(text, "=")
+	cfg.routes = append(cfg.routes, routeItem{operation, route})
+	opts := make([]sandbox.Option, len(cfg.routes))
+	for i, r := range cfg.routes {
+		opts[i] = sandbox.WithRoute(r.Operation, r.Route)
+	}
+	return tryOption(opts...)
+}
+
+// tryOption tries options on a sandbox that nobody uses.
+func tryOption(opts ...sandbox.Option) error {
+	var t trial
+	sandbox.New(&t, opts...)
+	return errors.Join(t...)
+}
+
+// writable tries to write into a folder.
+func writable(dir string) error {
+	file, err := os.CreateTemp(dir, ".prospectkit-sandbox.*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name())) //nolint:gosec // made above
 }
 
 // isLoopback takes names for what they say: only localhost is this machine.

@@ -183,7 +183,7 @@ func TestStateIsSavedWhileRunning(t *testing.T) {
 		}
 		require.False(t, saved(), "nothing has changed")
 
-		req := httptest.NewRequestWithContext(t.Context(), "POST", "/api/v1/business/lists", bytes.NewBufferString(`{"name":"kept"}`))
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/api/v1/business/lists", bytes.NewBufferString(`{"name":"kept"}`))
 		req.Header.Set("Content-Type", "application/json")
 		req.SetBasicAuth(h.current.Load().Token(), "")
 		w := httptest.NewRecorder()

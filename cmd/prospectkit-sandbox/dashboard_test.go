@@ -60,6 +60,15 @@ func TestNewestRecords(t *testing.T) {
 	require.Equal(t, "req_000003", newest[1].(map[string]any)["requestId"])
 	require.Len(t, p.control(t, "GET", "journal?last=9", "").body["requests"], 3)
 	require.Empty(t, p.control(t, "GET", "ledger?last=0", "").body["entries"])
+	for range 2 {
+		_, err := p.api(t, "GET", "/business/nothing", "")
+		require.NoError(t, err)
+	}
+	p.ok(t, "GET", "/business/me", "")
+	failed := p.control(t, "GET", "journal?last=1&failures=true", "").body
+	require.EqualValues(t, []any{6.0, 2.0}, []any{failed["total"], failed["failures"]})
+	require.Len(t, failed["requests"], 1, "of the whole journal, not of its end")
+	require.Equal(t, "req_000005", failed["requests"].([]any)[0].(map[string]any)["requestId"])
 	for _, path := range []string{"journal?last=-1", "ledger?last=x", "journal?last="} {
 		require.Equal(t, http.StatusBadRequest, p.control(t, "GET", path, "").StatusCode, path)
 	}
@@ -72,6 +81,9 @@ func TestOverview(t *testing.T) {
 	require.Equal(t, "small", o["seed"])
 	require.Empty(t, o["problems"])
 	require.NotEmpty(t, o["agents"])
+	require.EqualValues(t, len(o["lists"].([]any)), o["listCount"])
+	require.Len(t, o["lists"], len(p.Lists))
+	require.EqualValues(t, 84, o["lists"].([]any)[len(p.Lists)-1].(map[string]any)["rows"])
 	sends := map[string]any{}
 	for _, c := range o["campaigns"].([]any) {
 		maps.Copy(sends, c.(map[string]any)["sends"].(map[string]any))

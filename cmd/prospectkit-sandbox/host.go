@@ -65,8 +65,15 @@ func (h *host) options() []sandbox.Option {
 	if !h.cfg.limits {
 		opts = append(opts, sandbox.NoLimits())
 	}
+	opts = append(opts, sandbox.Limits(h.cfg.limitsOf), sandbox.WithPrices(h.cfg.prices))
+	for _, r := range h.cfg.routes {
+		opts = append(opts, sandbox.WithRoute(r.Operation, r.Route))
+	}
 	if h.cfg.credits >= 0 {
 		opts = append(opts, sandbox.Credits(h.cfg.credits))
+	}
+	if h.cfg.allowRemote {
+		opts = append(opts, sandbox.AllowRemote())
 	}
 	if h.cfg.strict {
 		opts = append(opts, sandbox.Strict())

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"net/http"
 	"time"
+
+	"example.com/prospectkit/sandbox"
 )
 
 // overview is what the dashboard shows beside the records.
 type overview struct {
 	Seed       string         `json:"seed"`
 	Workspaces []string       `json:"workspaces"`
+	Lists      []shownList    `json:"lists"`     // newest first, system lists apart: a hundred at most
+	ListCount  int            `json:"listCount"` // of all of them
 	Agents     []agentItem    `json:"agents"`
 	Campaigns  []campaignItem `json:"campaigns"`
 	Outbox     int            `json:"outbox"` // messages and pushes that would have left
@@ -31,6 +35,7 @@ type campaignItem struct {
 	Name                 string         `json:"name"`
 	Status               string         `json:"status"`
 	InitializationStatus string         `json:"initializationStatus"`
+	Steps                []string       `json:"steps"` // their ids, in their order
 	Sends                map[string]int `json:"sends"` // by state
 }
 
@@ -40,21 +45,61 @@ func (h *host) getOverview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o := overview{
-		Seed: h.source, Agents: []agentItem{}, Campaigns: []campaignItem{}, Outbox: len(tenant.Outbox()),
+		Seed: h.source, Agents: agentItems(tenant), Campaigns: campaignItems(tenant), Outbox: len(tenant.Outbox()),
 		Problems: append([]string{}, h.current.Load().Problems()...),
 	}
 	for _, ws := range h.seed.Workspaces {
 		o.Workspaces = append(o.Workspaces, ws.Name)
 	}
-	for _, a := range tenant.Agents() {
-		o.Agents = append(o.Agents, agentItem{a.ID, a.Name, a.Type, cmp.Or(a.Status, "initializing"), a.Runs, a.Delivered, a.NextAt})
+	o.showLists(tenant.Lists())
+	respond(w, http.StatusOK, o)
+}
+
+// shownList is a list as the dashboard shows it.
+type shownList struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	EntityType string `json:"entityType"`
+	Rows       int    `json:"rows"`
+}
+
+const mostLists = 100
+
+// showLists shows the newest lists, and tells how many there are.
+func (o *overview) showLists(lists []sandbox.List) {
+	o.Lists = []shownList{}
+	for _, l := range lists {
+		if l.System {
+			continue
+		}
+		if o.ListCount++; o.ListCount <= mostLists {
+			o.Lists = append(o.Lists, shownList{l.ID, l.Name, l.EntityType, len(l.Rows)})
+		}
 	}
+}
+
+func agentItems(tenant *sandbox.Tenant) []agentItem {
+	items := []agentItem{}
+	for _, a := range tenant.Agents() {
+		items = append(items, agentItem{a.ID, a.Name, a.Type, cmp.Or(a.Status, "initializing"), a.Runs, a.Delivered, a.NextAt})
+	}
+	return items
+}
+
+func campaignItems(tenant *sandbox.Tenant) []campaignItem {
+	items := []campaignItem{}
 	for _, c := range tenant.Campaigns() {
-		item := campaignItem{c.ID, c.Name, cmp.Or(c.Status, "draft"), cmp.Or(c.InitializationStatus, "completed"), map[string]int{}}
+		item := campaignItem{
+			ID: c.ID, Name: c.Name, Status: cmp.Or(c.Status, "draft"), InitializationStatus: cmp.Or(c.InitializationStatus, "completed"),
+			Steps: []string{}, Sends: map[string]int{},
+		}
+		for _, s := range c.Steps {
+			item.Steps = append(item.Steps, s.ID)
+		}
 		for _, s := range c.Sends {
 			item.Sends[cmp.Or(s.State, "scheduled")]++
 		}
-		o.Campaigns = append(o.Campaigns, item)
+		items = append(items, item)
 	}
-	respond(w, http.StatusOK, o)
+	return items
 }

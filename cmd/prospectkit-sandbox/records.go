@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
 )
 
 // newest cuts records, oldest first, to as many as the query asks for with ?last=N.
@@ -39,7 +40,14 @@ func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 		Credits   int64     `json:"credits"`
 		Fault     string    `json:"fault"`
 	}
-	requests, ok := newest(w, r, h.current.Load().Journal())
+	requests := h.current.Load().Journal()
+	total := len(requests)
+	failed := slices.DeleteFunc(slices.Clone(requests), func(e sandbox.Entry) bool { return e.Status >= 200 && e.Status < 300 && e.Fault == "" })
+	failures := len(failed)
+	if r.URL.Query().Get("failures") == "true" {
+		requests = failed
+	}
+	requests, ok := newest(w, r, requests)
 	if !ok {
 		return
 	}
@@ -48,7 +56,7 @@ func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 		entries[i] = entry(e)
 		entries[i].Effects = append([]string{}, e.Effects...) // never null
 	}
-	respond(w, http.StatusOK, map[string]any{"requests": entries})
+	respond(w, http.StatusOK, map[string]any{"requests": entries, "total": total, "failures": failures})
 }
 
 func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {

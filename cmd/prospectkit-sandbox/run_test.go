@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -222,10 +224,79 @@ func TestStateOutlivesTheProcess(t *testing.T) {
 }
 
 func TestUnwritableStateIsAFailure(t *testing.T) {
-	p := start(t, "-state", filepath.Join(t.TempDir(), "missing", "state.json"))
+	dir := filepath.Join(t.TempDir(), "folder")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	p := start(t, "-state", filepath.Join(dir, "state.json"))
+	require.NoError(t, os.Remove(dir))
 	code, _ := p.stop()
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, p.stderr.String(), "save the state")
+}
+
+// What the start text says goes to a terminal, and through eval into a shell: names and tokens are no more than text there.
+func TestTheStartTextIsSafe(t *testing.T) {
+	const token, name = `x$(touch /tmp/no)y"'` + "`id`; z", "A\nexport PROSPECTKIT_TOKEN=evil\x1b[2J\u202e"
+	h := newTestHost(t, "-seed", seedFile(t, sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name: "main", Keys: []sandbox.Key{{Token: token}}, Lists: []sandbox.List{{Name: name}, {Name: "Ménage à trois, 日本"}},
+	}}}))
+	var text bytes.Buffer
+	require.NoError(t, h.announce(&text, "http://127.0.0.1:1"))
+	require.Contains(t, text.String(), "export PROSPECTKIT_TOKEN='x$(touch /tmp/no)y\"'\\''`id`; z'\n")
+	require.Contains(t, text.String(), `rows  "A\nexport PROSPECTKIT_TOKEN=evil\x1b[2J\u202e"`)
+	require.Contains(t, text.String(), "rows  Ménage à trois, 日本\n")
+	require.Equal(t, 2, strings.Count(text.String(), "\nexport "), "the base URL and the token")
+	require.Contains(t, text.String(), "-clock x60")
+	for _, r := range text.String() {
+		require.True(t, r == '\n' || unicode.IsPrint(r), "%q", r)
+	}
+	require.Equal(t, "''", quoted(""))
+}
+
+func seedFile(t *testing.T, state sandbox.State) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, writeState(path, state))
+	return path
+}
+
+// A program that starts the command learns of everything that has an id, and moves, prices and limits what it wants.
+func TestEverythingIsAnnouncedAndCanBeSet(t *testing.T) {
+	p := start(t, "-limit", "agents=2/7", "-limit", "imports=0/3", "-limits", "off", "-price", "search.prospects=3", "-credits", "50",
+		"-route", "agents.pause=POST /business/agents/{agentId}/pause", "-route", "contacts.timeline=GET /business/contacts/{contactId}/activities")
+	require.NotEmpty(t, p.Facts)
+	require.NotEmpty(t, p.Hubs)
+	require.NotEmpty(t, p.Searches)
+	require.Len(t, p.CRM.Supported, 5)
+	require.NotEmpty(t, p.CRM.Connected)
+	require.Equal(t, "agents.pause", p.Routes[0].Operation)
+	var active, steps string
+	for _, a := range p.Agents {
+		if a.Status == "active" {
+			active = a.ID
+		}
+	}
+	for _, c := range p.Campaigns {
+		if len(c.Steps) > 0 {
+			steps = c.ID
+		}
+	}
+	require.NotEmpty(t, steps)
+	paused := p.ok(t, "POST", "/business/agents/"+active+"/pause", "")
+	require.Equal(t, "2", paused.Header.Get("RateLimit-Limit"))
+	require.Equal(t, "3", p.ok(t, "POST", "/business/imports/presign", "{}").Header.Get("RateLimit-Limit"))
+	require.Equal(t, "999999", p.ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Remaining"), "the others as -limits says")
+	p.ok(t, "POST", "/business/prospects/search", `{"filters":{},"size":10}`)
+	require.EqualValues(t, 20, p.control(t, "GET", "ledger", "").body["balance"])
+
+	for _, args := range [][]string{
+		{"-limit", "search"}, {"-limit", "search=5"}, {"-limit", "nobody=1/1"}, {"-limit", "search=-1/1"}, {"-price", "lists.list=1"}, {"-price", "search.prospects=x"},
+		{"-price", "search.prospects=-1"}, {"-route", "agents.pause"}, {"-route", "lists.list=GET /x"}, {"-route", "agents.pause=POST /x"},
+		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"}, {"-state", filepath.Join(t.TempDir(), "no", "state.json")},
+	} {
+		var stderr lockedBuffer
+		require.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &stderr), args)
+		require.Contains(t, stderr.String(), args[0])
+	}
 }
 
 func TestFlagsShapeTheSandbox(t *testing.T) {
@@ -234,8 +305,9 @@ func TestFlagsShapeTheSandbox(t *testing.T) {
 		require.EqualValues(t, 5_000, start(t).Credits)
 	})
 	t.Run("limits", func(t *testing.T) {
-		require.NotEmpty(t, start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
-		require.Empty(t, start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+		require.Equal(t, "120", start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+		raised := start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header
+		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and told as ever")
 	})
 	t.Run("strict", func(t *testing.T) {
 		a, err := start(t, "-strict").api(t, "GET", "/business/credits", "")
@@ -306,7 +378,9 @@ func TestPortInUse(t *testing.T) {
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.BaseURL, "http://"), "/api/v1")
 	var stderr bytes.Buffer
 	require.Equal(t, exitFailure, run(t.Context(), []string{"-addr", addr}, io.Discard, &stderr))
-	require.Contains(t, stderr.String(), "in use")
+	_, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr)
+	require.Error(t, err)
+	require.Contains(t, stderr.String(), err.Error(), "each system has its own words")
 }
 
 func TestManualClockStartsBehindTheState(t *testing.T) {

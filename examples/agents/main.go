@@ -16,13 +16,17 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+const usage = `Usage: agents
+
+Starts an agent without a surprise on the bill, waits for its run and shows what it delivered and cost.
+It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
+`
+
 func main() {
+	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "agents:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, out))
 }
 
 const maxSpend = 1000 // credits that one run may cost
@@ -52,6 +56,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err := draft(ctx, client, out, spec); err != nil {
 		return err
 	}
+	fmt.Fprintln(out, "Starting the agent. The answer gets lost, so the client looks for some seconds what became of it ...")
 	agent, err := client.Agents.CreateAndStart(ctx, spec)
 	if err != nil {
 		return err

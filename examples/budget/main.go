@@ -18,13 +18,17 @@ import (
 	"example.com/prospectkit"
 )
 
+const usage = `Usage: budget [-svg FILE]
+
+Reads a thousand pages twice, without a limiter and with the client's rate budget, and draws both into one chart.
+It runs on a sandbox in virtual time, needs no account, and reads nothing from the environment.
+
+`
+
 func main() {
-	file := flag.String("svg", filepath.Join("out", "budget.svg"), "where the chart goes")
-	flag.Parse()
-	if err := run(*file, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "budget:", err)
-		os.Exit(1)
-	}
+	file := flag.String("svg", filepath.Join("out", "budget.svg"), "write the chart into this `file`")
+	out := begin(usage)
+	out.end(run(*file, out))
 }
 
 func run(file string, out io.Writer) error {
@@ -52,8 +56,11 @@ func run(file string, out io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
 	}
+	if err := os.WriteFile(file, draw(pulls[0], pulls[1]), 0o600); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "\nThe chart is in %s\n", file)
-	return os.WriteFile(file, draw(pulls[0], pulls[1]), 0o600)
+	return nil
 }
 
 // virtually records in a bubble of testing/synctest, where waiting takes no time. The client needs no clock of its own for that.

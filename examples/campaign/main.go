@@ -16,13 +16,17 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+const usage = `Usage: campaign
+
+Approves a campaign once, although the service refuses it first and an answer is lost later, and shows what was sent.
+It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
+`
+
 func main() {
+	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "campaign:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, out))
 }
 
 const listID = "a00000000000000000000001"
@@ -95,12 +99,29 @@ func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (ca
 	if status := settled.Text("initializationStatus"); status != string(prospectkit.InitializationCompleted) {
 		return "", fmt.Errorf("the campaign could not be initialized: %s", status)
 	}
-	steps, err := client.Campaigns.Steps(ctx, campaignID)
+	fmt.Fprintf(out, "Campaign %q is initialized. Its steps:\n", settled.Text("name"))
+	return campaignID, showSteps(ctx, client, out, campaignID)
+}
+
+// showSteps reads what will be sent, before it is. The names of the fields are those of the sandbox, apart from sequenceNumber.
+func showSteps(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
+	response, err := client.Campaigns.Steps(ctx, campaignID)
 	if err != nil {
-		return "", err
+		return err
 	}
-	fmt.Fprintf(out, "Campaign %q is initialized. Its steps: %s\n", settled.Text("name"), steps.Raw())
-	return campaignID, nil
+	var found struct {
+		Steps []struct {
+			SequenceNumber      int
+			Type, Subject, Body string
+		}
+	}
+	if err := response.Decode(&found); err != nil {
+		return err
+	}
+	for _, step := range found.Steps {
+		fmt.Fprintf(out, "  %d. %s: %q\n     %q\n", step.SequenceNumber, step.Type, step.Subject, step.Body)
+	}
+	return nil
 }
 
 // approve lets the campaign go. Whatever happens to the answer, nothing sends the approval again.

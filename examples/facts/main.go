@@ -17,17 +17,21 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+const usage = `Usage: facts
+
+Checks the claim of a learned fact before it is sent, and shows what the service refuses.
+It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
+`
+
 func main() {
+	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "facts:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, out))
 }
 
 const (
-	draft = "After the renewal date, a customer (jo@customer.example, +49 30 1234567) got a discount of 20,000 € – and stayed"
+	draft = "After the renewal date, a customer (jo@customer.example, +49 30 23125 678) got a discount of 20,000 € – and stayed"
 	claim = "A price that falls with the third year keeps customers who compare offers"
 )
 

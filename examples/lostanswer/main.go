@@ -15,13 +15,17 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+const usage = `Usage: lostanswer
+
+Creates lists over a connection that loses every third answer, and proves that none exists twice.
+It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
+`
+
 func main() {
+	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "lostanswer:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, out))
 }
 
 const wanted = 30

@@ -15,31 +15,34 @@ type Collector struct {
 	calls   *prometheus.HistogramVec
 	waits   *prometheus.HistogramVec
 	retries *prometheus.CounterVec
+
+	limit, used, left, waiting *prometheus.Desc
 }
 
-var (
-	windowLabels = []string{"surface", "window"}
-	limitDesc    = prometheus.NewDesc("prospectkit_budget_limit_requests", "Requests that a window allows.", windowLabels, nil)
-	usedDesc     = prometheus.NewDesc("prospectkit_budget_used_requests", "Requests sent over one length of a window.", windowLabels, nil)
-	leftDesc     = prometheus.NewDesc("prospectkit_budget_remaining_requests", "Requests left in a window.", windowLabels, nil)
-	waitingDesc  = prometheus.NewDesc("prospectkit_budget_waiting_calls", "Calls in line for the rate limit.", []string{"surface"}, nil)
-)
-
-// NewCollector returns a collector for the clients that share a budget. Register it, and give Observe to the clients.
-func NewCollector(budget *prospectkit.Budget) *Collector {
+// NewCollector returns a collector for the clients that share a budget. Register it, and give Observe to the clients. The workspace is a
+// label of every series, so that the collectors of several workspaces fit into one registry.
+func NewCollector(workspace string, budget *prospectkit.Budget) *Collector {
+	label := prometheus.Labels{"workspace": workspace}
+	gauge := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("prospectkit_budget_"+name, help, labels, label)
+	}
 	return &Collector{
 		budget: budget,
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prospectkit_call_duration_seconds", Help: "Duration of calls, with all attempts and waits.",
+			Name: "prospectkit_call_duration_seconds", Help: "Duration of calls, with all attempts and waits.", ConstLabels: label,
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300},
 		}, []string{"operation", "outcome", "code"}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prospectkit_wait_seconds", Help: "Waits for a rate limit or before a repetition, as planned.",
+			Name: "prospectkit_wait_seconds", Help: "What calls waited for rate limits and before retries, if they did.", ConstLabels: label,
 			Buckets: []float64{.1, .5, 1, 5, 10, 30, 60, 120, 300, 900, 3600},
 		}, []string{"surface"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prospectkit_retries_total", Help: "Attempts beyond the first of a call.",
+			Name: "prospectkit_retries_total", Help: "Attempts beyond the first of a call.", ConstLabels: label,
 		}, []string{"operation"}),
+		limit:   gauge("limit_requests", "Requests that a window allows.", "surface", "window"),
+		used:    gauge("used_requests", "Requests sent over one length of a window.", "surface", "window"),
+		left:    gauge("remaining_requests", "Requests left in a window.", "surface", "window"),
+		waiting: gauge("waiting_calls", "Calls that wait for the rate limit.", "surface"),
 	}
 }
 
@@ -50,9 +53,10 @@ func (c *Collector) Observe(_ context.Context, e prospectkit.Event) {
 		if e.Attempt > 1 {
 			c.retries.WithLabelValues(e.Op).Inc()
 		}
-	case prospectkit.EventWait:
-		c.waits.WithLabelValues(string(e.Surface)).Observe(e.Wait.Seconds())
 	case prospectkit.EventCall:
+		if e.Waited > 0 {
+			c.waits.WithLabelValues(string(e.Surface)).Observe(e.Waited.Seconds())
+		}
 		code := e.Code
 		if !code.Known() {
 			code = ""
@@ -67,7 +71,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	for _, v := range []prometheus.Collector{c.calls, c.waits, c.retries} {
 		v.Describe(out)
 	}
-	for _, d := range []*prometheus.Desc{limitDesc, usedDesc, leftDesc, waitingDesc} {
+	for _, d := range []*prometheus.Desc{c.limit, c.used, c.left, c.waiting} {
 		out <- d
 	}
 }
@@ -82,14 +86,14 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, s := range c.budget.Snapshot() {
 		surface := string(s.Surface)
-		gauge(waitingDesc, s.Waiting, surface)
+		gauge(c.waiting, s.Waiting, surface)
 		for name, w := range map[string]prospectkit.WindowBudget{"minute": s.Minute, "day": s.Day} {
-			gauge(usedDesc, w.Used, surface, name)
+			gauge(c.used, w.Used, surface, name)
 			if w.Limit > 0 {
-				gauge(limitDesc, w.Limit, surface, name)
+				gauge(c.limit, w.Limit, surface, name)
 			}
 			if w.Remaining >= 0 {
-				gauge(leftDesc, w.Remaining, surface, name)
+				gauge(c.left, w.Remaining, surface, name)
 			}
 		}
 	}

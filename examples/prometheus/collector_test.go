@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +17,7 @@ func TestCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		budget := prospectkit.NewBudget()
-		collector := NewCollector(budget)
+		collector := NewCollector("acme", budget)
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
 			prospectkit.WithBudget(budget), prospectkit.WithObserver(collector.Observe))
 		require.NoError(t, err)
@@ -33,17 +34,19 @@ func TestCollector(t *testing.T) {
 		problems, err := testutil.CollectAndLint(collector)
 		require.NoError(t, err)
 		require.Empty(t, problems)
-		text := scrape(t.Context(), collector)
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(collector, NewCollector("globex", prospectkit.NewBudget()))
+		text := scrape(t.Context(), registry)
 		for _, line := range []string{
-			`prospectkit_retries_total{operation="account.me"} 1`,
-			`prospectkit_wait_seconds_count{surface="account"} 1`,
-			`prospectkit_wait_seconds_bucket{surface="account",le="10"} 0`,
-			`prospectkit_call_duration_seconds_count{code="",operation="lists.create",outcome="unknown"} 1`,
-			`prospectkit_call_duration_seconds_count{code="",operation="lists.create",outcome="not applied"} 1`,
-			`prospectkit_budget_limit_requests{surface="account",window="minute"} 120`,
-			`prospectkit_budget_limit_requests{surface="account",window="day"} 10000`,
-			`prospectkit_budget_used_requests{surface="lists",window="minute"} 2`,
-			`prospectkit_budget_waiting_calls{surface="lists"} 0`,
+			`prospectkit_retries_total{operation="account.me",workspace="acme"} 1`,
+			`prospectkit_wait_seconds_count{surface="account",workspace="acme"} 1`,
+			`prospectkit_wait_seconds_bucket{surface="account",workspace="acme",le="10"} 0`,
+			`prospectkit_call_duration_seconds_count{code="",operation="lists.create",outcome="unknown",workspace="acme"} 1`,
+			`prospectkit_call_duration_seconds_count{code="",operation="lists.create",outcome="not applied",workspace="acme"} 1`,
+			`prospectkit_budget_limit_requests{surface="account",window="minute",workspace="acme"} 120`,
+			`prospectkit_budget_limit_requests{surface="account",window="day",workspace="acme"} 10000`,
+			`prospectkit_budget_used_requests{surface="lists",window="minute",workspace="acme"} 2`,
+			`prospectkit_budget_waiting_calls{surface="lists",workspace="acme"} 0`,
 		} {
 			require.Contains(t, text, line+"\n")
 		}
@@ -55,6 +58,9 @@ func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		require.NoError(t, run(t.Context(), &out))
-		require.Contains(t, out.String(), `prospectkit_retries_total{operation="lists.list"} 1`)
+		require.Contains(t, out.String(), `prospectkit_retries_total{operation="lists.list",`)
+		for _, workspace := range []string{"acme", "globex"} {
+			require.Contains(t, out.String(), `prospectkit_budget_remaining_requests{surface="lists",window="minute",workspace="`+workspace+`"} 119`)
+		}
 	})
 }

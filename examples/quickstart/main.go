@@ -2,7 +2,7 @@
 // account, pages through lists, streams filtered rows into a CSV file, creates a list twice and branches on the typed error,
 // while the service fails once and limits once.
 //
-// With PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN set, its read-only part runs against that service instead.
+// With PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN set, its read-only part runs against that service.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync/atomic"
+	"strings"
 	"time"
 
 	"example.com/prospectkit"
@@ -23,20 +23,26 @@ import (
 	"example.com/prospectkit/sandbox/fixture"
 )
 
+const usage = `Usage: quickstart [-out FILE]
+
+Reads the account and its lists, and streams filtered rows of the largest contact list into a CSV file.
+
+With PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN in the environment it reads from that service, and changes nothing there. With
+neither it runs on a sandbox, creates a list there as well, and shows how failures are survived.
+
+`
+
 func main() {
-	file := flag.String("out", filepath.Join("out", "quickstart.csv"), "where the rows go")
-	flag.Parse()
+	file := flag.String("out", filepath.Join("out", "quickstart.csv"), "write the rows into this `file`")
+	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *file, os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "quickstart:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, *file, out))
 }
 
-func run(ctx context.Context, file string, out, progress io.Writer) error {
-	var stats stats
-	client, demo, err := connect(ctx, out, &stats)
+func run(ctx context.Context, file string, out io.Writer) error {
+	stats := &stats{out: out}
+	client, demo, err := connect(ctx, out, stats)
 	if err != nil {
 		return err
 	}
@@ -51,8 +57,9 @@ func run(ctx context.Context, file string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
+	rows := 0
 	if list != nil {
-		if err := export(ctx, client, list, file, out, progress, &stats); err != nil {
+		if rows, err = export(ctx, client, list, file, out); err != nil {
 			return err
 		}
 	}
@@ -61,20 +68,20 @@ func run(ctx context.Context, file string, out, progress io.Writer) error {
 			return err
 		}
 	}
-	stats.report(out)
+	stats.report(rows)
 	return nil
 }
 
 // connect returns a client for the service in the environment, or for a sandbox that fails once and limits once.
 func connect(ctx context.Context, out io.Writer, s *stats) (client *prospectkit.Client, demo bool, err error) {
 	observe := prospectkit.WithObserver(s.observe)
-	if os.Getenv(prospectkit.EnvBaseURL) != "" {
-		client, err = prospectkit.FromEnv(observe)
+	if os.Getenv(prospectkit.EnvBaseURL) != "" || os.Getenv(prospectkit.EnvToken) != "" { // half of an account is a mistake
+		client, err = prospectkit.FromEnv(observe, prospectkit.ReadOnly())
 		return client, false, err
 	}
 	sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))
+	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(1))
 	sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
-	sb.Fail("lists.rows", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(1))
 	server, err := sb.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, true, err
@@ -91,7 +98,8 @@ func showLists(ctx context.Context, client *prospectkit.Client, out io.Writer) (
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(out, "  %-32s %5d contacts %5d companies\n", list.Name, list.ContactsCount, list.CompaniesCount)
+		name := strings.Join(strings.Fields(list.Name), " ") // in one line, whatever it holds
+		fmt.Fprintf(out, "  %-32s %5d contacts %5d companies\n", name, list.ContactsCount, list.CompaniesCount)
 		if list.Kind == prospectkit.ContactList && (largest == nil || list.ContactsCount > largest.ContactsCount) {
 			largest = list
 		}
@@ -99,51 +107,68 @@ func showLists(ctx context.Context, client *prospectkit.Client, out io.Writer) (
 	return largest, nil
 }
 
-// export streams the rows of contacts in companies of more than fifty people into a CSV file.
-func export(
-	ctx context.Context, client *prospectkit.Client, list *prospectkit.List, file string, out, progress io.Writer, s *stats,
-) error {
+// export streams the rows of contacts in companies of more than fifty people into a CSV file. The file appears when it is complete: what
+// an earlier run wrote stays until then. It is for nobody else to read, as it tells of people.
+func export(ctx context.Context, client *prospectkit.Client, list *prospectkit.List, file string, out io.Writer) (rows int, err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return err
+		return 0, err
 	}
-	f, err := os.Create(file) //nolint:gosec // the user names the file
+	partial, err := os.CreateTemp(filepath.Dir(file), ".quickstart-*") // 0600
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer f.Close() // closed and checked below; this is for the error paths
-	w := csv.NewWriter(f)
+	defer os.Remove(partial.Name()) // fails once it has been renamed
+	defer partial.Close()           // closed and checked below; this is for the error paths
+	if rows, err = write(ctx, client, list.ID, partial); err != nil {
+		return 0, err
+	}
+	if err := partial.Close(); err != nil {
+		return 0, err
+	}
+	if err := os.Rename(partial.Name(), file); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(out, "\nWrote %d of %d rows of %q to %s: the contacts in companies of more than 50 people.\n",
+		rows, list.ContactsCount, list.Name, file)
+	return rows, nil
+}
+
+func write(ctx context.Context, client *prospectkit.Client, listID string, to io.Writer) (rows int, err error) {
+	w := csv.NewWriter(to)
 	columns := []string{"id", "firstName", "lastName", "jobTitle", "company.name", "address.city"}
 	if err := w.Write(columns); err != nil {
-		return err
+		return 0, err
 	}
-	rows := client.Lists.Rows(ctx, list.ID, prospectkit.RowsParams{
+	params := prospectkit.RowsParams{
 		Limit: 50, // small pages, to have something to watch
 		Filter: prospectkit.ContactFilter{
 			Employees: prospectkit.AnyHeadcount(prospectkit.HeadcountFrom(51)),
 		},
 		Sort: prospectkit.Ascending(prospectkit.ByLastName),
-	})
-	for row, err := range rows {
+	}
+	record := make([]string, len(columns))
+	for row, err := range client.Lists.Rows(ctx, listID, params) {
 		if err != nil {
-			return err
+			return rows, err
 		}
-		record := make([]string, len(columns))
 		for i, column := range columns {
-			record[i] = row.Text(column)
+			record[i] = cell(row.Text(column))
 		}
 		if err := w.Write(record); err != nil {
-			return err
+			return rows, err
 		}
-		if s.rows++; s.rows%25 == 0 {
-			fmt.Fprintf(progress, "  %d rows ...\n", s.rows)
-		}
+		rows++
 	}
 	w.Flush()
-	if err := errors.Join(w.Error(), f.Close()); err != nil {
-		return err
+	return rows, w.Error()
+}
+
+// cell keeps a spreadsheet from running a text as a formula: it shows the text after an apostrophe.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
+		return "'" + text
 	}
-	fmt.Fprintf(out, "\nWrote %d rows of %q to %s\n", s.rows, list.Name, file)
-	return nil
+	return text
 }
 
 // createTwice shows that an error is one branch.
@@ -165,31 +190,32 @@ func createTwice(ctx context.Context, client *prospectkit.Client, out io.Writer)
 	return nil
 }
 
-// stats counts what happened on the wire.
+// stats counts what happened on the wire, and tells what was survived.
 type stats struct {
-	requests, retries, failures atomic.Int64
-	waited                      atomic.Int64
-	rows                        int
+	out               io.Writer
+	requests, retries int
+	waited            time.Duration
 }
 
 func (s *stats) observe(_ context.Context, e prospectkit.Event) {
 	switch e.Kind {
 	case prospectkit.EventAttempt:
-		s.requests.Add(1)
+		s.requests++
 		if e.Attempt > 1 {
-			s.retries.Add(1)
+			s.retries++
 		}
-		if e.Status >= 500 || e.Status == 429 {
-			s.failures.Add(1)
+	case prospectkit.EventDecision:
+		if e.Status == 429 || e.Status >= 500 {
+			fmt.Fprintf(s.out, "  [%s got %d %s: %s]\n", e.Op, e.Status, e.Code, e.Next)
 		}
 	case prospectkit.EventWait:
-		s.waited.Add(int64(e.Wait))
+		fmt.Fprintf(s.out, "  [%s waits about %s]\n", e.Op, e.Wait.Round(10*time.Millisecond))
+	case prospectkit.EventCall:
+		s.waited += e.Waited
 	default:
 	}
 }
 
-func (s *stats) report(out io.Writer) {
-	fmt.Fprintf(out, "\n%d requests, %d failures survived by %d retries, waited %s, %d rows\n",
-		s.requests.Load(), s.failures.Load(), s.retries.Load(),
-		time.Duration(s.waited.Load()).Round(10*time.Millisecond), s.rows)
+func (s *stats) report(rows int) {
+	fmt.Fprintf(s.out, "\n%d requests, %d of them retries, waited %s, %d rows\n", s.requests, s.retries, s.waited.Round(10*time.Millisecond), rows)
 }

@@ -15,13 +15,17 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+const usage = `Usage: search
+
+Searches prospects for no more than it may cost, and proves what was paid.
+It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
+`
+
 func main() {
+	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "search:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, out))
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
@@ -46,7 +47,7 @@ func (b *bar) begin(rows, requests int) {
 
 // at sets the place: a list, the rows that are behind, and the requests that are ahead.
 func (b *bar) at(list string, rows, requests int) {
-	b.set(func() { b.name, b.rows, b.requests = list, rows, requests })
+	b.set(func() { b.name, b.rows, b.requests = printable(list), rows, requests })
 }
 
 // page counts the rows of one answer, or what an earlier process has read.
@@ -93,6 +94,16 @@ func (b *bar) draw(note string) {
 	}
 }
 
+// printable keeps a name from moving the cursor, or from taking more than its line.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, name)
+}
+
 const cells = 20
 
 func (b *bar) line(note string) string {
@@ -100,9 +111,9 @@ func (b *bar) line(note string) string {
 	if b.total > 0 {
 		full = cells * b.rows / b.total
 	}
-	left := "requests left: " + humanize.Comma(int64(b.requests))
+	left := humanize.Comma(int64(b.requests)) + " requests to go"
 	if d := b.forecast(b.requests).Round(time.Second); d > 0 {
-		left += fmt.Sprintf(", about %s", d)
+		left += fmt.Sprintf(", in about %s", d)
 	}
 	if note != "" {
 		left = note

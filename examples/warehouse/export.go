@@ -59,10 +59,22 @@ var csvHeader = []string{
 }
 
 func (r *record) csv() []string {
-	return []string{
+	line := []string{
 		r.ListID, r.List, r.Kind, r.ID, r.FirstName, r.LastName, r.JobTitle, r.City, r.Country, r.Company, r.Domain, r.Industry,
 		r.CreatedAt, r.UpdatedAt, r.Body,
 	}
+	for i, text := range line {
+		line[i] = cell(text)
+	}
+	return line
+}
+
+// cell keeps a spreadsheet from running a text as a formula: it shows the text after an apostrophe.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
+		return "'" + text
+	}
+	return text
 }
 
 // export writes all living rows into a file: CSV or Parquet, as its name says. The file appears when it is complete.

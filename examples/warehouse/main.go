@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -29,31 +30,57 @@ type config struct {
 	trustHeaders bool
 }
 
+const usage = `Usage: warehouse [flags]
+
+Copies all lists and their rows into a SQL database, and keeps the copy up to date. It may be killed at any moment and run again.
+
+With PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN in the environment it reads from that service, and changes nothing there. With
+neither it runs on a sandbox, twice. WAREHOUSE_DSN is what -dsn says, and stands in no list of processes: give a password there.
+
+`
+
+// envDSN names the database, as -dsn does.
+const envDSN = "WAREHOUSE_DSN"
+
 func main() {
 	var cfg config
 	flag.StringVar(&cfg.file, "db", filepath.Join("out", "warehouse.db"), "the SQLite `file`")
 	flag.StringVar(&cfg.dsn, "dsn", "", "a PostgreSQL database in its place: `postgres://...`")
 	flag.StringVar(&cfg.csv, "csv", "", "write all living rows into this `file`")
 	flag.StringVar(&cfg.parquet, "parquet", "", "write all living rows into this `file`")
-	flag.IntVar(&cfg.pageSize, "page", 1000, "rows a request, up to 1000")
+	flag.IntVar(&cfg.pageSize, "page", maxPage, "rows a request, up to 1000")
 	flag.DurationVar(&cfg.fullEvery, "full-every", 24*time.Hour, "read all rows of a list again after so long; 0 is always")
-	flag.BoolVar(&cfg.trustHeaders, "trust-headers", false, "pace by the answers alone, for a plan with limits of its own")
-	flag.Parse()
+	flag.BoolVar(&cfg.trustHeaders, "trust-headers", false, "pace by the responses alone, for a plan with limits of its own")
+	out := begin(usage)
+	if err := cfg.check(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	cfg.dsn = cmp.Or(cfg.dsn, os.Getenv(envDSN))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, cfg, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "warehouse:", err)
-		os.Exit(1)
-	}
+	out.end(run(ctx, cfg, os.Stdout, out))
 }
 
-func run(ctx context.Context, cfg config, out *os.File) (err error) {
+const maxPage = 1000 // rows, by the service's document
+
+func (c config) check() error {
+	switch {
+	case c.pageSize < 1 || c.pageSize > maxPage:
+		return fmt.Errorf("-page is %d, must be from 1 to %d", c.pageSize, maxPage)
+	case c.fullEvery < 0:
+		return fmt.Errorf("-full-every is %s, must not be negative", c.fullEvery)
+	}
+	return nil
+}
+
+func run(ctx context.Context, cfg config, terminal *os.File, out io.Writer) (err error) {
 	var limits []prospectkit.BudgetOption
 	if cfg.trustHeaders {
 		limits = append(limits, prospectkit.TrustHeaders())
 	}
 	budget, wire := prospectkit.NewBudget(limits...), new(wire)
-	bar := newBar(out, func(requests int) time.Duration { return budget.Forecast(prospectkit.SurfaceLists, requests) })
+	bar := newBar(terminal, func(requests int) time.Duration { return budget.Forecast(prospectkit.SurfaceLists, requests) })
 	client, baseURL, sb, err := connect(out, prospectkit.WithBudget(budget), prospectkit.WithObserver(wire.observe),
 		prospectkit.WithObserver(bar.observe), prospectkit.ReadOnly(), prospectkit.WithPriority(prospectkit.PriorityBatch),
 		prospectkit.WithMaxWait(time.Hour))
@@ -98,7 +125,8 @@ func run(ctx context.Context, cfg config, out *os.File) (err error) {
 
 // connect returns a client for the service in the environment, or for a sandbox.
 func connect(out io.Writer, opts ...prospectkit.Option) (client *prospectkit.Client, baseURL string, sb *sandbox.Sandbox, err error) {
-	if baseURL = os.Getenv(prospectkit.EnvBaseURL); baseURL != "" {
+	baseURL = os.Getenv(prospectkit.EnvBaseURL)
+	if baseURL != "" || os.Getenv(prospectkit.EnvToken) != "" { // half of an account is a mistake
 		client, err = prospectkit.FromEnv(opts...)
 		return client, baseURL, nil, err
 	}
@@ -111,6 +139,13 @@ func connect(out io.Writer, opts ...prospectkit.Option) (client *prospectkit.Cli
 func openStore(ctx context.Context, cfg config) (*store, error) {
 	if cfg.dsn == "" {
 		if err := os.MkdirAll(filepath.Dir(cfg.file), 0o750); err != nil {
+			return nil, err
+		}
+		file, err := os.OpenFile(cfg.file, os.O_CREATE|os.O_RDWR, 0o600) // SQLite would let everybody read of people
+		if err != nil {
+			return nil, err
+		}
+		if err := file.Close(); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 // The whole program, as somebody without an account runs it.
 func TestDemo(t *testing.T) {
 	t.Setenv(prospectkit.EnvBaseURL, "")
+	t.Setenv(prospectkit.EnvToken, "")
 	dir := t.TempDir()
 	cfg := config{
 		file: filepath.Join(dir, "new", "warehouse.db"), csv: filepath.Join(dir, "rows.csv"), parquet: filepath.Join(dir, "rows.PARQUET"),
@@ -26,7 +27,7 @@ func TestDemo(t *testing.T) {
 	require.NoError(t, err)
 	defer out.Close()
 	for range 2 {
-		require.NoError(t, run(t.Context(), cfg, out), "a sandbox is fresh every time, the warehouse is not")
+		require.NoError(t, run(t.Context(), cfg, out, out), "a sandbox is fresh every time, the warehouse is not")
 	}
 	text, err := os.ReadFile(out.Name())
 	require.NoError(t, err)
@@ -80,10 +81,10 @@ func TestBar(t *testing.T) {
 	b.observe(t.Context(), prospectkit.Event{Kind: prospectkit.EventWait, Wait: 90 * time.Second, Reason: "the minute is used up"})
 	b.at("Berlin", 9000, 0) // a list that grew
 	require.Equal(t, strings.Join([]string{
-		"  ░░░░░░░░░░░░░░░░░░░░ 0 of 2,000 rows, requests left: 20, about 20s  ",
-		"  ██████████░░░░░░░░░░ 1,000 of 2,000 rows, requests left: 10, about 10s  ",
+		"  ░░░░░░░░░░░░░░░░░░░░ 0 of 2,000 rows, 20 requests to go, in about 20s  ",
+		"  ██████████░░░░░░░░░░ 1,000 of 2,000 rows, 10 requests to go, in about 10s  ",
 		"  ██████████░░░░░░░░░░ 1,000 of 2,000 rows, waiting 1m30s: the minute is used up  ",
-		"  ████████████████████ 2,000 of 2,000 rows, requests left: 0  Berlin",
+		"  ████████████████████ 2,000 of 2,000 rows, 0 requests to go  Berlin",
 		"",
 	}, "\n"), out.String())
 }

@@ -26,6 +26,16 @@ func TestKilledOnPostgreSQL(t *testing.T) {
 	k.survives(t, s)
 }
 
+func TestUnstorableTextsOnPostgreSQL(t *testing.T) {
+	s, err := open(t.Context(), "", startPostgres(t))
+	require.NoError(t, err)
+	defer s.Close()
+	syncsUnstorable(t, s)
+	var name string
+	require.NoError(t, s.db.QueryRowContext(t.Context(), `SELECT body::json ->> 'firstName' FROM list_rows`).Scan(&name))
+	require.Equal(t, "A\uFFFDda", name, "the database can read it, too")
+}
+
 // startPostgres starts a server of its own, on a socket in a directory of its own. It refuses to run as root.
 func startPostgres(t *testing.T) (dsn string) {
 	t.Helper()

@@ -26,8 +26,8 @@ func (w *wire) observe(_ context.Context, e prospectkit.Event) {
 		if e.Attempt > 1 {
 			w.retries.Add(1)
 		}
-	case prospectkit.EventWait:
-		w.waited.Add(int64(e.Wait))
+	case prospectkit.EventCall:
+		w.waited.Add(int64(e.Waited))
 	default:
 	}
 }
@@ -49,14 +49,14 @@ func (y *syncer) write(ctx context.Context, out io.Writer, w *wire) error {
 	if r.continued {
 		fmt.Fprintln(out, "  It went on where an earlier process had stopped.")
 	}
-	fmt.Fprintf(out, "  All rows of %d lists were read; of %d lists those that had changed.\n", r.walkedFull, r.walkedNew)
+	fmt.Fprintf(out, "  Read whole: %d lists. Read as far as something had changed: %d lists.\n", r.walkedFull, r.walkedNew)
 	if r.repeats+r.recovered > 0 {
 		fmt.Fprintf(out, "  The lists moved meanwhile: %d rows came twice, %d would have been skipped.\n", r.repeats, r.recovered)
 	}
 	if len(r.unsettled) > 0 {
-		fmt.Fprintf(out, "  These did not hold still, and will be read again: %s.\n", strings.Join(r.unsettled, ", "))
+		fmt.Fprintf(out, "  These did not hold still, and will be read again: %s.\n", printable(strings.Join(r.unsettled, ", ")))
 	}
-	fmt.Fprintf(out, "  %d requests, %d of them repeated, %d refused by the rate limit, %s waited.\n", w.requests.Swap(0),
+	fmt.Fprintf(out, "  %d requests, %d of them retries, %d refused by the rate limit, waited %s.\n", w.requests.Swap(0),
 		w.retries.Swap(0), w.refused.Swap(0), time.Duration(w.waited.Swap(0)).Round(time.Millisecond))
 	return nil
 }

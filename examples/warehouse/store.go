@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"strings"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -135,7 +134,7 @@ func (s *store) saveLists(ctx context.Context, run int64, found []prospectkit.Li
 			if l.Kind == prospectkit.CompanyList {
 				size = l.CompaniesCount
 			}
-			_, err := tx.ExecContext(ctx, upsertList, l.ID, l.Name, string(l.Kind), l.FolderID, stamp(l.CreatedAt), size)
+			_, err := tx.ExecContext(ctx, upsertList, storable(l.ID), storable(l.Name), storable(string(l.Kind)), storable(l.FolderID), stamp(l.CreatedAt), size)
 			if err != nil {
 				return err
 			}
@@ -216,8 +215,8 @@ func (s *store) saveRows(ctx context.Context, run int64, l *list, found []prospe
 			if row.ID() == "" {
 				return fmt.Errorf("list %s: a row has no id", l.id)
 			}
-			body := strings.ToValidUTF8(string(row.Raw()), "\uFFFD")
-			if _, err := upsert.ExecContext(ctx, l.id, row.ID(), body, l.walk, run); err != nil {
+			body := storableJSON(storable(string(row.Raw())))
+			if _, err := upsert.ExecContext(ctx, l.id, storable(row.ID()), body, l.walk, run); err != nil {
 				return err
 			}
 		}

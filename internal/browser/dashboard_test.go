@@ -117,7 +117,7 @@ func TestLightDarkAndNarrow(t *testing.T) {
 	p := start(t, "-clock", "manual", "-fault", "lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2").open(t)
 	p.until(`document.querySelector("#faults input")`)
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{320, 768, 1280} {
+		for _, width := range []int64{320, 390, 768, 1280} {
 			p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 				chromedp.EmulateViewport(width, 900))
 			require.Equal(t, width, ask[int64](p, `document.scrollingElement.scrollWidth`), "nothing hangs over")

@@ -14,7 +14,7 @@
 //
 // The look. Without a ceiling exactly one request may be under way: on the first call, after a refusal, once the window has
 // reset. Its answer opens the ceiling again, so a refilled window costs one round trip, and a wrong guess costs one refusal,
-// not one for each goroutine that waits.
+// not one for each goroutine that waits. A look that takes long was hardly refused, so that another may go where a limit is known.
 //
 // The ledger. Where the service sends no figures, the documented limits are kept by counting our own requests over the
 // length of each window, each from the moment it was completed. That is later than the moment at which the service

@@ -1,5 +1,121 @@
 package budget
 
+import (
+	"cmp"
+	"math"
+)
+
+// Expected is when a request with so many ahead of it will be let go, at the pace that [State.Take] keeps and with requests that take a
+// trip each. It is what a caller is told. [State.Earliest] decides whom to refuse.
+func (s *State) Expected(now Instant, ahead int, p Priority, trip Instant) (Instant, Window) {
+	at, w := s.Earliest(now, ahead, p)
+	n, opens := float64(ahead), s.opens(now, trip)
+	switch f := &s.Figures; {
+	case s.silent() && !f.Valid && now >= s.HeldUntil:
+		at = max(at, opens)
+	case !f.Valid:
+		opens = max(opens, s.HeldUntil)
+		at = max(at, s.served(opens, opens+minute, n, s.perMinute(), p, trip))
+	case now < s.LookUntil && now >= s.resetAt(): // what is left is in that answer
+		at = max(at, s.served(opens, opens+minute, n, s.perMinute()-1, p, trip))
+	case f.Window == Day:
+		at = max(at, opens)
+	default:
+		at = max(at, s.covered(now, opens, n, p, trip))
+	}
+	return max(at, now+millisecond), w
+}
+
+// opens is when the answer to a look is expected, or another may go.
+func (s *State) opens(now, trip Instant) Instant {
+	until := s.looking(now)
+	if at := s.LookUntil - lookLease + cmp.Or(trip, firstTrip); at > now {
+		until = min(at, until)
+	}
+	return max(now, until)
+}
+
+func (s *State) perMinute() float64 {
+	if limit := s.Limits[Minute].Max; limit > 0 {
+		return float64(limit)
+	}
+	return mostTold
+}
+
+// cover is what the figures will allow once all who are under way are back: likely, those that were complete when the lowest
+// figure came are in it.
+func (s *State) cover() float64 {
+	f := &s.Figures
+	return float64(f.Remaining + max(f.Known, f.Mark) - s.Dispatched)
+}
+
+// served is when the minutes that reset from then on have served n others, with so much room in the first of them.
+func (s *State) served(from, reset Instant, n, room float64, p Priority, trip Instant) Instant {
+	each := max(s.perMinute()-s.reserve(p), 1)
+	rate := min(s.Others.rate(from), fairShare*s.perMinute()/float64(minute))
+	for {
+		theirs := 0.0
+		if rate > 0 {
+			theirs = rate * float64(reset-from+lookahead)
+		}
+		spare := room - s.reserve(p) - n
+		switch {
+		case spare > theirs && spare > s.keepBack(reset-from):
+			return from
+		case spare > theirs:
+			return s.keepsLess(from, reset, spare)
+		}
+		n -= max(0, room-s.reserve(p)-theirs)
+		from, room = reset, s.perMinute()
+		if n <= 0 {
+			return from // it is the look
+		}
+		skip := Instant(min(n/each, 2*24*60))
+		n -= float64(skip) * each
+		from, reset = from+skip*minute+trip, reset+(skip+1)*minute
+	}
+}
+
+// covered is when the minute that the figures describe, or a later one, serves a request. While others are about, one is let go every few
+// seconds at least, to look again.
+func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant) Instant {
+	room, rate, latest := s.cover(), s.Others.rate(now), Instant(math.MaxInt64)
+	if rate > 0 {
+		room -= rate * float64(now-s.Figures.At)
+		opens = max(opens, s.soonest(now, p))
+		if n == 0 || n*(1+rate*float64(staleness)) < room-s.reserve(p)-margin {
+			latest = opens + Instant(n)*staleness
+		}
+	}
+	if gap := s.gap(now); gap > 0 {
+		opens = max(opens, s.PacedUntil) + Instant(n)*gap
+	}
+	if n < room-s.reserve(p) || !s.Others.slides() {
+		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, trip))
+	}
+	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
+}
+
+// soonest is when a request is let go before any other answer comes: while others are about, that is when it is time to look again.
+func (s *State) soonest(now Instant, p Priority) Instant {
+	later, permit := *s, Permit{}
+	for range 200 {
+		d, granted := later.take(now, p, &permit)
+		if granted {
+			break
+		}
+		now = max(d.Until, now+millisecond)
+	}
+	return now
+}
+
+// slid is when a minute that slides has given back what so many requests and one more of ours need.
+func (s *State) slid(now Instant, n int64) Instant {
+	l, limit := &s.Ledgers[Minute], s.Limits[Minute].Max
+	over := l.Sum + s.underWay() + 1 + n - limit
+	return max(now, l.roomAt(over, minute)) + Instant(max(0, over-l.Sum)/max(1, limit))*minute
+}
+
 // Earliest is the first moment at which a request could be let go with so many ahead of it, if all goes well: others take
 // nothing, and windows give everything back at once. It serves to refuse what is hopeless, so it errs to the early side.
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
@@ -27,7 +143,11 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 		if f.Window == Day && now < reset {
 			return reset, Day
 		}
-		return s.rounds(max(now, reset), n-max(room, 0)), Minute
+		at := s.rounds(max(now, reset), n-max(room, 0))
+		if s.Others.slides() {
+			at = min(at, s.slid(now, n))
+		}
+		return at, Minute
 	case s.silent():
 		return s.earliestByLedger(now, n+int64(s.reserve(p)), [3]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max})
 	}

@@ -26,6 +26,7 @@ type Limiter struct {
 	start   time.Time // the epoch of the state's clock
 	ahead   Instant   // of that epoch, if the state lives by the clock of a store
 	latest  Instant   // that the state was told
+	trip    Instant   // that requests took of late
 	keeper  *Waiter   // who keeps the time for all who wait
 	asked   int       // of those, a store is being asked for so many
 	due     Instant   // when it will look again
@@ -79,6 +80,7 @@ func (l *Limiter) Done(over time.Time, r *Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, s := l.at(over), &l.line.State
+	l.travelled(now, r)
 	epoch, left := s.Epoch, s.Figures.Remaining
 	s.report(now, &r.Permit, &r.Observation)
 	if l.line.Waiting() == 0 {
@@ -88,6 +90,17 @@ func (l *Limiter) Done(over time.Time, r *Report) {
 		l.review(now)
 	}
 	l.pump(now, nil)
+}
+
+// travelled notes how long a request took.
+func (l *Limiter) travelled(now Instant, r *Report) {
+	switch took := now - r.Permit.At; {
+	case !r.Permit.Valid() || r.Observation.NotSent || took < 0:
+	case l.trip == 0:
+		l.trip = took
+	default:
+		l.trip += (took - l.trip) / 4
+	}
 }
 
 // spread draws by how much those who were refused come back later than they must.
@@ -139,16 +152,18 @@ func (l *Limiter) review(now Instant) {
 	}
 }
 
-// hopeless returns the refusal of a call that would have to wait longer than it may.
+// hopeless returns the refusal of a call that would have to wait longer than it may, even if all goes well.
 func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *RefusedError {
 	at, window := l.line.State.Earliest(now, ahead, w.Priority)
 	if at <= w.giveUp && (window != Day || at <= now || w.waitDay) {
 		return nil
 	}
-	return l.refuse(now, at, window, w.deadline && at > w.giveUp)
+	return l.refuse(now, ahead, w.Priority, w.deadline && at > w.giveUp)
 }
 
-func (l *Limiter) refuse(now, at Instant, window Window, deadline bool) *RefusedError {
+// refuse tells when the request is expected to fit.
+func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *RefusedError {
+	at, window := l.line.State.Expected(now, ahead, p, l.trip)
 	return &RefusedError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
 }
 

@@ -249,7 +249,7 @@ func BenchmarkLimiter(b *testing.B) {
 	room := told(1<<30, 1<<30, time.Minute)
 	open := func(b *testing.B) *Limiter {
 		b.Helper()
-		l := New(Config{PerMinute: 1 << 30, PerDay: 1 << 31, Share: DefaultShare})
+		l := New(Config{PerMinute: 1 << 30, PerDay: 1 << 30, Share: DefaultShare})
 		p, err := l.Acquire(b.Context(), Request{})
 		require.NoError(b, err)
 		l.Done(time.Now(), &Report{p, room})

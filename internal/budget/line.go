@@ -43,6 +43,19 @@ func (l *Line) Ahead(p Priority) int {
 	return l.queues[Interactive].n
 }
 
+// before is the number of calls that will go before one in the line: a batch call waits for all that are more urgent, and has every
+// fourth request.
+func (l *Line) before(w *Waiter) (n int) {
+	for at := w.prev; at != nil; at = at.prev {
+		n++
+	}
+	others := l.queues[1-w.Priority].n
+	if w.Priority == Batch {
+		return n + min(others, max(0, streakMax*(n+1)-l.streak))
+	}
+	return n + min(others, (l.streak+n)/streakMax)
+}
+
 // Take grants a request at once, if nobody waits and the state allows it.
 func (l *Line) Take(now Instant, p Priority, permit *Permit) (granted bool) {
 	if l.Waiting() == 0 {

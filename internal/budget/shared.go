@@ -68,7 +68,7 @@ func (l *SharedLimiter) settled(w *Waiter, ahead int) *RefusedError {
 	now := l.now()
 	refusal := l.hopeless(now, ahead, w)
 	if refusal == nil && w.hasty {
-		refusal = l.tooLate(now, ahead, w, false)
+		refusal = l.tooLate(now, w, false)
 	}
 	if refusal != nil {
 		l.quit(w)
@@ -83,6 +83,7 @@ func (l *SharedLimiter) Take(time.Time, Priority, *Permit) bool { return false }
 func (l *SharedLimiter) Done(_ time.Time, r *Report) {
 	r.spread()
 	l.mu.Lock()
+	l.travelled(l.now(), r)
 	a := l.ask([]Report{*r}, l.line.order(l.asked, atOnce), nil)
 	l.mu.Unlock()
 	l.exchange(context.Background(), a, nil)

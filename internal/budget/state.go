@@ -81,6 +81,8 @@ const (
 const (
 	lateGrace = 10 * second // a request without an answer is counted within this, or never
 	lookLease = 2 * minute  // a look that nobody reports is forgotten
+	patience  = 2 * second  // a look that takes longer was hardly refused: another may go
+	firstTrip = second / 4  // that a request is expected to take before the first one is over
 	forgotten = 2 * minute  // requests under way that nobody reports are complete after this, or twice this at most
 	staleness = 5 * second  // what others take between answers is looked up again
 	margin    = 2           // more has to be left for a look while others are about, as the estimate of them may be low
@@ -197,10 +199,30 @@ func (s *State) grant(now Instant, look, bare bool, permit *Permit) (Delay, bool
 
 // look grants the one request that may be under way without a ceiling.
 func (s *State) look(now Instant, permit *Permit) (Delay, bool) {
-	if now < s.LookUntil {
-		return Delay{Until: s.LookUntil, Reason: News}, false
+	if until := s.looking(now); now < until {
+		return Delay{Until: until, Reason: News}, false
 	}
 	return s.grant(now, true, true, permit)
+}
+
+// looking is until when nobody else may look, unless the look that is under way comes back. One that takes long holds nobody up who
+// is within a limit that is known.
+func (s *State) looking(now Instant) Instant {
+	until := s.LookUntil - lookLease + patience
+	switch {
+	case now >= s.LookUntil || s.Limits[Minute].Max == 0:
+		return s.LookUntil
+	case now < until:
+		return until
+	}
+	for _, w := range [...]Window{Minute, Day} {
+		if limit := s.Limits[w].Max; limit > 0 {
+			if d, full := s.full(now, w, limit); full {
+				until = max(until, min(d.Until, s.LookUntil))
+			}
+		}
+	}
+	return until
 }
 
 func (s *State) reserve(p Priority) float64 {
@@ -225,8 +247,8 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	case float64(cover)-taken > keep+reserve:
 		s.PacedUntil = now + gap
 		return s.grant(now, false, false, permit)
-	case now < s.LookUntil:
-		return Delay{Until: s.LookUntil, Reason: News, Window: f.Window}, false
+	case now < s.looking(now):
+		return Delay{Until: s.looking(now), Reason: News, Window: f.Window}, false
 	case now >= reset:
 		if polite := reset + s.politeness(left, keep); now < polite {
 			return Delay{Until: polite, Reason: Shared, Window: f.Window}, false
@@ -287,8 +309,8 @@ func (s *State) resetAt() Instant {
 
 // takeLedger keeps the limits without any figures.
 func (s *State) takeLedger(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
-	if now < s.LookUntil {
-		return Delay{Until: s.LookUntil, Reason: News}, false
+	if until := s.looking(now); now < until {
+		return Delay{Until: until, Reason: News}, false
 	}
 	limited := false
 	for _, w := range [...]Window{Day, Minute} {

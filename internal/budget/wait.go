@@ -10,8 +10,8 @@ import (
 // RefusedError says that a call was not let go, because it would have had to wait longer than it may. Nothing was sent.
 type RefusedError struct {
 	Window   Window        // that it would wait for
-	Wait     time.Duration // at least
-	FitsAt   time.Time     // the earliest moment at which it could be let go
+	Wait     time.Duration // expected
+	FitsAt   time.Time     // when it can be let go, as far as is known
 	Deadline bool          // the context's deadline is what was too near
 }
 
@@ -36,8 +36,8 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	l.line.Join(w)
 	l.pump(now, w)
 	if r.NoWait && w.queued {
+		refusal := l.tooLate(now, w, false)
 		l.quit(w)
-		refusal := l.tooLate(now, ahead, w, false)
 		l.mu.Unlock()
 		return Permit{}, refusal
 	}
@@ -106,8 +106,9 @@ func (l *Limiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
 	case !w.queued:
 		return true, 0, nil
 	case now >= w.giveUp:
+		refusal := l.tooLate(now, w, w.deadline)
 		l.quit(w)
-		return true, 0, l.tooLate(now, 0, w, w.deadline)
+		return true, 0, refusal
 	}
 	next := w.giveUp
 	if l.line.Head() == w && l.asked < l.line.Waiting() { // else there is an answer to come
@@ -120,17 +121,16 @@ func (l *Limiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
 func (l *Limiter) leave(ctx context.Context, t tender, w *Waiter) error {
 	l.mu.Lock()
 	granted := !w.queued && w.refusal == nil
+	err := ctx.Err()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = l.tooLate(l.now(), w, true)
+	}
 	l.quit(w)
 	l.mu.Unlock()
 	if granted {
 		t.Done(time.Now(), &Report{w.Permit, Observation{NotSent: true}})
 	}
-	if cause := ctx.Err(); !errors.Is(cause, context.DeadlineExceeded) {
-		return cause
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.tooLate(l.now(), 0, w, true)
+	return err
 }
 
 // quit takes a waiter out of the line. If it was the first, the next one keeps the time.
@@ -149,7 +149,6 @@ func (l *Limiter) call(caller *Waiter) {
 }
 
 // tooLate is the refusal of a call that has to go, with what it would have had to wait for.
-func (l *Limiter) tooLate(now Instant, ahead int, w *Waiter, deadline bool) *RefusedError {
-	at, window := l.line.State.Earliest(now, ahead, w.Priority)
-	return l.refuse(now, at, window, deadline)
+func (l *Limiter) tooLate(now Instant, w *Waiter, deadline bool) *RefusedError {
+	return l.refuse(now, l.line.before(w), w.Priority, deadline)
 }

@@ -44,7 +44,7 @@ func rows(n int) []byte {
 			i, pick("Ada", "Bruno", "Katarzyna", "Jürgen"), pick("Lovelace", "Brown", "Ito", "Fernández-Castillo"),
 			pick("Head of Analytical Engines", "VP R\\u0026D", "CTO", "Account Executive", "Data Engineer"),
 			pick("Babbage \u0026 Söhne", "Acme Tooling GmbH", "Contoso", "Northwind Logistics and Sons"), pick("Robotics", "Computer Hardware Manufacturing"),
-			pick("babbage", "acme-tooling", "contoso"), handle, r.IntN(9000), pick("null", "null", `"+49 30 1234567"`),
+			pick("babbage", "acme-tooling", "contoso"), handle, r.IntN(9000), pick("null", "null", `"+49 3023125123"`),
 			pick("Berlin", "San Francisco", "Ulm"), pick("Germany", "United States"), float64(r.IntN(1e9))/100, r.IntN(2) == 0, r.IntN(3)))
 	}
 	return []byte("[" + strings.Join(all, ",") + "]")

@@ -7,16 +7,16 @@ import (
 
 // Something that is there already means a second key of the same name: encoding/json merges the two in ways of its own.
 
-func (b *builder) pointer(to reflect.Type) reader {
-	inner := b.node(to)
-	size := to.Size()
+func (b *builder) pointer(n *node, to reflect.Type) reader {
+	inner, size := b.node(to), int(to.Size())
+	n.elem, n.size, n.pointer = inner, size, true
 	return func(d *decoder, p unsafe.Pointer) bool {
 		pointer := (*unsafe.Pointer)(p)
 		switch {
 		case d.c.Null():
 			*pointer = nil
 			return true
-		case *pointer != nil && d.exact(), !d.c.spend(size):
+		case *pointer != nil && d.exact(), !d.c.Spend(size):
 			return false
 		}
 		made := reflect.New(to).UnsafePointer()
@@ -31,14 +31,15 @@ type slice struct {
 	len, cap int
 }
 
-func (b *builder) slice(t reflect.Type) reader {
+func (b *builder) slice(n *node, t reflect.Type) reader {
 	if t.Elem().Kind() == reflect.Uint8 {
 		if t.ConvertibleTo(bytesType) && t.Elem() == bytesType.Elem() {
 			return readBytes
 		}
 		return giveUp
 	}
-	elem, size, slot := b.node(t.Elem()), t.Elem().Size(), b.learner()
+	elem, size, slot := b.node(t.Elem()), int(t.Elem().Size()), b.learner()
+	n.elem, n.size = elem, size
 	none := reflect.MakeSlice(t, 0, 0)
 	return func(d *decoder, p unsafe.Pointer) bool {
 		c, s, v := d.c, (*slice)(p), reflect.NewAt(t, p).Elem()
@@ -54,17 +55,19 @@ func (b *builder) slice(t reflect.Type) reader {
 		if !c.open('[') {
 			return false
 		}
-		usual := &d.learnt[slot].length
+		usual, most := &d.learnt[slot].length, d.mostHere()
 		for n := 0; c.next(']'); n++ {
+			if n == most {
+				c.bad = tooMany
+			}
+			if !c.Spend(size) {
+				return false
+			}
 			if n == s.cap {
-				more := min(max(n, *usual-n, 1), maxGrowth)
-				if !d.c.spend(uintptr(more) * size) {
-					return false
-				}
-				v.Grow(more)
+				v.Grow(min(max(n, min(*usual-n, maxUsual), 1), int(c.left)/max(size, 1)+1))
 			}
 			s.len = n + 1
-			if !elem.read(d, unsafe.Add(s.data, uintptr(n)*size)) {
+			if !elem.read(d, unsafe.Add(s.data, n*size)) {
 				return false
 			}
 		}
@@ -76,11 +79,12 @@ func (b *builder) slice(t reflect.Type) reader {
 	}
 }
 
-// maxGrowth is how many elements more there may be in memory than in the text so far.
-const maxGrowth = 1 << 12
+// maxUsual bounds the room that is made because the last slice was long.
+const maxUsual = 1 << 10
 
-func (b *builder) array(t reflect.Type) reader {
-	elem, size, length := b.node(t.Elem()), t.Elem().Size(), t.Len()
+func (b *builder) array(node *node, t reflect.Type) reader {
+	elem, size, length := b.node(t.Elem()), int(t.Elem().Size()), t.Len()
+	node.elem = elem
 	return func(d *decoder, p unsafe.Pointer) bool {
 		c := d.c
 		if !c.Is('[') {
@@ -93,7 +97,7 @@ func (b *builder) array(t reflect.Type) reader {
 		for ; c.next(']'); n++ {
 			if n >= length {
 				c.Skip()
-			} else if !elem.read(d, unsafe.Add(p, uintptr(n)*size)) {
+			} else if !elem.read(d, unsafe.Add(p, n*size)) {
 				return false
 			}
 		}
@@ -104,14 +108,28 @@ func (b *builder) array(t reflect.Type) reader {
 	}
 }
 
-// mapCost is about what a map needs for an entry, beside key and value.
-const mapCost = 32
+// spendEntry spends what entry n of a map of Go's takes: there are groups of eight, in which large values are pointers.
+func (c *Cursor) spendEntry(n, size int) bool {
+	const header, group, direct, keyAndControl, word = 48, 8, 128, 17, 8
+	slot, own := size, 0
+	if size > direct {
+		slot, own = word, size
+	}
+	switch {
+	case n == 0:
+		own += header + group*(keyAndControl+slot)
+	case n >= group:
+		own += 2 * (keyAndControl + slot)
+	}
+	return c.Spend(own)
+}
 
-func (b *builder) dictionary(t reflect.Type) reader {
+func (b *builder) dictionary(n *node, t reflect.Type) reader {
 	if t.Key().Kind() != reflect.String || reflect.PointerTo(t.Key()).Implements(textReader) {
 		return giveUp
 	}
-	slot := b.learner()
+	elem, size, slot := b.node(t.Elem()), int(t.Elem().Size()), b.learner()
+	n.elem, n.size = elem, size
 	switch t.Elem() {
 	case anyType:
 		return readMap(slot, func(d *decoder) (any, bool) { return d.any() })
@@ -126,7 +144,6 @@ func (b *builder) dictionary(t reflect.Type) reader {
 	case reflect.TypeFor[bool]():
 		return readMap(slot, func(d *decoder) (v bool, ok bool) { ok = readBool(d, unsafe.Pointer(&v)); return v, ok })
 	}
-	elem, size := b.node(t.Elem()), t.Elem().Size()
 	return func(d *decoder, p unsafe.Pointer) bool {
 		v := reflect.NewAt(t, p).Elem()
 		if !v.IsZero() && d.exact() {
@@ -147,7 +164,7 @@ func (b *builder) dictionary(t reflect.Type) reader {
 		}
 		for last := 0; d.c.next('}'); {
 			key, ok := d.mapKey(l, &last)
-			if !ok || !d.c.spend(size+mapCost) || !elem.read(d, room.value.Addr().UnsafePointer()) {
+			if !ok || !d.c.spendEntry(made.Len(), size) || !elem.read(d, room.value.Addr().UnsafePointer()) {
 				return false
 			}
 			room.key.SetString(key)
@@ -184,7 +201,7 @@ func readMap[V any](slot int, value func(*decoder) (V, bool)) reader {
 			if top && key == "id" {
 				d.readID()
 			}
-			if !ok || !d.c.spend(unsafe.Sizeof(*new(V))+mapCost) {
+			if !ok || !c.spendEntry(len(made), int(unsafe.Sizeof(*new(V)))) {
 				return false
 			}
 			if made[key], ok = value(d); !ok {
@@ -254,7 +271,7 @@ func (d *decoder) anyObject() (any, bool) {
 	l := &d.learnt[0]
 	for last := 0; c.next('}'); {
 		key, ok := d.mapKey(l, &last)
-		if !ok || !d.c.spend(anyCost+mapCost) {
+		if !ok || !c.spendEntry(len(d.names)-firstName, anyCost) {
 			return nil, false
 		}
 		v, ok := d.any()
@@ -282,7 +299,7 @@ func (d *decoder) anyArray() (any, bool) {
 	first := len(d.values)
 	for c.next(']') {
 		v, ok := d.any()
-		if !ok || !d.c.spend(anyCost) {
+		if !ok || !c.Spend(anyCost) {
 			return nil, false
 		}
 		d.values = append(d.values, v)

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	leastRoom   = 16 << 20
-	roomPerByte = 4
+	perByte   = 4        // of a text: what may be made of it
+	allowance = 16 << 20 // for the text itself
 
 	maxDepth  = 10_000 // of nesting, as in encoding/json
 	chunkSize = 8 << 10
@@ -43,12 +43,12 @@ type Cursor struct {
 	values  []byte          // a chunk of raw values that were handed out
 	plain   []byte          // the last string that had escapes, without them
 
-	room int64 // bytes that may still be made of the text, beside copies of it
+	left int64 // bytes that may still be made of the text
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
 func New(data []byte) Cursor {
-	c := Cursor{data: data, room: leastRoom + roomPerByte*int64(len(data))}
+	c := Cursor{data: data, left: allowance + perByte*int64(len(data))}
 	if len(data) >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF {
 		c.pos = 3
 	}
@@ -57,14 +57,14 @@ func New(data []byte) Cursor {
 
 // Err returns the first syntax error.
 func (c *Cursor) Err() error {
-	switch c.bad {
-	case 0:
+	if c.bad == 0 {
 		return nil
-	case tooMuch:
-		return errTooMuch
-	default:
 	}
-	return fmt.Errorf("%w at byte %d: %s", errSyntax, c.pos, faults[c.bad])
+	kind := errSyntax
+	if c.bad >= tooMuch {
+		kind = ErrTooMuch
+	}
+	return fmt.Errorf("%w at byte %d: %s", kind, c.pos, faults[c.bad])
 }
 
 // End reports whether the text was valid as far as it was read and holds nothing more.
@@ -237,7 +237,7 @@ func (c *Cursor) IntOK() (int, bool) {
 	}
 	// 1e3 and 1000.0 are whole numbers too.
 	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 || f < math.MinInt || f > math.MaxInt {
 		return 0, false
 	}
 	return int(f), true
@@ -322,15 +322,13 @@ func (c *Cursor) colon() {
 	c.pos, c.bad = skipColon(c.data, c.pos)
 }
 
-// spend takes from the room for what is made of the text. A few bytes of text can stand for a large value.
-func (c *Cursor) spend(n uintptr) bool {
-	if c.room -= int64(n); c.room >= 0 { //nolint:gosec // G115: sizes of types
-		return true
-	}
-	if c.bad == 0 {
+// Spend notes that a value takes n bytes of memory beside its text: three bytes of text can become a struct of many kilobytes. It reports
+// whether the cursor may go on.
+func (c *Cursor) Spend(n int) bool {
+	if c.left -= int64(n); c.left < 0 && c.bad == 0 {
 		c.bad = tooMuch
 	}
-	return false
+	return c.bad == 0
 }
 
 // more moves over white space and reports whether there is anything left.
@@ -342,10 +340,10 @@ func (c *Cursor) more() bool {
 	return c.pos < len(c.data)
 }
 
-var (
-	errSyntax  = errors.New("invalid JSON")
-	errTooMuch = errors.New("the JSON text would need far more memory than its length")
-)
+var errSyntax = errors.New("invalid JSON")
+
+// ErrTooMuch is in the errors of texts that are valid, but hold more than a caller has asked for or has memory for.
+var ErrTooMuch = errors.New("the response holds too much")
 
 // fault says why a text is no JSON. Zero means that it is.
 type fault int
@@ -363,11 +361,14 @@ const (
 	tooDeep
 	cutOff
 	trailing
-	tooMuch
+
+	tooMuch // from here on the text is valid
+	tooMany
 )
 
 var faults = [...]string{
 	noValue: "expected a value", noWord: "expected true, false or null", noDigit: "expected a digit", noKey: "expected a key",
 	noColon: "expected ':'", noComma: "expected ',' or the end", openString: "unterminated string", badEscape: "invalid escape",
 	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
+	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than were asked for",
 }

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -51,6 +52,24 @@ func TestOtherTypesReadAsZero(t *testing.T) {
 	c := New([]byte(`99999999999999999999999`))
 	_, ok := c.IntOK()
 	require.False(t, ok)
+}
+
+// On 32 bits too, a whole number beyond int reads as none.
+func TestIntegersBeyondInt(t *testing.T) {
+	for text, want := range map[string]int64{
+		"2147483647": math.MaxInt32, "2147483648": 1 << 31, "-2147483648": math.MinInt32, "-2147483649": math.MinInt32 - 1, "9999999999": 9999999999,
+		"2147483648.0": 1 << 31, "2147483647.0": math.MaxInt32, "-2147483648.0": math.MinInt32, "-2147483649.0": math.MinInt32 - 1, "1e10": 1e10, "-1e10": -1e10,
+		"9007199254740992.0": 1 << 53, "1e9": 1e9,
+	} {
+		c := New([]byte(text))
+		got, ok := c.IntOK()
+		require.NoError(t, c.End())
+		require.Equal(t, int64(int(want)) == want, ok, text)
+		if !ok {
+			want = 0
+		}
+		require.Equal(t, want, int64(got), text)
+	}
 }
 
 func TestLookup(t *testing.T) {

@@ -1,10 +1,8 @@
 package jsonscan
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"reflect"
 )
 
@@ -36,12 +34,11 @@ type decoder struct {
 	found     []member // what was recorded
 	chunk     Index    // room for indexes
 
+	most   int   // elements of the outermost array; 0: mostElements
 	failed error // why a record cannot be what it is to be
 
 	names  []string // of objects without a type that are being read
 	values []any    // likewise
-
-	own Cursor // for Unmarshal
 }
 
 // learnt is what one node knows from the values before.
@@ -81,7 +78,8 @@ func (d *decoder) Release() {
 			l.inner = nil
 		}
 	}
-	d.c, d.id, d.own, d.chunk, d.failed = nil, "", Cursor{}, nil, nil
+	d.c, d.id, d.chunk, d.failed = nil, "", nil, nil
+	d.most = 0
 	clear(d.names[:cap(d.names)])
 	clear(d.values[:cap(d.values)])
 	d.names, d.values = d.names[:0], d.values[:0]
@@ -117,7 +115,7 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	}
 	d.named = false
 	d.findID(span)
-	if !c.spend(uintptr(bytes.Count(span, []byte{','})) * d.plan.widest) { // encoding/json has no bound
+	if !d.plan.affords(c, span) {
 		return c.Err()
 	}
 	return json.Unmarshal(span, out.Interface())
@@ -126,20 +124,53 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 // Unmarshal is that of encoding/json, but refuses a text of which far more memory would be made than it has.
 func Unmarshal(data []byte, v any) error {
 	p := reflect.ValueOf(v)
-	if p.Kind() != reflect.Pointer || p.IsNil() || !p.Elem().IsZero() {
+	if p.Kind() != reflect.Pointer || p.IsNil() {
 		return json.Unmarshal(data, v)
 	}
-	d := borrow(planOf(p.Type().Elem(), exact))
-	defer d.Release()
-	d.own = New(data)
-	switch err := cmp.Or(d.decode(&d.own, p), d.own.End()); {
-	case err == nil:
-		return nil
-	case errors.Is(err, errTooMuch):
-		return err
+	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
+		p = p.Elem().Elem() // as encoding/json does
 	}
-	p.Elem().SetZero()
+	plan, c := planOf(p.Type().Elem(), exact), New(data)
+	if p.Elem().IsZero() {
+		d := borrow(plan)
+		defer d.Release()
+		if err := cmp.Or(d.decode(&c, p), c.End()); err == nil || c.bad >= tooMuch {
+			return err
+		}
+		p.Elem().SetZero()
+	} else if !plan.affords(&c, data) {
+		return c.Err()
+	}
 	return json.Unmarshal(data, v)
+}
+
+// affords reports whether there is memory for what encoding/json makes of a text: it knows no bound.
+func (p *plan) affords(c *Cursor, text []byte) bool {
+	weight := New(text)
+	weight.left = c.left
+	if p.root.weigh(&weight); weight.bad >= tooMuch {
+		c.pos, c.bad = c.pos-len(text)+weight.pos, weight.bad
+		return false
+	}
+	c.left = weight.left
+	return true
+}
+
+// Most bounds the elements of the outermost array of a record.
+func (d *decoder) Most(n int) { d.most = n }
+
+// mostElements bounds arrays of records of which nobody says how many elements they have at most.
+const mostElements = 10_000
+
+// mostHere is how many elements the array that was just entered may have.
+func (d *decoder) mostHere() int {
+	switch {
+	case d.exact():
+		return -1
+	case d.most > 0 && d.c.depth <= d.top+1:
+		return d.most
+	}
+	return mostElements
 }
 
 func (d *decoder) exact() bool { return d.plan.mode == exact }

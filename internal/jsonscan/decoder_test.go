@@ -66,7 +66,28 @@ type (
 		Odd string `json:"a.b ünïcode"`
 	}
 	whole struct{ text string }
+
+	// The struct types without a name have the methods of what they embed. Go 1.26 ignores them there, Go 1.27 does not.
+	shouting struct{ Text string }
+	unnamed  struct {
+		Own struct {
+			shouting
+			Name string `json:"name"`
+		} `json:"own"`
+		When  struct{ time.Time }   `json:"when"`
+		Upper struct{ upper }       `json:"upper"`
+		Whens []struct{ time.Time } `json:"flats"`
+	}
+	formatted struct { // Go 1.27 refuses it
+		ID   string    `json:"id"`
+		When time.Time `json:"when,format:unix"`
+	}
 )
+
+func (s *shouting) UnmarshalJSON(text []byte) error {
+	s.Text = strings.ToUpper(string(text))
+	return nil
+}
 
 func (u *upper) UnmarshalText(text []byte) error {
 	if bytes.Contains(text, []byte("!")) {
@@ -137,6 +158,8 @@ func sameForAll(t *testing.T, data []byte) {
 	same[quoted](t, data)
 	same[odd](t, data)
 	same[struct{}](t, data)
+	same[unnamed](t, data)
+	same[formatted](t, data)
 	same[map[string]any](t, data)
 	same[map[string]string](t, data)
 	same[*flat](t, data)
@@ -166,6 +189,7 @@ var objects = []string{
 	`{"map":null}`, `{"map":{"a":"b"},"map":{"c":"d"}}`, `{"map":{"a":"b"},"map":null}`, `{"map":[]}`, `{"maps":{"a":1},"maps":{"b":2}}`, `{"names":["a",null]}`, `{"names":["a","b"],"names":[null]}`,
 	`{"flats":[{"id":"a"},{"id":1}]}`, `{"next":{"next":{"count":1}}}`, `{"name":"a","count":1,"share":2.5,"known":true}`, `{"name":null,"count":null}`, `{"name":"a","name":null}`,
 	`{"count":"x"}`, `{"count":1.5}`, `{"known":0}`, `{"bytes":"aGk="}`, `{"bytes":"?"}`, `{"byte":255}`, `{"byte":256}`, `{"array":[1,2,3]}`, `{"do":null}`, `{"do":1}`,
+	`{"own":{"name":"x","Text":"t"}}`, `{"own":{"name":1}}`, `{"own":null}`, `{"own":[],"name":"x"}`, `{"when":{},"id":"x"}`, `{"upper":{}}`, `{"flats":["2026-11-21T10:00:00Z"]}`,
 	`{"Base":"b","Shadowed":"s","id":"e"}`, `{"int":"5"}`, `{"int":"x"}`, `{"a.b ünïcode":"o"}`,
 	`{"a":1,}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1}}`, `{"a":01}`, `{"a":tru}`, `{a:1}`, `{"a" : 1 , "id" : "x"}`, "{\"a\":\"\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`,
 	`{"a": 1,"b": [2],"id": "c","name": "d","int": 3,"bool": true}`,

@@ -124,10 +124,10 @@ func (b *builder) collect(l level, all []candidate, next []level) ([]candidate, 
 // behind makes fields of those of a struct that is embedded by its pointer, which is made when there is something to put there.
 func behind(embedded reflect.Type, at uintptr, outer func(*node, uintptr) field) func(*node, uintptr) field {
 	return func(inner *node, offset uintptr) field {
-		return outer(&node{read: func(d *decoder, p unsafe.Pointer) bool {
+		return outer(&node{elem: inner, size: int(embedded.Size()), pointer: true, read: func(d *decoder, p unsafe.Pointer) bool {
 			pointer := (*unsafe.Pointer)(p)
 			if *pointer == nil {
-				if !d.c.spend(embedded.Size()) {
+				if !d.c.Spend(int(embedded.Size())) {
 					return false
 				}
 				*pointer = reflect.New(embedded).UnsafePointer()

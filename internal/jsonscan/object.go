@@ -15,8 +15,9 @@ type object struct {
 }
 
 // object plans a struct.
-func (b *builder) object(t reflect.Type) reader {
+func (b *builder) object(n *node, t reflect.Type) reader {
 	o := &object{of: t, mode: b.mode, slot: b.learner()}
+	n.object = o
 	o.fields = b.fields(t)
 	if b.mode == exact {
 		return o.read

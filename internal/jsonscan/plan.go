@@ -22,9 +22,8 @@ const (
 type plan struct {
 	mode     mode
 	root     *node
-	learners int     // nodes that learn something from value to value; the first stands for values without a type
-	whole    bool    // encoding/json has to read the whole value
-	widest   uintptr // size of the largest thing that one element of the text can become
+	learners int  // nodes that learn something from value to value; the first stands for values without a type
+	whole    bool // encoding/json has to read the whole value
 	decoders sync.Pool
 }
 
@@ -32,6 +31,11 @@ type plan struct {
 type node struct {
 	kind kind
 	read reader
+
+	object  *object // of a struct
+	elem    *node   // of a pointer, a slice, an array, a map, or anything
+	size    int     // what one more of these takes, beside its text
+	pointer bool
 }
 
 // kind tells the loop over members what it can read on the spot.
@@ -60,7 +64,7 @@ func planOf(t reflect.Type, m mode) *plan {
 	key := planKey{t, m}
 	p, ok := plans.Load(key)
 	if !ok {
-		b := builder{plan: &plan{mode: m, learners: 1, widest: t.Size()}, nodes: make(map[reflect.Type]*node)}
+		b := builder{plan: &plan{mode: m, learners: 1}, nodes: make(map[reflect.Type]*node)}
 		b.root = b.node(t)
 		p, _ = plans.LoadOrStore(key, b.plan)
 	}
@@ -80,8 +84,7 @@ func (b *builder) node(t reflect.Type) *node {
 	}
 	n := new(node)
 	b.nodes[t] = n
-	n.kind, n.read = b.reader(t)
-	b.widest = max(b.widest, t.Size())
+	n.kind, n.read = b.reader(n, t)
 	return n
 }
 
@@ -103,7 +106,7 @@ var (
 )
 
 // reader chooses how values of a type are read.
-func (b *builder) reader(t reflect.Type) (kind, reader) {
+func (b *builder) reader(n *node, t reflect.Type) (kind, reader) {
 	switch t {
 	case textType:
 		return another, readText
@@ -130,10 +133,10 @@ func (b *builder) reader(t reflect.Type) (kind, reader) {
 			return another, readByText(t)
 		}
 	}
-	return b.byKind(t)
+	return b.byKind(n, t)
 }
 
-func (b *builder) byKind(t reflect.Type) (kind, reader) {
+func (b *builder) byKind(n *node, t reflect.Type) (kind, reader) {
 	switch t.Kind() {
 	case reflect.String:
 		return aString, choose(b.mode, readString, readStringLeniently)
@@ -144,17 +147,18 @@ func (b *builder) byKind(t reflect.Type) (kind, reader) {
 	case reflect.Float64:
 		return aFloat, choose(b.mode, readFloat64, readFloatLeniently)
 	case reflect.Pointer:
-		return another, b.pointer(t.Elem())
+		return another, b.pointer(n, t.Elem())
 	case reflect.Slice:
-		return another, b.slice(t)
+		return another, b.slice(n, t)
 	case reflect.Array:
-		return another, b.array(t)
+		return another, b.array(n, t)
 	case reflect.Map:
-		return another, b.dictionary(t)
+		return another, b.dictionary(n, t)
 	case reflect.Struct:
-		return another, b.object(t)
+		return another, b.object(n, t)
 	case reflect.Interface:
 		if t.NumMethod() == 0 {
+			n.elem, n.size = n, anyCost
 			return another, readAny
 		}
 	default:
@@ -174,3 +178,34 @@ func choose(m mode, exactly, leniently reader) reader {
 
 // giveUp leaves a value to encoding/json, unless it is null, which has no effect.
 func giveUp(d *decoder, _ unsafe.Pointer) bool { return d.c.Null() }
+
+// weigh reads over a value and spends what encoding/json would make of it.
+func (n *node) weigh(c *Cursor) {
+	switch {
+	case n.object != nil && c.Is('{'):
+		c.Object()
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if f := n.object.find(key); f != nil {
+				f.node.weigh(c)
+			} else {
+				c.Skip()
+			}
+		}
+	case n.elem != nil && n.pointer && !c.Is('n'):
+		c.Spend(n.size)
+		n.elem.weigh(c)
+	case n.elem != nil && !n.pointer && c.Is('['):
+		for c.Array(); c.Element(); n.elem.weigh(c) {
+			c.Spend(n.size)
+		}
+	case n.elem != nil && !n.pointer && c.Is('{'):
+		c.Object()
+		i := 0
+		for _, ok := c.Member(); ok && c.spendEntry(i, n.size); _, ok = c.Member() {
+			n.elem.weigh(c)
+			i++
+		}
+	default:
+		c.Skip()
+	}
+}

@@ -26,7 +26,7 @@ type (
 		Ptr  map[string]*tree1  `json:"ptr"`
 		Deep map[string][]tree1 `json:"deep"`
 	}
-	chain  []chain
+	links  []links
 	nested map[string]nested
 	flag   bool
 	count  uint16
@@ -108,7 +108,7 @@ type (
 )
 
 var named = []reflect.Type{
-	reflect.TypeFor[tree1](), reflect.TypeFor[chain](), reflect.TypeFor[nested](), reflect.TypeFor[shelf](), reflect.TypeFor[Outer](), reflect.TypeFor[stamps](),
+	reflect.TypeFor[tree1](), reflect.TypeFor[links](), reflect.TypeFor[nested](), reflect.TypeFor[shelf](), reflect.TypeFor[Outer](), reflect.TypeFor[stamps](),
 	reflect.TypeFor[quotedKinds](), reflect.TypeFor[withMethods](), reflect.TypeFor[odds](), reflect.TypeFor[deep](), reflect.TypeFor[embedding](),
 	reflect.TypeFor[map[string]any](), reflect.TypeFor[any](), reflect.TypeFor[[]Outer](), reflect.TypeFor[map[string]Outer](), reflect.TypeFor[*tree1](),
 }

@@ -160,15 +160,15 @@ func TestRoomIsBounded(t *testing.T) {
 				require.Error(t, err)
 				continue
 			}
-			require.ErrorIs(t, err, errTooMuch, "%.30s %s", text, of)
-			require.ErrorIs(t, Unmarshal([]byte(text), new(outer)), errTooMuch)
+			require.ErrorIs(t, err, ErrTooMuch, "%.30s %s", text, of)
+			require.ErrorIs(t, Unmarshal([]byte(text), new(outer)), ErrTooMuch)
 		}
 	}
 	var entries []string
 	for i := range 8000 {
 		entries = append(entries, fmt.Sprintf(`"%d":{}`, i))
 	}
-	require.ErrorIs(t, Unmarshal([]byte(`{"By":{`+strings.Join(entries, ",")+`}}`), new(outer)), errTooMuch)
+	require.ErrorIs(t, Unmarshal([]byte(`{"By":{`+strings.Join(entries, ",")+`}}`), new(outer)), ErrTooMuch)
 	require.NoError(t, Unmarshal([]byte(`{"Any":[`+many(`{"a":1}`)+`]}`), new(outer)))
 }
 

@@ -108,6 +108,7 @@ type Op struct {
 	Writes     Effect // into systems outside the service, a CRM
 	Provenance Provenance
 	Codes      []string      // documented for this operation, beside the five every operation may answer
+	Likely     []string      // fit by what the error table says of them, but the document does not tie them to this operation
 	Timeout    time.Duration // of one attempt
 	Shape      Shape
 	Entity     string        // the key that wraps the answer, if it is wrapped

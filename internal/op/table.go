@@ -18,14 +18,26 @@ const (
 	settleAgents = 65 * time.Second
 )
 
+// A code is documented for an operation if the document names it in the section of the operation, in its table of states, or in a
+// condition of the error table that can mean no other operation. Any other that fits is likely.
+
 // Codes shared by the three kinds of agent.
-var agentCodes = []string{
-	"LIST_NAME_TAKEN", "INSUFFICIENT_CREDITS", "AGENT_LIMIT_REACHED", "VALIDATION_FAILED", "INVALID_REQUEST",
-}
+var (
+	agentCodes  = []string{"LIST_NAME_TAKEN", "INSUFFICIENT_CREDITS", "AGENT_LIMIT_REACHED", "VALIDATION_FAILED", "INVALID_REQUEST"}
+	agentLikely = []string{"LIST_NAME_RESERVED"}
+)
 
 // Codes that the draft-only operations share.
-var draftCodes = []string{
-	"AGENT_NOT_FOUND", "AGENT_NOT_A_DRAFT", "AGENT_PROCESSING", "AGENT_CONFIG_MISSING", "AGENT_TYPE_UNSUPPORTED",
+var (
+	draftCodes  = []string{"AGENT_NOT_A_DRAFT", "AGENT_PROCESSING"}
+	draftLikely = []string{"AGENT_NOT_FOUND", "AGENT_CONFIG_MISSING", "AGENT_TYPE_UNSUPPORTED"}
+)
+
+// Codes about what a campaign is made of.
+var campaignLikely = []string{
+	"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "LIST_EMPTY", "LIST_INCOMPATIBLE_WITH_CHANNELS", "CAMPAIGN_LIST_CAP_REACHED",
+	"INVALID_CAMPAIGN_CHANNELS", "STEP_ORDER_INVALID", "STEP_POSITION_TAKEN", "CONNECTION_NOTE_TOO_LONG",
+	"INVALID_REQUEST",
 }
 
 // Lists, rows and folders.
@@ -40,6 +52,7 @@ var (
 		Summary: "create an empty list",
 		Verify:  "the list of that name, created since the call; a teammate may have made it in the same moment",
 		Codes:   []string{"LIST_NAME_TAKEN", "VALIDATION_FAILED"},
+		Likely:  []string{"LIST_NAME_RESERVED"},
 	})
 	ListsGet = def(Op{
 		Name: "lists.get", Method: "GET", Path: "/business/lists/{listId}", Class: Read, Shape: Partial, Entity: "list",
@@ -50,11 +63,13 @@ var (
 		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Shape: Partial,
 		Summary: "move a list into a folder",
 		Verify:  "the folder of the list; a teammate may have moved it",
+		Likely:  []string{"LIST_NOT_FOUND", "FOLDER_NOT_FOUND"},
 	})
 	ListsRows = def(Op{
 		Name: "lists.rows", Method: "GET", Path: "/business/lists/{listId}/rows", Class: Read, Shape: Partial,
 		Summary: "page through the rows of a list, filtered and sorted",
 		Codes:   []string{"INVALID_ROW_FILTERS"},
+		Likely:  []string{"LIST_NOT_FOUND", "LIST_PROCESSING"},
 	})
 	ListsCRMPush = def(Op{
 		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, Writes: Yes, Shape: Typed,
@@ -66,16 +81,22 @@ var (
 		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "add existing contacts to a list",
 		Verify:  "nothing shows it for sure: compare the rows of the list with what you know of them",
+		Likely:  []string{"LIST_NOT_FOUND", "CONTACT_NOT_FOUND"},
 	})
 	ListsAddContacts = def(Op{
 		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "add new raw rows to a list",
 		Verify:  "nothing shows it for sure: compare the rows of the list with what you know of them",
+		Likely:  []string{"LIST_NOT_FOUND"},
 	})
 	ListsSave = def(Op{
 		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "save contacts of one list into another",
 		Verify:  "nothing shows it for sure: look at the destination list and its counts",
+		Likely: []string{
+			"LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "LIST_PROCESSING", "CONTACT_NOT_IN_LIST",
+			"ALL_CONTACTS_ALREADY_ENRICHED", "INSUFFICIENT_CREDITS",
+		},
 	})
 	FoldersList = def(Op{
 		Name: "folders.list", Method: "GET", Path: "/business/folders", Class: Read, Scope: ScopeLists, Surface: Lists, Shape: Typed, Entity: "folders",
@@ -92,6 +113,7 @@ var (
 		Summary: "create an agent that delivers people matching filters",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   agentCodes,
+		Likely:  agentLikely,
 	})
 	AgentsCreateWatcher = def(Op{
 		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
@@ -99,6 +121,7 @@ var (
 		Summary: "create an agent that watches the people of lists",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
+		Likely:  append([]string{"CONTACT_LIST_REQUIRED", "LIST_PROCESSING"}, agentLikely...),
 	})
 	AgentsCreateMonitor = def(Op{
 		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
@@ -106,6 +129,7 @@ var (
 		Summary: "create an agent that searches the web on a schedule",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
+		Likely:  agentLikely,
 	})
 	AgentsList = def(Op{
 		Name: "agents.list", Method: "GET", Path: "/business/agents", Class: Read, Timeout: agents, Shape: Partial,
@@ -114,7 +138,7 @@ var (
 	AgentsGet = def(Op{
 		Name: "agents.get", Method: "GET", Path: "/business/agents/{agentId}", Class: Read, Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "read one agent",
-		Codes:   []string{"AGENT_NOT_FOUND"},
+		Likely:  []string{"AGENT_NOT_FOUND"},
 	})
 	AgentsAdjust = def(Op{
 		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent, Timeout: agents,
@@ -122,20 +146,23 @@ var (
 		Summary: "edit a draft agent",
 		Verify:  "nothing shows it for sure: the configuration of a draft is not shown",
 		Codes:   draftCodes,
+		Likely:  draftLikely,
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
 		Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "start a draft agent",
 		Verify:  "the status of the agent: a draft never moves by itself",
-		Codes:   append([]string{"INSUFFICIENT_CREDITS"}, draftCodes...),
+		Codes:   append([]string{"INSUFFICIENT_CREDITS", "AGENT_SOURCE_LIST_EMPTY"}, draftCodes...),
+		Likely:  append([]string{"AGENT_SIGNAL_REJECTED", "LIST_NOT_FOUND"}, draftLikely...),
 	})
 	AgentsPause = def(Op{
 		Name: "agents.pause", Surface: Agents, Scope: ScopeAgents, Class: GuardedByState, Timeout: agents,
 		Provenance: CallerSupplied, Shape: Raw,
 		Summary: "pause a running agent",
 		Verify:  "the status of the agent",
-		Codes:   []string{"AGENT_NOT_FOUND", "AGENT_NOT_RUNNING"},
+		Codes:   []string{"AGENT_NOT_RUNNING", "AGENT_PROCESSING"},
+		Likely:  []string{"AGENT_NOT_FOUND", "AGENT_TYPE_UNSUPPORTED"},
 	})
 	AgentsAutocomplete = def(Op{
 		Name: "agents.autocomplete", Method: "GET", Path: "/business/agents/autocomplete", Class: Read, Timeout: agents, Shape: Raw,
@@ -153,15 +180,14 @@ var (
 		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "create a campaign",
 		Verify:  "nothing shows it for sure: names may repeat; look at the campaigns",
-		Codes:   []string{"INVALID_CAMPAIGN_CHANNELS", "CAMPAIGN_LIST_CAP_REACHED"},
+		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsAdjust = def(Op{
 		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Shape: Raw,
 		Summary: "change a campaign, its lists for example",
 		Verify:  "nothing shows it for sure: look at the campaign",
-		Codes: []string{
-			"CAMPAIGN_NOT_FOUND", "CAMPAIGN_INITIALIZING", "CAMPAIGN_LIST_CAP_REACHED", "LIST_INCOMPATIBLE_WITH_CHANNELS", "LIST_EMPTY",
-		},
+		Codes:   []string{"CAMPAIGN_INITIALIZING"},
+		Likely:  append([]string{"CAMPAIGN_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsApprove = def(Op{
 		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, Shape: Typed,
@@ -172,19 +198,20 @@ var (
 	CampaignsSteps = def(Op{
 		Name: "campaigns.steps", Method: "GET", Path: "/business/campaigns/{campaignId}/steps", Class: Read, Shape: Raw,
 		Summary: "list the steps of a campaign",
-		Codes:   []string{"CAMPAIGN_NOT_FOUND"},
+		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
 	CampaignsSends = def(Op{
 		Name: "campaigns.scheduled-sends", Method: "GET", Path: "/business/campaigns/{campaignId}/scheduled-sends", Class: Read, Shape: Raw,
 		Summary: "list the scheduled sends of a campaign",
-		Codes:   []string{"CAMPAIGN_NOT_FOUND"},
+		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
 	CampaignsEditSend = def(Op{
 		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Raw,
 		Summary: "edit a scheduled send before it goes out",
 		Verify:  "the scheduled sends of the campaign",
-		Codes:   []string{"SCHEDULED_SEND_NOT_FOUND", "SCHEDULED_SEND_NOT_EDITABLE"},
+		Codes:   []string{"SCHEDULED_SEND_NOT_EDITABLE"},
+		Likely:  []string{"SCHEDULED_SEND_NOT_FOUND", "CONNECTION_NOTE_TOO_LONG"},
 	})
 	CampaignsPreviewStep = def(Op{
 		Name: "campaigns.preview-step", Method: "POST", Scope: ScopeCampaigns, Surface: Campaigns, Class: MeteredRead, Spends: Assumed,
@@ -192,6 +219,7 @@ var (
 		Summary: "render a step for a sample lead, without saving or sending",
 		Verify:  "nothing was saved or sent; whether it cost credits is not shown",
 		Codes:   []string{"SEQUENCE_STEP_NOT_FOUND", "STEP_PREVIEW_UNAVAILABLE"},
+		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
 	FactsEdit = def(Op{
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
@@ -207,20 +235,21 @@ var (
 	HubsGet = def(Op{
 		Name: "hubs.get", Method: "GET", Path: "/business/knowledge-hubs/{hubId}", Scope: ScopeCampaigns, Surface: Campaigns, Class: Read, Shape: Raw,
 		Summary: "read one knowledge hub",
-		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND"},
+		Likely:  []string{"KNOWLEDGE_HUB_NOT_FOUND"},
 	})
 	HubsPages = def(Op{
 		Name: "hubs.pages", Method: "GET", Path: "/business/knowledge-hubs/{hubId}/pages", Scope: ScopeCampaigns, Surface: Campaigns, Class: Read,
 		Provenance: AssumedPath, Shape: Raw,
 		Summary: "list the pages of a knowledge hub",
-		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_PAGE_NOT_FOUND", "KNOWLEDGE_HUB_PAGES_UNAVAILABLE"},
+		Likely:  []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_HUB_NOT_READY", "KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "KNOWLEDGE_PAGE_NOT_FOUND"},
 	})
 	HubsSetDefault = def(Op{
 		Name: "hubs.set-default", Method: "POST", Path: "/business/knowledge-hubs/default", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Raw,
 		Summary: "make a knowledge hub the default",
 		Verify:  "the knowledge hubs",
-		Codes:   []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_HUB_OWNER_ONLY"},
+		Codes:   []string{"KNOWLEDGE_HUB_OWNER_ONLY"},
+		Likely:  []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_HUB_NOT_READY"},
 	})
 )
 
@@ -230,12 +259,13 @@ var (
 		Name: "search.prospects", Method: "POST", Path: "/business/prospects/search", Class: MeteredRead, Spends: Yes, Shape: Partial,
 		Summary: "search for prospects, by scroll token",
 		Verify:  "nothing shows whether the page was billed",
-		Codes:   []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
+		Likely:  []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSave = def(Op{
 		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "run a search on the server and save the matches into a list",
 		Verify:  "nothing shows it for sure: look at the destination list and its counts",
+		Likely:  []string{"SEARCH_FILTERS_INVALID", "LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSaved = def(Op{
 		Name: "search.saved", Method: "GET", Path: "/business/saved-searches", Surface: SavedSearches, Class: Read, Shape: Raw,
@@ -245,14 +275,17 @@ var (
 		Name: "search.run-saved", Method: "POST", Path: "/business/saved-searches/{savedSearchId}/run", Surface: SavedSearches, Class: MeteredRead, Spends: Assumed, Shape: Partial,
 		Summary: "run a saved search, by scroll token",
 		Verify:  "nothing shows whether the page was billed",
-		Codes:   []string{"SAVED_SEARCH_NOT_FOUND", "SAVED_SEARCH_INVALID", "SAVED_SEARCH_TYPE_MISMATCH"},
+		Likely:  []string{"SAVED_SEARCH_NOT_FOUND", "SAVED_SEARCH_INVALID", "SAVED_SEARCH_TYPE_MISMATCH", "INSUFFICIENT_CREDITS"},
 	})
 	SearchCompanies = def(Op{
 		Name: "search.companies", Method: "POST", Path: "/companies/search", Scope: ScopeCompanies, Surface: Companies,
 		Class: MeteredRead, Spends: Assumed, Shape: Raw,
 		Summary: "search for companies",
 		Verify:  "nothing shows whether the page was billed",
-		Codes:   []string{"CITY_FILTER_UNRESOLVED", "EXCLUDE_COMPANY_LISTS_INVALID"},
+		Likely: []string{
+			"SEARCH_FILTERS_INVALID", "CITY_FILTER_UNRESOLVED", "EXCLUDE_COMPANY_LISTS_INVALID", "SAVED_SEARCH_NOT_FOUND",
+			"SAVED_SEARCH_INVALID", "INSUFFICIENT_CREDITS",
+		},
 	})
 	SearchFilterOptions = def(Op{
 		Name: "search.filter-options", Method: "GET", Path: "/business/prospects/filter-options", Scope: ScopeAny, Surface: Reference, Class: Read, Shape: Raw,
@@ -262,11 +295,12 @@ var (
 		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: MeteredRead, Spends: Assumed, Shape: Raw,
 		Summary: "find the id of a contact",
 		Verify:  "nothing was changed; whether it cost credits is not shown",
+		Likely:  []string{"CONTACT_NOT_FOUND"},
 	})
 	ContactsTimeline = def(Op{
 		Name: "contacts.timeline", Method: "GET", Scope: ScopeContacts, Surface: Contacts, Class: Read, Provenance: CallerSupplied, Shape: Partial,
 		Summary: "page through the activities of a contact, by cursor",
-		Codes:   []string{"CONTACT_NOT_FOUND"},
+		Likely:  []string{"CONTACT_NOT_FOUND"},
 	})
 	ImportsCreate = def(Op{
 		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Spends: Assumed,
@@ -274,11 +308,13 @@ var (
 		Summary: "import a CSV, XLS or XLSX file",
 		Verify:  "nothing shows it: no read of an import is shown",
 		Codes:   []string{"IMPORT_FILE_MISSING", "IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE", "IMPORT_FILE_EMPTY"},
+		Likely:  []string{"IMPORT_NOT_FOUND"},
 	})
 	ImportsPresign = def(Op{
 		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Raw,
 		Summary: "reserve an upload for a file of up to 50 MB",
 		Verify:  "nothing shows it; a second one only reserves another upload",
+		Likely:  []string{"IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE"},
 	})
 )
 

@@ -8,6 +8,7 @@ const every = 1000; // milliseconds between two looks
 
 const count = (n) => n.toLocaleString("en");
 const words = (s) => s.replaceAll("-", " ");
+const of = (shown, all) => (shown < all ? `${count(shown)} of ${count(all)}` : count(all));
 
 let now = new Date(0); // by the sandbox's clock
 let workspace = "";
@@ -133,13 +134,20 @@ function showOverview(o) {
   $("problems").hidden = o.problems.length === 0;
   sync($("problems"), o.problems, (text) => text, (text) => make("li", {}, text));
   $("outbox").textContent = count(o.outbox);
+  $("agents-count").textContent = count(o.agents.length);
+  $("campaigns-count").textContent = count(o.campaigns.length);
+  $("lists-count").textContent = of(o.lists.length, o.listCount);
+  table("lists", o.lists, (l) => [
+    [make("span", {}, l.name, make("small", { className: "mono" }, l.id)), "words"],
+    [l.entityType === "companyList" ? "companies" : "contacts", "tight"], [count(l.rows), "number"],
+  ]);
   table("agents", o.agents, (a) => [
     [make("span", {}, a.name, make("small", {}, words(a.type || "legacy kind"))), "words"], [badge(a.status, tones[a.status] ?? ""), "tight"],
     [count(a.delivered), "number"], [count(a.runs), "number"], [a.nextAt ? clockTime(a.nextAt) : "–", "tight"],
   ]);
   table("campaigns", o.campaigns, (c) => [
-    [c.name, "words"], [badge(c.status, tones[c.status] ?? ""), "tight"], [badge(c.initializationStatus, tones[c.initializationStatus] ?? ""), "tight"],
-    Object.entries(c.sends).map(([state, n]) => `${count(n)} ${state.replaceAll("_", " ")}`).join(", ") || "–",
+    [make("span", {}, c.name, make("small", {}, Object.entries(c.sends).map(([state, n]) => `${count(n)} ${state.replaceAll("_", " ")}`).join(", "))), "words"],
+    [badge(c.status, tones[c.status] ?? ""), "tight"], [badge(c.initializationStatus, tones[c.initializationStatus] ?? ""), "tight"],
   ]);
 }
 
@@ -159,15 +167,14 @@ function showFaults({ faults }) {
   $("clear").disabled = faults.length === 0;
 }
 
-const failed = (e) => e.status < 200 || e.status > 299 || e.fault !== "";
-
-function showJournal({ requests }) {
-  const wanted = $("failures").checked ? requests.filter(failed) : requests;
-  table("journal", wanted.reverse(), (e) => [
+function showJournal({ requests, total, failures }) {
+  const only = $("failures").checked;
+  $("journal-count").textContent = of(requests.length, only ? failures : total) + (only ? ` failures, of ${count(total)} requests` : ` requests, ${count(failures)} failures`);
+  table("journal", requests.reverse(), (e) => [
     [clockTime(e.time), "tight"],
     [badge(e.status ? `${e.status}` : "cut", e.status > 499 || e.status < 200 ? "bad" : e.status > 299 ? "warn" : "good"), "tight"],
     [e.operation || "–", "tight"],
-    [make("span", {}, make("span", { className: "mono" }, `${e.method} ${e.path.replace("/api/v1/", "/")}`), make("small", {}, [e.code, e.fault, ...e.effects].filter(Boolean).join(" · "))), "words"],
+    [make("span", {}, make("span", { className: "mono" }, `${e.method} ${e.path.replace("/api/v1/", "/")}`), make("small", {}, [e.code, e.fault, ...e.effects].filter(Boolean).join(" · "))), "words any"],
     [e.credits ? count(e.credits) : "", "number"],
     [make("span", {}, e.key || "–", make("small", {}, e.workspace)), "tight"],
   ]);
@@ -180,10 +187,11 @@ async function refresh() {
   if (looking) return;
   looking = true;
   try {
-    const of = workspace ? `workspace=${encodeURIComponent(workspace)}` : "";
+    const within = workspace ? `workspace=${encodeURIComponent(workspace)}` : "";
     showClock(await ask("clock"));
     const [windows, ledger, overview, faults, journal] = await Promise.all([
-      ask(`windows?${of}`), ask(`ledger?last=100&${of}`), ask(`overview?${of}`), ask("faults"), ask("journal?last=200"),
+      ask(`windows?${within}`), ask(`ledger?last=100&${within}`), ask(`overview?${within}`), ask("faults"),
+      ask(`journal?last=200&failures=${$("failures").checked}`),
     ]);
     showWindows(windows);
     showLedger(ledger);

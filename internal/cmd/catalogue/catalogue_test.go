@@ -18,36 +18,38 @@ import (
 const root = "../../.."
 
 func TestFilesAreFresh(t *testing.T) {
-	require.NoError(t, compare(root))
+	require.NoError(t, compare(root, root))
 }
 
 func TestCompareNamesTheStaleFileAndTheCommand(t *testing.T) {
 	dir := t.TempDir()
-	require.ErrorContains(t, compare(dir), command, "a missing file")
-	require.NoError(t, write(dir))
-	require.NoError(t, compare(dir))
+	require.ErrorContains(t, compare(root, dir), command, "a missing file")
+	require.NoError(t, write(root, dir))
+	require.NoError(t, compare(root, dir))
 	for _, f := range files {
 		path := filepath.Join(dir, f.path)
 		kept, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(path, append(bytes.Clone(kept), ' '), 0o600))
-		require.EqualError(t, compare(dir), f.path+" is stale; run "+command)
+		require.EqualError(t, compare(root, dir), f.path+" is stale; run "+command)
 		require.NoError(t, os.WriteFile(path, kept, 0o600))
 	}
 }
 
 func TestOperationsJSON(t *testing.T) {
-	content, err := operationsJSON()
+	content, err := operationsJSON(root)
 	require.NoError(t, err)
 	var rows []map[string]any
 	require.NoError(t, json.Unmarshal(content, &rows))
 	require.Len(t, rows, len(op.All()))
 	for i, o := range op.All() {
 		row := rows[i]
-		require.Len(t, row, 17, o.Name)
+		require.Len(t, row, 18, o.Name)
 		require.Equal(t, o.Name, row["name"])
 		require.IsType(t, []any{}, row["codes"], "never null: %s", o.Name)
 		require.Len(t, row["codes"], len(o.Codes))
+		require.IsType(t, []any{}, row["likely"], "never null: %s", o.Name)
+		require.Len(t, row["likely"], len(o.Likely))
 		require.Equal(t, o.Path == "", row["path"] == nil, o.Name)
 		require.Equal(t, op.Windows[o.Surface].PerDay == 0, row["perDay"] == nil, o.Name)
 		require.InDelta(t, o.Timeout.Seconds(), row["attemptTimeoutSeconds"], 0)
@@ -55,7 +57,7 @@ func TestOperationsJSON(t *testing.T) {
 }
 
 func TestOperationsMarkdownHasEveryRow(t *testing.T) {
-	content, err := operationsMarkdown()
+	content, err := operationsMarkdown(root)
 	require.NoError(t, err)
 	text := string(content)
 	for _, o := range op.All() {
@@ -67,13 +69,28 @@ func TestOperationsMarkdownHasEveryRow(t *testing.T) {
 	}
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "| ") {
-			require.Contains(t, []int{3, 4, 6, 9}, strings.Count(line, "|"), "columns of %s", line)
+			require.Contains(t, []int{3, 4, 6, 11}, strings.Count(line, "|"), "columns of %s", line)
 		}
 	}
 }
 
+func TestOperationsMarkdownNamesTheCalls(t *testing.T) {
+	content, err := operationsMarkdown(root)
+	require.NoError(t, err)
+	text := string(content)
+	for _, call := range []string{
+		"[`client.Lists.Create`](../lists.go), [`client.Lists.Ensure`](../ensure.go)", "[`prospectkit.RowsOf`](../rows.go)",
+		"[`client.Campaigns.ScheduledSends`](../campaigns.go)", "[`client.Agents.Create`](../agents.go)",
+	} {
+		require.Contains(t, text, call)
+	}
+	require.Equal(t, 3, strings.Count(text, "client.Agents.Create`"), "three routes")
+	_, err = operationsMarkdown(t.TempDir())
+	require.ErrorContains(t, err, "no method below")
+}
+
 func TestCodesGo(t *testing.T) {
-	content, err := codesGo()
+	content, err := codesGo(root)
 	require.NoError(t, err)
 	_, err = parser.ParseFile(token.NewFileSet(), "codes.go", content, parser.AllErrors)
 	require.NoError(t, err)

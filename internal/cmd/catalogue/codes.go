@@ -35,7 +35,7 @@ var groups = []group{
 // initialisms are the words that Go names write in capitals.
 var initialisms = map[string]string{"CRM": "CRM"}
 
-func codesGo() ([]byte, error) {
+func codesGo(string) ([]byte, error) {
 	members, err := grouped()
 	if err != nil {
 		return nil, err

@@ -23,12 +23,13 @@ type operation struct {
 	Provenance            op.Provenance `json:"provenance"`
 	Shape                 op.Shape      `json:"shape"`
 	AttemptTimeoutSeconds float64       `json:"attemptTimeoutSeconds"`
-	Codes                 []string      `json:"codes"`
+	Codes                 []string      `json:"codes"`  // documented
+	Likely                []string      `json:"likely"` // fit, but not documented for this operation
 	Verify                *string       `json:"verify"` // how an unknown outcome is resolved, or why it cannot be
 	Summary               string        `json:"summary"`
 }
 
-func operationsJSON() ([]byte, error) {
+func operationsJSON(string) ([]byte, error) {
 	rows := make([]operation, 0, len(op.All()))
 	for _, o := range op.All() {
 		window := op.Windows[o.Surface]
@@ -37,7 +38,7 @@ func operationsJSON() ([]byte, error) {
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
 			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.Writes,
 			Provenance: o.Provenance, Shape: o.Shape, AttemptTimeoutSeconds: o.Timeout.Seconds(),
-			Codes: append([]string{}, o.Codes...), Verify: orNull(o.Verify), Summary: o.Summary,
+			Codes: append([]string{}, o.Codes...), Likely: append([]string{}, o.Likely...), Verify: orNull(o.Verify), Summary: o.Summary,
 		})
 	}
 	var b bytes.Buffer

@@ -18,7 +18,7 @@ const command = "go run ./internal/cmd/catalogue"
 // A file is one output and what fills it.
 type file struct {
 	path   string
-	render func() ([]byte, error)
+	render func(source string) ([]byte, error)
 }
 
 var files = []file{
@@ -34,16 +34,16 @@ func main() {
 	if *check {
 		do = compare
 	}
-	if err := do("."); err != nil {
+	if err := do(".", "."); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogue:", err)
 		os.Exit(1)
 	}
 }
 
-// write renders every file below root.
-func write(root string) error {
+// write renders every file below root, from the table and the source.
+func write(source, root string) error {
 	for _, f := range files {
-		content, err := f.render()
+		content, err := f.render(source)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
@@ -59,9 +59,9 @@ func write(root string) error {
 }
 
 // compare reports the first file below root that is not what write would make it.
-func compare(root string) error {
+func compare(source, root string) error {
 	for _, f := range files {
-		want, err := f.render()
+		want, err := f.render(source)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}

@@ -39,8 +39,11 @@ How much the document shows:
 - **path assumed**: the path is inferred by analogy; it can be overridden;
 - **path from you**: no path is shown, and a wrong guess could do harm, so the caller has to give it.
 
-Timeout is that of one attempt. The codes are those documented for the operation. Beside them any operation may answer
+Timeout is that of one attempt. A code is documented for an operation if the document names it in the section of the operation, in its
+table of states, or in a condition of the error table that can mean no other operation. A likely code fits by what the error table says
+of it, but the document does not tie it to this operation. Beside them any operation may answer
 %s.
+Whatever carries something that can be wrong may answer ` + "`VALIDATION_FAILED`" + ` as well.
 `
 
 const verifyIntro = `
@@ -64,16 +67,20 @@ Branch on the code, never on the status: some codes have two. The action is the 
 // everywhere are the codes that any operation may answer.
 var everywhere = []string{"UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ENDPOINT_NOT_FOUND", "RATE_LIMITED", "UNEXPECTED_ERROR"}
 
-func operationsMarkdown() ([]byte, error) {
+func operationsMarkdown(source string) ([]byte, error) {
+	reached, err := calls(source)
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, intro, len(op.All()), len(op.Codes), quoted(everywhere))
 	for _, s := range surfaces() {
 		fmt.Fprintf(&b, "\n## Surface `%s`\n\n%s\n\n", s, limits(op.Windows[s]))
-		b.WriteString("| Operation | Route | Scope | Class | Effects | Shown | Timeout | Codes |\n")
-		b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+		b.WriteString("| Operation | Call | Route | Scope | Class | Effects | Shown | Timeout | Documented codes | Likely codes |\n")
+		b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 		for _, o := range op.All() {
 			if o.Surface == s {
-				b.WriteString(operationRow(o))
+				b.WriteString(operationRow(o, reached[o.Route()]))
 			}
 		}
 	}
@@ -110,9 +117,10 @@ func limits(w op.Window) string {
 	return fmt.Sprintf("%s requests a minute and %s a day, shared by the whole workspace.", thousands(w.PerMinute), thousands(w.PerDay))
 }
 
-func operationRow(o *op.Op) string {
-	return fmt.Sprintf("| **%s**: %s | `%s` | `%s` | `%s` | %s | %s | %s | %s |\n",
-		o.Name, o.Summary, o.Route(), o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout), quoted(o.Codes))
+func operationRow(o *op.Op, calls []string) string {
+	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s` | `%s` | %s | %s | %s | %s | %s |\n",
+		o.Name, o.Summary, strings.Join(calls, ", "), o.Route(), o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
+		quoted(o.Codes), quoted(o.Likely))
 }
 
 func effects(o *op.Op) string {

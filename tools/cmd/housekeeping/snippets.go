@@ -25,7 +25,8 @@ var known = map[string]string{
 	"os": "os", "rand": "math/rand/v2", "signal": "os/signal", "slices": "slices", "slog": "log/slog", "strconv": "strconv",
 	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
 	"httpmock": "github.com/jarcoal/httpmock", "propagation": "go.opentelemetry.io/otel/propagation",
-	"require": "github.com/stretchr/testify/require",
+	"attribute": "go.opentelemetry.io/otel/attribute",
+	"require":   "github.com/stretchr/testify/require",
 }
 
 // A module is the root module or a nested one.

@@ -1,0 +1,330 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+)
+
+// aMoment is how much longer than its context a call may take.
+const aMoment = 250 * time.Millisecond
+
+// stuck is a body, or a file, that misbehaves in one way.
+type stuck struct {
+	read  func() error // before a byte is read
+	close func()
+}
+
+func (s *stuck) Read(p []byte) (int, error) {
+	if err := s.read(); err != nil {
+		return 0, err
+	}
+	p[0] = ' '
+	return 1, nil
+}
+
+func (s *stuck) Close() error { s.close(); return nil }
+
+func noClose() {}
+
+// stuckBodies are made anew for each attempt. What holds their goroutine for ever is given back when released is closed.
+var stuckBodies = map[string]func(ctx context.Context, released <-chan struct{}) *stuck{
+	"silence, ended by the context": func(ctx context.Context, _ <-chan struct{}) *stuck {
+		return &stuck{func() error { <-ctx.Done(); return ctx.Err() }, noClose}
+	},
+	"silence, ended by Close": func(context.Context, <-chan struct{}) *stuck {
+		closed := make(chan struct{})
+		return &stuck{func() error { <-closed; return io.ErrClosedPipe }, sync.OnceFunc(func() { close(closed) })}
+	},
+	"silence, ended by nothing": func(_ context.Context, released <-chan struct{}) *stuck {
+		return &stuck{func() error { <-released; return io.ErrUnexpectedEOF }, noClose}
+	},
+	"a drip without end": func(context.Context, <-chan struct{}) *stuck {
+		return &stuck{func() error { time.Sleep(50 * time.Millisecond); return nil }, noClose}
+	},
+	"an end, a Close that is ended by nothing": func(_ context.Context, released <-chan struct{}) *stuck {
+		return &stuck{func() error { return io.EOF }, func() { <-released }}
+	},
+	"silence, a panic in Close, ended by nothing": func(_ context.Context, released <-chan struct{}) *stuck {
+		return &stuck{func() error { <-released; return io.EOF }, func() { panic("in Close") }}
+	},
+}
+
+var stuckStatuses = []int{101, 200, 201, 204, 302, 404, 429, 500, 503}
+
+// stuckService is a transport whose responses have stuck bodies.
+type stuckService struct {
+	status   int
+	body     func(ctx context.Context, released <-chan struct{}) *stuck
+	released chan struct{}
+}
+
+func (h *stuckService) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
+	resp := answer(h.status, "")
+	resp.Body, resp.ContentLength, resp.Request = h.body(r.Context(), h.released), -1, r
+	return resp, nil
+}
+
+// requireNothingLeft demands that no permit is held, and that calls have left so many goroutines behind.
+func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int) {
+	t.Helper()
+	for _, surface := range client.Budget().Snapshot() {
+		require.Zero(t, surface.UnderWay, surface.Surface)
+	}
+	time.Sleep(time.Second) // for a read that is under way
+	synctest.Wait()
+	stacks := make([]byte, 1<<20)
+	require.Equal(t, goroutines, strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "prospectkit.(*errand).do("))
+}
+
+// Whatever the body of a response does, under every status and in every operation: the call ends with its context, its permit is free,
+// and no goroutine stays, unless the body heeds neither the context nor Close.
+func TestNoBodyOutlivesTheContext(t *testing.T) {
+	for name, body := range stuckBodies {
+		t.Run(name, func(t *testing.T) {
+			for _, status := range stuckStatuses {
+				synctest.Test(t, func(t *testing.T) {
+					h := &stuckService{status: status, body: body, released: make(chan struct{})}
+					client := newClient(t, h)
+					held := 0
+					for _, row := range op.All() {
+						began := time.Now()
+						callUntil(t.Context(), 3*time.Second, func(ctx context.Context) { _, _ = everyCall[row.Name](ctx, client) })
+						took := time.Since(began)
+						require.LessOrEqual(t, took, 3*time.Second+aMoment, "%s, status %d", row.Name, status)
+						if took > 3*time.Second && strings.HasSuffix(name, "nothing") {
+							held++
+						}
+					}
+					requireNothingLeft(t, client, held)
+					close(h.released)
+					requireNothingLeft(t, client, 0)
+				})
+			}
+		})
+	}
+}
+
+// callUntil ends a call after some time. What it panics with is the body's.
+func callUntil(ctx context.Context, d time.Duration, f func(context.Context)) {
+	defer func() { _ = recover() }()
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	f(ctx)
+}
+
+// The time limit of an attempt holds like the context. What is known by then about a write counts.
+func TestNoBodyOutlivesTheTimeLimit(t *testing.T) {
+	for name, body := range stuckBodies {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &stuckService{status: http.StatusCreated, body: body, released: make(chan struct{})}
+				client := newClient(t, h, prospectkit.WithAttemptTimeout(2*time.Second))
+				began := time.Now()
+				info, err := call(t.Context(), client, true)
+				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
+				require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
+				require.ErrorContains(t, err, "no answer within the time limit of one attempt")
+				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				close(h.released)
+				requireNothingLeft(t, client, 0)
+			})
+		})
+	}
+}
+
+// A transport that does not come back is left behind. It may still connect and send, so nothing is proven, whatever its trace shows.
+func TestATransportThatDoesNotComeBack(t *testing.T) {
+	for name, broken := range map[string]func(rt http.RoundTripper, released <-chan struct{}) http.RoundTripper{
+		"deaf": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {
+			return roundTrip(func(*http.Request) (*http.Response, error) {
+				<-released
+				return answer(201, `{"list":`+oneList+`}`), nil
+			})
+		},
+		"a context without an end": func(rt http.RoundTripper, _ <-chan struct{}) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				return rt.RoundTrip(r.WithContext(context.WithoutCancel(r.Context()))) //nolint:bodyclose // it is handed on
+			})
+		},
+		"a header that is written late": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				<-released
+				for range 1000 {
+					r.Header.Set("X-Late", "1")
+				}
+				return answer(201, ""), nil
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dialled, release := hanging()
+				released := make(chan struct{})
+				client := newClient(t, broken(dialled, released), prospectkit.WithAttemptTimeout(time.Second))
+				began := time.Now()
+				info, err := call(t.Context(), client, true)
+				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
+				requireUnknown(t, err)
+				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				require.ErrorContains(t, err, "no answer within the time limit of one attempt")
+				requireNothingLeft(t, client, 1)
+
+				_, err = call(t.Context(), client, false)
+				require.Len(t, asError(t, err).Attempts, 3, "a read is tried again")
+				requireNothingLeft(t, client, 4)
+				close(released)
+				release()
+				requireNothingLeft(t, client, 0)
+			})
+		})
+	}
+}
+
+// What a transport panics with, or that it ends its goroutine as a failing test does, arrives at the caller.
+func TestATransportThatPanics(t *testing.T) {
+	for where, rt := range map[string]roundTrip{
+		"in RoundTrip": func(*http.Request) (*http.Response, error) { panic(errBroken) },
+		"in Read": func(*http.Request) (*http.Response, error) {
+			resp := answer(200, "")
+			resp.Body, resp.ContentLength = &stuck{func() error { panic(errBroken) }, noClose}, -1
+			return resp, nil
+		},
+	} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := newClient(t, rt)
+				require.PanicsWithValue(t, errBroken, func() { _, _ = call(t.Context(), client, true) })
+				requireNothingLeft(t, client, 0)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { runtime.Goexit(); return nil, nil })) //nolint:nilnil // never
+		returned := make(chan bool, 1)
+		go func() {
+			defer func() { returned <- false }()
+			_, _ = call(t.Context(), client, true)
+			returned <- true
+		}()
+		require.False(t, <-returned)
+		requireNothingLeft(t, client, 0)
+	})
+}
+
+// A connection that is switched to another protocol belongs to nobody: it is closed unread, over a real socket, too.
+func TestSwitchedProtocols(t *testing.T) {
+	closed := make(chan error, 2)
+	url, _ := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n{")
+		_, err = conn.Read(make([]byte, 1))
+		closed <- err
+		_ = conn.Close()
+	})
+	client := clientAt(t, url)
+	_, err := call(t.Context(), client, true)
+	requireUnknown(t, err)
+	require.Equal(t, http.StatusSwitchingProtocols, asError(t, err).Status)
+	require.ErrorIs(t, <-closed, io.EOF)
+	_, err = call(t.Context(), client, false)
+	require.Equal(t, http.StatusSwitchingProtocols, asError(t, err).Status)
+	require.ErrorIs(t, <-closed, io.EOF)
+	require.NoError(t, client.Close())
+}
+
+// stuckFile is a CSV file that gives so many bytes and then misbehaves.
+type stuckFile struct {
+	io.Reader
+	*stuck
+	given int
+}
+
+func (f *stuckFile) Read(p []byte) (int, error) {
+	if f.given <= 0 {
+		return 0, f.read()
+	}
+	n := copy(p[:min(len(p), f.given)], strings.Repeat("x", f.given))
+	f.given -= n
+	return n, nil
+}
+
+// A file that stalls, wherever it does, holds no upload beyond its context or its time limit; and nothing was applied, because the end
+// was never handed over.
+func TestAnUploadThatStalls(t *testing.T) {
+	const size = 100_000
+	closable := func(given int) func(<-chan struct{}) (io.ReadCloser, error) {
+		return func(<-chan struct{}) (io.ReadCloser, error) {
+			closed := make(chan struct{})
+			return &stuckFile{given: given, stuck: &stuck{func() error { <-closed; return io.ErrClosedPipe }, sync.OnceFunc(func() { close(closed) })}}, nil
+		}
+	}
+	deaf := func(given int) func(<-chan struct{}) (io.ReadCloser, error) {
+		return func(released <-chan struct{}) (io.ReadCloser, error) {
+			return &stuckFile{given: given, stuck: &stuck{func() error { <-released; return io.EOF }, noClose}}, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		open func(released <-chan struct{}) (io.ReadCloser, error)
+		held int // goroutines that nothing can end
+	}{
+		"when it is opened":       {func(released <-chan struct{}) (io.ReadCloser, error) { <-released; return nil, io.EOF }, 1},
+		"at once":                 {closable(0), 0},
+		"at once, and deaf":       {deaf(0), 1},
+		"in the middle":           {closable(size / 2), 0},
+		"in the middle, and deaf": {deaf(size / 2), 1},
+		"at its end":              {closable(size), 0},
+		"at its end, and deaf":    {deaf(size), 1},
+		"when it is closed": {func(released <-chan struct{}) (io.ReadCloser, error) {
+			return &stuckFile{given: size / 2, stuck: &stuck{func() error { return errBroken }, func() { <-released }}}, nil
+		}, 1},
+	} {
+		for how, opts := range map[string][]prospectkit.CallOption{"context": nil, "limit": {prospectkit.WithAttemptTimeout(3 * time.Second)}} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					write(w, 202, `{}`)
+				}, func(t *testing.T, m *memoryServer) {
+					t.Helper()
+					client, released := m.client(t), make(chan struct{})
+					up := prospectkit.Upload{Name: "people.csv", Size: size, Open: func() (io.ReadCloser, error) { return c.open(released) }}
+					began, outcome := time.Now(), prospectkit.Unknown
+					limit := 3 * time.Second
+					if how == "limit" {
+						limit = time.Hour
+					}
+					callUntil(t.Context(), limit, func(ctx context.Context) {
+						_, err := client.Imports.Upload(ctx, up, opts...)
+						outcome = prospectkit.OutcomeOf(err)
+						require.Equal(t, how == "context", errors.Is(err, context.DeadlineExceeded), "%v", err)
+					})
+					require.LessOrEqual(t, time.Since(began), 3*time.Second+aMoment)
+					require.Equal(t, prospectkit.NotApplied, outcome)
+					requireNothingLeft(t, client, c.held)
+					close(released)
+					m.close()
+					requireNothingLeft(t, client, 0)
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package prospectkit_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// What the peer writes proves nothing, although net/http quotes it: only its own words, as a whole, and over HTTP/2, do.
+func TestTextOfThePeerProvesNothing(t *testing.T) {
+	const (
+		refused = "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] after Request.Body was written; define Request.GetBody to avoid this error"
+		away    = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define Request.GetBody to avoid this error"
+	)
+	for name, reply := range map[string]string{
+		"a header line": "HTTP/1.1 200 OK\r\ncannot retry err [x; REFUSED_STREAM\r\n\r\n", "a whole line": "HTTP/1.1 200 OK\r\n" + refused + "\r\n\r\n",
+		"a status line": away + "\r\n\r\n", "a version": "HTTP/" + refused + " 200 OK\r\n\r\n", "a length": "HTTP/1.1 200 OK\r\nContent-Length: " + away + "\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			inMemory(t, drained(raw(reply)), func(t *testing.T, m *memoryServer) {
+				t.Helper()
+				var info prospectkit.Info
+				_, err := m.client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.Capture(&info))
+				requireUnknown(t, err)
+				require.EqualValues(t, 1, m.requests.Load())
+				require.NotEqual(t, prospectkit.EvidenceRefused, info.Attempts[0].Evidence)
+			})
+		})
+	}
+	for _, text := range []string{refused, away} {
+		_, err := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(text) })).Campaigns.Approve(t.Context(), campaignID)
+		requireUnknown(t, err)
+	}
+	for _, debug := range []string{refused, away, "cannot retry err [; REFUSED_STREAM"} {
+		server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) {
+			payload := []byte{0, 0, 0, byte(stream), 0, 0, 0, internalError}
+			sendFrame(c, frameGoAway, 0, 0, append(payload, debug...))
+			_ = c.Close()
+		})
+		client := clientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
+		_, err := call(t.Context(), client, true)
+		requireUnknown(t, err)
+		require.EqualValues(t, 1, server.requests.Load())
+	}
+}
+
+// A transport of the caller's that adds an idempotency key gives net/http licence to send a write again. It does not.
+func TestAnIdempotencyKeyOfATransport(t *testing.T) {
+	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		for name, op := range map[string]prospectkit.Operation{
+			"a write":            described(http.MethodPost, prospectkit.ClassGuardedByState),
+			"an idempotent one":  described(http.MethodPut, prospectkit.ClassIdempotent),
+			"a paid read":        described(http.MethodPost, prospectkit.ClassMeteredRead),
+			"a paid read by GET": described(http.MethodGet, prospectkit.ClassMeteredRead),
+		} {
+			t.Run(key+"/"+name, func(t *testing.T) {
+				inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/api/v1/business/me" {
+						time.Sleep(time.Second)
+						write(w, 200, oneUser)
+						return
+					}
+					require.NotEmpty(t, r.Header.Get(key))
+					hijack(w, "")
+				}, func(t *testing.T, m *memoryServer) {
+					t.Helper()
+					client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+						r = r.Clone(r.Context())
+						r.Header.Set(key, "1")
+						return m.transport.RoundTrip(r) //nolint:bodyclose // it is handed on
+					}))
+					for warm := range 4 { // connections that net/http could go on with
+						warmed(t, m, warm)
+						m.requests.Store(0)
+						var info prospectkit.Info
+						err := client.Call(t.Context(), op, nil, nil, prospectkit.Capture(&info))
+						requireUnknown(t, err)
+						require.EqualValues(t, 1, m.requests.Load())
+						require.Len(t, info.Attempts, 1)
+					}
+				})
+			})
+		}
+	}
+}
+
+// warmed makes idle connections.
+func warmed(t *testing.T, m *memoryServer, n int) {
+	t.Helper()
+	m.transport.CloseIdleConnections()
+	var group sync.WaitGroup
+	for range n {
+		group.Go(func() {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, baseURL+"/business/me", http.NoBody)
+			require.NoError(t, err)
+			resp, err := m.transport.RoundTrip(r)
+			require.NoError(t, err)
+			_, err = io.Copy(io.Discard, resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+		})
+	}
+	group.Wait()
+	synctest.Wait()
+}
+
+// A length that is only said costs no memory, and no limit is too large.
+func TestLengthsThatAreOnlySaid(t *testing.T) {
+	packed := []byte(zip(oneUser))
+	copy(packed[len(packed)-4:], "\xff\xff\xff\xff")
+	for name, serve := range map[string]http.HandlerFunc{
+		"64 GiB":          raw(jsonHead + "Content-Length: 68719476736\r\n\r\n{"),
+		"the largest":     raw(jsonHead + "Content-Length: 9223372036854775807\r\n\r\n{"),
+		"compressed":      raw(jsonHead + "Content-Encoding: gzip\r\nContent-Length: 68719476736\r\n\r\n\x1f\x8b"),
+		"unpacked, 4 GiB": serves(200, string(packed)+strings.Repeat("\x00", 5<<20)+"\xff\xff\xff\xff", "Content-Encoding", "gzip"),
+	} {
+		for _, limit := range []int64{1 << 40, math.MaxInt64 - 1, math.MaxInt64} {
+			t.Run(name, func(t *testing.T) {
+				inMemory(t, serve, func(t *testing.T, m *memoryServer) {
+					t.Helper()
+					client := m.client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.NoRetry))
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					_, err := client.Account.Me(t.Context())
+					runtime.ReadMemStats(&after)
+					require.Error(t, err)
+					require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20))
+				})
+			})
+		}
+	}
+	long := oneUser + strings.Repeat(" ", 20<<20)
+	inMemory(t, serves(200, long, "Content-Length", "20971610"), func(t *testing.T, m *memoryServer) {
+		t.Helper()
+		_, err := m.client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
+		require.Error(t, err, "the length is not the true one")
+	})
+	inMemory(t, serves(200, long), func(t *testing.T, m *memoryServer) {
+		t.Helper()
+		_, err := m.client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
+		require.NoError(t, err)
+	})
+}
+
+// proxied is a transport that reaches the service through a proxy, which answers every CONNECT in the same way.
+func proxied(t *testing.T, reply string) (rt *http.Transport) {
+	t.Helper()
+	address := listen(t, func(c net.Conn) {
+		go func() {
+			defer c.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				_, _ = io.WriteString(c, reply)
+			}
+		}()
+	})
+	rt = &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: address})}
+	t.Cleanup(rt.CloseIdleConnections)
+	return rt
+}
+
+// A proxy that does not connect has sent nothing, is not taken for the service, and is asked again only if that may help.
+func TestAProxyThatRefuses(t *testing.T) {
+	for status, attempts := range map[int]int{400: 1, 403: 1, 407: 1, 408: 3, 429: 3, 500: 3, 502: 3, 503: 3, 504: 3} {
+		for _, isWrite := range []bool{false, true} {
+			phrase := http.StatusText(status)
+			rt := proxied(t, "HTTP/1.1 "+answer(status, "").Status+"\r\nContent-Length: 0\r\n\r\n")
+			info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), isWrite)
+			requireNotSent(t, err, info, int32(attempts))
+			require.ErrorContains(t, err, "no connection to the service: "+phrase)
+		}
+	}
+	rt := proxied(t, "HTTP/1.1 200 OK\r\n\r\n") // and then it is no TLS
+	info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireNotSent(t, err, info, 3)
+}
+
+// Without an answer to where the proxy is, nothing was asked for.
+func TestAProxyFunctionThatFails(t *testing.T) {
+	rt := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return nil, errBroken }}
+	info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireNotSent(t, err, info, 3)
+	require.ErrorIs(t, err, errBroken)
+	require.ErrorContains(t, err, "no connection to the service: broken on purpose")
+
+	rt = &http.Transport{Proxy: http.ProxyURL(nil), Protocols: new(http.Protocols)} // one that works proves nothing
+	rt.Protocols.SetHTTP1(true)
+	rt.RegisterProtocol("https", roundTrip(func(*http.Request) (*http.Response, error) { return nil, errBroken }))
+	_, err = call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireUnknown(t, err)
+}
+
+// A server that wants a certificate which is not there ends the handshake, in TLS 1.3 after the request was written. Nobody has read it.
+func TestACertificateThatIsMissing(t *testing.T) {
+	model := httptest.NewTLSServer(nil)
+	defer model.Close()
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		config := &tls.Config{Certificates: model.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version}
+		address := listen(t, func(c net.Conn) {
+			go func() {
+				_ = tls.Server(c, config).HandshakeContext(context.Background())
+				_, _ = io.Copy(io.Discard, c) // a reset would overtake the alert
+			}()
+		})
+		for _, isWrite := range []bool{false, true} {
+			rt := model.Client().Transport.(*http.Transport).Clone()
+			info, err := call(t.Context(), clientAt(t, "https://"+address, prospectkit.WithTransport(rt)), isWrite)
+			rt.CloseIdleConnections()
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.Len(t, info.Attempts, 1, "no repetition brings a certificate")
+			require.NotEqual(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// A row of a page may become a struct of this size.
+type wideRow struct {
+	ID    string `json:"id"`
+	Wide  [128]int64
+	Items []struct{ Wide [128]int64 } `json:"items"`
+}
+
+// manyOf is a JSON text of about a MiB.
+func manyOf(head, unit, tail string) string {
+	return head + strings.TrimSuffix(strings.Repeat(unit+",", 1<<20/(len(unit)+1)), ",") + tail
+}
+
+func exhaust[T any](seq func(func(*T, error) bool)) (err error) {
+	for _, err = range seq {
+	}
+	return err
+}
+
+// Every way to read a response, each with one that could become far more than its text.
+var hugeCases = map[string]struct {
+	body string
+	call func(context.Context, *prospectkit.Client) error
+}{
+	"lists": {manyOf(`{"data":[`, `{"id":"a"}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Lists.All(ctx, prospectkit.ListsParams{}))
+	}},
+	"columns of a list": {manyOf(`{"list":{"id":"a","columns":[`, `{}`, `]}}`), func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Get(ctx, listID, prospectkit.GetListParams{})
+		return err
+	}},
+	"folders": {manyOf(`{"folders":[`, `{"id":"a"}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Folders(ctx, prospectkit.AgentFolder)
+		return err
+	}},
+	"lists of a push": {manyOf(`{"crm":"x","listIds":[`, `0`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: "x"})
+		return err
+	}},
+	"rows": {manyOf(`{"data":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Lists.Rows(ctx, listID, prospectkit.RowsParams{}))
+	}},
+	"rows by pages": {manyOf(`{"data":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Lists.RowsPages(ctx, listID, prospectkit.RowsParams{Limit: 10}))
+	}},
+	"rows of a struct": {manyOf(`{"data":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(prospectkit.RowsOf[wideRow](ctx, c.Lists, listID, prospectkit.RowsParams{}))
+	}},
+	"a row of many structs": {manyOf(`{"data":[{"id":"a","items":[`, `{}`, `]}]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(prospectkit.RowsOf[wideRow](ctx, c.Lists, listID, prospectkit.RowsParams{}))
+	}},
+	"a row of maps": {manyOf(`{"data":[{"id":"a","items":[`, `{"":0}`, `]}]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(prospectkit.RowsOf[map[string]any](ctx, c.Lists, listID, prospectkit.RowsParams{}))
+	}},
+	"a row, decoded": {manyOf(`{"data":[{"id":"a","items":[`, `{}`, `]}]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		page, err := c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{})
+		if err != nil {
+			return err
+		}
+		return page.Items[0].Decode(new(wideRow))
+	}},
+	"profiles": {manyOf(`{"profiles":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.UnlimitedPages()))
+	}},
+	"profiles of a saved search": {manyOf(`{"profiles":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Search.RunSaved(ctx, savedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()))
+	}},
+	"activities": {manyOf(`{"activities":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Contacts.Activities(ctx, contactID, prospectkit.ActivityParams{}, timelinePath))
+	}},
+	"agents": {manyOf(`{"agents":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return exhaust(c.Agents.All(ctx))
+	}},
+	"agents in an array": {manyOf(`[`, `{}`, `]`), func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Agents.List(ctx)
+		return err
+	}},
+	"an operation of the caller's": {manyOf(`{"items":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
+		return c.Call(ctx, prospectkit.Operation{
+			Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
+		}, nil, new(wideRow))
+	}},
+}
+
+// A mebibyte stays some mebibytes, whatever it is read into, and nobody asks again for what is too much.
+func TestWhatIsMadeOfAResponseIsBounded(t *testing.T) {
+	for name, tc := range hugeCases {
+		for _, packed := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, packed), func(t *testing.T) {
+				sent := 0
+				client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+					sent++
+					resp := answer(http.StatusOK, tc.body)
+					if packed {
+						resp = answer(http.StatusOK, zippedText(t, tc.body))
+						resp.Header.Set("Content-Encoding", "gzip")
+					}
+					return resp, nil
+				}))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				require.ErrorContains(t, tc.call(t.Context(), client), "the response holds too much at byte ")
+				runtime.ReadMemStats(&after)
+				require.Equal(t, 1, sent)
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50<<20))
+			})
+		}
+	}
+}
+
+func zippedText(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return out.String()
+}
+
+// A page holds as many elements as were asked for, and where nobody asked, as many as the service lets ask for.
+func TestAPageHoldsWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	pageWith := func(key string, n int) roundTrip {
+		elements := strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, n), ",")
+		return always(http.StatusOK, `{"`+key+`":[`+elements+`]}`)
+	}
+	for _, tc := range []struct {
+		key  string
+		most int
+		call func(context.Context, *prospectkit.Client) error
+	}{
+		{"data", 3, listsPage(prospectkit.ListsParams{Limit: 3})},
+		{"data", 1000, listsPage(prospectkit.ListsParams{})},
+		{"data", 3, rowsPage(prospectkit.RowsParams{Limit: 3})},
+		{"data", 1000, rowsPage(prospectkit.RowsParams{})},
+		{"profiles", 3, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 3})
+			return err
+		}},
+		{"profiles", 100, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
+			return err
+		}},
+		{"profiles", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{Size: 3})
+			return err
+		}},
+		{"activities", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Contacts.ActivitiesPage(ctx, contactID, prospectkit.ActivityParams{Limit: 3}, timelinePath)
+			return err
+		}},
+		{"folders", 10_000, folders(prospectkit.AgentFolder)},
+	} {
+		require.NoError(t, tc.call(t.Context(), newClient(t, pageWith(tc.key, tc.most))), tc.key)
+		err := tc.call(t.Context(), newClient(t, pageWith(tc.key, tc.most+1)))
+		require.ErrorContains(t, err, "more elements than were asked for", tc.key)
+	}
+}

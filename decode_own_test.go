@@ -1,0 +1,279 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/sandbox"
+)
+
+// stripping drops the rate headers while it is on, as some proxies do.
+type stripping struct {
+	base http.RoundTripper
+	on   bool
+}
+
+func (s *stripping) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.base.RoundTrip(r)
+	if resp != nil && s.on {
+		resp.Header = resp.Header.Clone()
+		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+			resp.Header.Del(name)
+		}
+	}
+	return resp, err
+}
+
+// behindStripping is a sandbox with all that everyCall speaks of, and a client behind a proxy that drops the rate headers.
+func behindStripping(t *testing.T) (*prospectkit.Client, *stripping) {
+	t.Helper()
+	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
+	sb := everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+	proxy := &stripping{sb.Transport(), true}
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.NoRetry))
+	require.NoError(t, err)
+	return client, proxy
+}
+
+// shown are the operations that may change or cost something, whose answers show that they are the service's.
+var shown = map[string]bool{
+	"lists.create": true, "lists.crm-push": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
+	"agents.create-web-monitor": true, "agents.activate": true, "campaigns.approve": true, "campaigns.preview-step": true,
+	"facts.edit": true, "search.prospects": true, "search.run-saved": true,
+}
+
+// Without the rate headers, an answer proves itself, or belongs to a read that costs nothing, or the client has learnt that the
+// headers are dropped on the way.
+func TestSuccessesWithoutRateHeaders(t *testing.T) {
+	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+		client, _ := behindStripping(t)
+		_, err := call(t.Context(), client)
+		if row.Class == op.Read || shown[row.Name] {
+			require.NoError(t, err)
+		} else {
+			requireUnknown(t, err)
+		}
+
+		client, _ = behindStripping(t)
+		_, err = client.Account.Me(t.Context()) // which proves itself
+		require.NoError(t, err)
+		derived, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
+		require.NoError(t, err)
+		_, err = call(t.Context(), derived)
+		require.NoError(t, err, "the client has learnt that the headers are dropped")
+	})
+}
+
+// Once a success with the headers was seen, one without is a stranger's, unless it proves itself.
+func TestSuccessesThatLackWhatOthersHad(t *testing.T) {
+	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+		client, proxy := behindStripping(t)
+		for _, proxy.on = range []bool{true, false} {
+			_, err := client.Account.Me(t.Context())
+			require.NoError(t, err)
+		}
+		proxy.on = true
+		_, err := call(t.Context(), client)
+		switch {
+		case row == op.AccountCredits: // of the same surface as the call before
+		case row.Class == op.Read || shown[row.Name]:
+			require.NoError(t, err, "nothing was seen on this surface")
+		default:
+			requireUnknown(t, err)
+		}
+		if row.Class != op.Read {
+			return
+		}
+		proxy.on = false
+		_, err = call(t.Context(), client)
+		require.NoError(t, err)
+		proxy.on = true
+		if _, err = call(t.Context(), client); row.Shape != op.Raw {
+			require.NoError(t, err)
+			return
+		}
+		var strange *prospectkit.Error
+		require.ErrorAs(t, err, &strange)
+		require.Equal(t, 200, strange.Status)
+		require.NotEmpty(t, strange.Body)
+		require.ErrorContains(t, err, "nothing shows that the success is the service's")
+	})
+}
+
+// What a stranger answers with a 2xx is a success of no call, unless it is the read of something whose shape nobody knows.
+func TestStrangersSucceedInNothing(t *testing.T) {
+	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+		for name, tc := range map[string]struct {
+			status            int
+			body, contentType string
+			harmless          bool // for a raw read
+		}{
+			"nothing":                {200, "", "application/json", false},
+			"no content":             {204, "", "", false},
+			"a space":                {202, " ", "text/html", false},
+			"a page":                 {200, html, htmlType, false},
+			"a word":                 {200, `"OK"`, "application/json", false},
+			"null":                   {200, `null`, "application/json", false},
+			"a status":               {200, `{"status":"unavailable"}`, "application/json", true},
+			"an empty object":        {200, `{}`, "application/json", true},
+			"an empty array":         {200, `[]`, "application/json", true},
+			"an error":               {200, `{"error":"unavailable"}`, "application/json", false},
+			"a gateway's envelope":   {200, gatewayError, "application/json", false},
+			"the service's envelope": {200, envelope("LIST_NOT_FOUND"), "application/json", false},
+			"no data":                {200, `{"data":[]}`, "application/json", true},
+			"somebody else's object": {200, `{"id":"0","name":"0","campaignId":"0","crm":"0","stepId":"0","listIds":[]}`, "application/json", true},
+			"the same, wrapped":      {200, `{"list":{"id":"0","name":"0"},"agent":{"name":"0"},"fact":{"id":"0"}}`, "application/json", true},
+		} {
+			client := newClient(t, always(tc.status, tc.body, append([]string{"Content-Type", tc.contentType}, bare...)...),
+				prospectkit.WithRetry(prospectkit.NoRetry))
+			_, err := call(t.Context(), client)
+			switch {
+			case row.Class != op.Read:
+				requireUnknown(t, err)
+			case row.Shape == op.Raw && tc.harmless:
+				require.NoError(t, err, name)
+			case row.Shape == op.Partial && tc.harmless: // of which little is shown: an id, or an array
+			default:
+				require.Error(t, err, name)
+				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), name)
+			}
+		}
+	})
+}
+
+// A client that has learnt that the headers are dropped still believes no error page.
+func TestStrangersWhereTheHeadersAreDropped(t *testing.T) {
+	for _, tc := range [][2]string{
+		{"", "application/json"}, {" ", "application/json"}, {html, htmlType}, {`{"ok":true}`, htmlType}, {`{"error":"down"}`, "application/json"},
+		{gatewayError, "application/json"}, {"null", "application/json"}, {`"OK"`, "application/json"}, {`{"ok":`, "application/json"},
+	} {
+		answers := []roundTrip{
+			always(200, oneUser, bare...),
+			always(200, tc[0], append([]string{"Content-Type", tc[1]}, bare...)...),
+			always(200, `{"ok":true,"error":null}`, append([]string{"Content-Type", "Application/JSON; charset=utf-8"}, bare...)...),
+		}
+		rt, _ := inTurn(t, answers...)
+		client := newClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
+		_, err = client.Lists.AddContacts(t.Context(), listID, prospectkit.Fields{"contacts": "x"})
+		requireUnknown(t, err)
+		_, err = client.Lists.AddContacts(t.Context(), listID, prospectkit.Fields{"contacts": "x"})
+		require.NoError(t, err, "the service's")
+	}
+}
+
+// Another transport may take another way: what was learnt is not taken along.
+func TestAnotherTransportLearnsAnew(t *testing.T) {
+	client := newClient(t, always(200, oneUser, bare...))
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	other, err := client.With(prospectkit.WithTransport(always(200, `{"ok":true}`, bare...)))
+	require.NoError(t, err)
+	_, err = other.Lists.AddContacts(t.Context(), listID, prospectkit.Fields{"contacts": "x"})
+	requireUnknown(t, err)
+}
+
+// An answer that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
+func TestUnfitAnswersOfStrangers(t *testing.T) {
+	var out struct{ Status int }
+	write := described(http.MethodPost, prospectkit.ClassUnsafe)
+	read := described(http.MethodGet, prospectkit.ClassRead)
+	const misfit = `{"status":"unavailable"}`
+	for name, c := range map[string]struct {
+		headers []string
+		want    prospectkit.Outcome
+	}{"of the service": {nil, prospectkit.Applied}, "of a stranger": {bare, prospectkit.Unknown}} {
+		t.Run(name, func(t *testing.T) {
+			rt, asked := inTurn(t, always(200, misfit, c.headers...), always(200, misfit, c.headers...))
+			err := newClient(t, rt).Call(t.Context(), write, nil, &out)
+			require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
+			err = newClient(t, rt).Call(t.Context(), read, nil, &out)
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, 2, *asked, "no repetition makes it fit")
+
+			small := newClient(t, always(200, `{"profiles":["`+misfit+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil)))
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
+		})
+	}
+}
+
+// Nothing proves that a page that costs credits came from the service if it is empty: it is no end of a search.
+func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
+	first := always(200, `{"profiles":[{"firstName":"Ada"}],"scrollToken":"t"}`)
+	for name, second := range map[string]struct {
+		rt   roundTrip
+		want prospectkit.Outcome
+	}{
+		"nothing":                 {always(200, ""), prospectkit.Applied},
+		"a space":                 {always(200, " "), prospectkit.Applied},
+		"no content":              {always(204, ""), prospectkit.Applied},
+		"nothing, of a stranger":  {always(200, "", bare...), prospectkit.Unknown},
+		"no content, of one, too": {always(204, "", bare...), prospectkit.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt, asked := inTurn(t, first, second.rt)
+			var p prospectkit.Progress
+			n := 0
+			var last error
+			for _, err := range newClient(t, rt).Search.Prospects(t.Context(), prospectkit.SearchParams{}, prospectkit.MaxPaidPages(5), prospectkit.Track(&p)) {
+				if last = err; err == nil {
+					n++
+				}
+			}
+			require.Equal(t, 1, n)
+			var end *prospectkit.ScrollError
+			require.ErrorAs(t, last, &end)
+			require.Equal(t, second.want, end.Outcome())
+			require.Equal(t, 2, *asked)
+			require.False(t, p.Report().Finished)
+		})
+	}
+	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
+		"first page": func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
+			return err
+		},
+		"companies": func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.Companies(ctx, prospectkit.Fields{"query": "engines"})
+			return err
+		},
+		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
+			return err
+		},
+	} {
+		var lost *prospectkit.AnswerLostError
+		require.ErrorAs(t, call(t.Context(), newClient(t, always(200, " "))), &lost, name)
+	}
+}
+
+// The five calls that may cost credits go out again after the service's own 500, unless the policy forbids it.
+func TestNoMeteredRetry(t *testing.T) {
+	failing := serves(500, envelope("UNEXPECTED_ERROR"))
+	for _, forbidden := range []bool{false, true} {
+		inMemory(t, failing, func(t *testing.T, m *memoryServer) {
+			t.Helper()
+			client := m.client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoMeteredRetry: forbidden}))
+			want := map[bool]int32{false: 3, true: 1}[forbidden]
+			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
+				before := m.requests.Load()
+				_, err := everyCall[name](t.Context(), client)
+				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
+				require.Equal(t, want, m.requests.Load()-before, name)
+			}
+			before := m.requests.Load()
+			_, err := client.Account.Me(t.Context())
+			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+			require.EqualValues(t, 3, m.requests.Load()-before, "reads that cost nothing are tried again")
+		})
+	}
+}

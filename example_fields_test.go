@@ -1,0 +1,268 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// fieldsSandbox is a sandbox with two lists, a knowledge hub, a company and a saved search, and a client for it. Where the service's
+// document shows no fields, the examples name those that the sandbox takes: the service's may differ.
+func fieldsSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbox) {
+	people := sandbox.Rows(
+		sandbox.Row{"id": adaID, "firstName": "Ada", "email": "ada@engines.example"},
+		sandbox.Row{"firstName": "Bob", "email": "bob@zuse.example"},
+	)
+	sb := sandbox.New(nil, append([]sandbox.Option{
+		sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "main", Credits: 5000, Accounts: []string{"email"},
+			Lists:     []sandbox.List{{ID: sourceListID, Name: "Source", Rows: people}, {ID: targetListID, Name: "Target"}},
+			Hubs:      []sandbox.Hub{{ID: secondHubID, Name: "Second"}},
+			Companies: sandbox.Rows(sandbox.Row{"name": "Engines", "domain": "engines.example", "address": sandbox.Row{"city": "Berlin"}}),
+		}}}),
+	}, opts...)...)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sb
+}
+
+// Ids in that sandbox.
+const (
+	sourceListID = "a10000000000000000000001"
+	targetListID = "a10000000000000000000002"
+	adaID        = "c10000000000000000000001"
+	secondHubID  = "b10000000000000000000002"
+)
+
+// A wrong guess is not taken for a balance of 0, and the error names what is there.
+func ExampleAccountService_Credits() {
+	client, _ := fieldsSandbox()
+	answer, err := client.Account.Credits(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	balance, ok := answer.IntOK("credits.balance")
+	fmt.Println(balance, ok)
+	guess, ok := answer.IntOK("balance")
+	fmt.Println(guess, ok)
+	_, err = answer.Find("credits.remaining")
+	fmt.Println(err)
+	// Output:
+	// 5000 true
+	// 0 false
+	// prospectkit: "credits.remaining" is not there: credits is an object with balance
+}
+
+func ExampleObject_All() {
+	client, _ := fieldsSandbox()
+	answer, err := client.Facts.Hubs(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for hub := range answer.All("knowledgeHubs") {
+		fmt.Println(hub.Text("name"))
+	}
+	fmt.Println(answer.Text("knowledgeHubs.0.status"))
+	// Output:
+	// Second
+	// ready
+}
+
+// A struct that does not fit is an error, not a list of nothing.
+func ExampleObject_DecodeStrict() {
+	client, _ := fieldsSandbox()
+	answer, err := client.Facts.Hubs(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	var guess struct {
+		Hubs []struct{ Name string } `json:"hubs"`
+	}
+	fmt.Println(answer.Decode(&guess), len(guess.Hubs))
+	fmt.Println(answer.DecodeStrict(&guess))
+	// Output:
+	// <nil> 0
+	// prospectkit: "hubs" is not there: the value is an object with knowledgeHubs
+}
+
+func ExampleListsService_AddContacts() {
+	client, sb := fieldsSandbox()
+	added, err := client.Lists.AddContacts(context.Background(), targetListID, prospectkit.Fields{
+		"contacts": []prospectkit.Fields{{"firstName": "Eve", "email": "eve@engines.example"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, ok := added.TextOK("contactIds.0")
+	fmt.Println(ok, len(sb.Rows(targetListID)), "row")
+	// Output:
+	// true 1 row
+}
+
+// An empty selection is refused: it is not taken for everybody.
+func ExampleListsService_AddMembers() {
+	ctx := context.Background()
+	client, _ := fieldsSandbox()
+	added, err := client.Lists.AddMembers(ctx, targetListID, prospectkit.Fields{"contactIds": []string{adaID}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(added.Int("addedCount"))
+	_, err = client.Lists.AddMembers(ctx, targetListID, prospectkit.Fields{"contactIds": []string{}})
+	fmt.Println(errors.Is(err, prospectkit.ErrRefusedLocally))
+	// Output:
+	// 1
+	// true
+}
+
+func ExampleListsService_SaveToList() {
+	client, sb := fieldsSandbox()
+	saved, err := client.Lists.SaveToList(context.Background(), prospectkit.Fields{"sourceListId": sourceListID, "listName": "Copy"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(saved.Text("list.name"), len(sb.Rows(saved.Text("list.id"))))
+	// Output:
+	// Copy 2
+}
+
+func ExampleAgentsService_Adjust() {
+	ctx := context.Background()
+	client, _ := fieldsSandbox()
+	draft, err := client.Agents.Create(ctx, prospectkit.WebMonitor{
+		ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round in 2026",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	adjusted, err := client.Agents.Adjust(ctx, draft.ID, prospectkit.Fields{"listName": "Funding rounds", "expirationDate": prospectkit.NeverExpires()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(adjusted.Text("agent.name"))
+	// Output:
+	// Funding rounds
+}
+
+// A campaign from nothing to approved.
+func ExampleCampaignsService_Create() {
+	ctx := context.Background()
+	client, sb := fieldsSandbox()
+	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{
+		"name": "Spring", "channels": []string{"email"}, "listIds": []string{sourceListID},
+		"steps": []prospectkit.Fields{{"type": "email", "subject": "Hello {{firstName}}", "body": "Do you have a minute?"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, ok := made.TextOK("campaign.id")
+	fmt.Println("has an id:", ok)
+	sb.Advance(time.Minute)
+	if _, err = client.Campaigns.WaitInitialized(ctx, id, prospectkit.Initialized); err != nil {
+		log.Fatal(err)
+	}
+	if _, err = client.Campaigns.Approve(ctx, id); err != nil { // from here on, messages go out
+		log.Fatal(err)
+	}
+	sb.Advance(10 * time.Second)
+	for send, err := range client.Campaigns.Sends(ctx, id) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(send.Text("subject"), send.Text("state"))
+	}
+	// Output:
+	// has an id: true
+	// Hello Ada scheduled
+	// Hello Bob scheduled
+}
+
+func ExampleCampaignsService_Adjust() {
+	ctx := context.Background()
+	client, sb := fieldsSandbox()
+	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, lists := made.Text("campaign.id"), prospectkit.Fields{"listIds": []string{sourceListID}}
+	_, err = client.Campaigns.Adjust(ctx, id, lists)
+	fmt.Println("too early:", errors.Is(err, prospectkit.CodeCampaignInitializing))
+	sb.Advance(time.Minute)
+	adjusted, err := client.Campaigns.Adjust(ctx, id, lists)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(adjusted.Text("campaign.listIds.0") == sourceListID)
+	// Output:
+	// too early: true
+	// true
+}
+
+func ExampleCampaignsService_All() {
+	ctx := context.Background()
+	client, _ := fieldsSandbox()
+	if _, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"}); err != nil {
+		log.Fatal(err)
+	}
+	for campaign, err := range client.Campaigns.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(campaign.Text("name"), campaign.Text("status"))
+	}
+	// Output:
+	// Spring draft
+}
+
+// A step as a sample lead would get it. The path is undocumented: you give it.
+func ExampleCampaignsService_PreviewStep() {
+	const path = "/business/campaigns/{campaignId}/steps/{stepId}/preview"
+	ctx := context.Background()
+	client, sb := fieldsSandbox(sandbox.WithRoute("campaigns.preview-step", "POST "+path))
+	sb.Do(func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sourceListID)) })
+	id := sb.Campaigns()[0].ID
+	for step, err := range client.Campaigns.StepsOf(ctx, id) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		preview, err := client.Campaigns.PreviewStep(ctx, id, step.Text("id"), nil, prospectkit.WithPath(path))
+		if err != nil {
+			log.Fatal(err)
+		}
+		_, ok := preview.Preview.TextOK("body")
+		fmt.Println(step.Int("sequenceNumber"), ok)
+	}
+	// Output:
+	// 1 true
+}
+
+func ExampleFactsService_SetDefaultHub() {
+	client, _ := fieldsSandbox()
+	hub, err := client.Facts.SetDefaultHub(context.Background(), prospectkit.Fields{"knowledgeHubId": secondHubID})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(hub.Bool("knowledgeHub.isDefault"))
+	// Output:
+	// true
+}
+
+func ExampleSearchService_Companies() {
+	client, _ := fieldsSandbox()
+	found, err := client.Search.Companies(context.Background(), prospectkit.Fields{
+		"filters": prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, "size": 10,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Text("companies.0.domain"))
+	// Output:
+	// engines.example
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// calls lists the Go calls of each route, as links to their source. The last line of a comment names the routes of a call.
+func calls(source string) (map[string][]string, error) {
+	names, err := filepath.Glob(filepath.Join(source, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string][]string)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() {
+				continue
+			}
+			for _, route := range routes(f.Doc.Text()) {
+				found[route] = append(found[route], fmt.Sprintf("[`%s`](../%s)", call(f), filepath.Base(name)))
+			}
+		}
+	}
+	for _, o := range op.All() {
+		if len(found[o.Route()]) == 0 {
+			return nil, fmt.Errorf("no method below %s names the route of %s", source, o.Name)
+		}
+		slices.Sort(found[o.Route()])
+	}
+	return found, nil
+}
+
+// routes lists the routes that a comment ends with, or none.
+func routes(comment string) []string {
+	comment = strings.TrimSpace(comment)
+	text, _, ok := strings.Cut(comment[strings.LastIndex(comment, "\n")+1:], ", scope ")
+	if !ok {
+		return nil
+	}
+	return strings.Split(text, " and ")
+}
+
+// call is how a function is reached, a method of a service through the client.
+func call(f *ast.FuncDecl) string {
+	if f.Recv != nil {
+		if star, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
+			if service, ok := star.X.(*ast.Ident); ok {
+				return "client." + strings.TrimSuffix(service.Name, "Service") + "." + f.Name.Name
+			}
+		}
+	}
+	return "prospectkit." + f.Name.Name
+}

@@ -1,0 +1,139 @@
+package jsonscan
+
+import (
+	"encoding/json"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+type (
+	wide    struct{ A [128]int64 }
+	inside  struct{ Wides []wide }
+	leaf    struct{ Leaves []leaf }
+	chain   struct{ Chain *chain }
+	hanging struct {
+		*inside
+		*hanging
+		Name string
+	}
+	manner struct{ Wide *wide }
+	large  struct {
+		ID     string                  `json:"id"`
+		Name   string                  `json:"name"`
+		Slice  []wide                  `json:"slice"`
+		Kelvin []wide                  `json:"kelvins"`
+		Slices [][]int                 `json:"slices"`
+		Array  [2]*wide                `json:"array"`
+		Map    map[string]wide         `json:"map"`
+		Small  map[int]int8            `json:"small"`
+		Texts  map[string]string       `json:"texts"`
+		Any    any                     `json:"any"`
+		Anys   []any                   `json:"anys"`
+		Struct struct{ Deep []manner } `json:"struct"`
+		Ptr    ***int                  `json:"ptr"`
+		Ptrs   []*wide                 `json:"ptrs"`
+		Leaf   leaf                    `json:"leaf"`
+		Chain  chain                   `json:"chain"`
+		Raw    json.RawMessage         `json:"raw"`
+		Raws   []json.RawMessage       `json:"raws"`
+		When   []time.Time             `json:"when"`
+		Bytes  []byte                  `json:"bytes"`
+		inside
+	}
+)
+
+// repeated is a text of so many bytes: the same unit again and again.
+func repeated(head, unit, tail string, bytes int) string {
+	return head + strings.TrimSuffix(strings.Repeat(unit+",", bytes/(len(unit)+1)), ",") + tail
+}
+
+// What is made of a text is bounded whatever the type, and wherever the type stands.
+func TestWhatIsMadeIsBounded(t *testing.T) {
+	const size = 2 << 20
+	for name, text := range map[string]string{
+		"slice of structs":         repeated(`"slice":[`, `{}`, `]`, size),
+		"of numbers, which misfit": repeated(`"slice":[`, `1`, `]`, size),
+		"of null":                  repeated(`"slice":[`, `null`, `]`, size),
+		"key of another case":      repeated(`"SLice":[`, `{}`, `]`, size),
+		"key of another alphabet":  repeated("\"\u212aelvin\u017f\":[", `{}`, `]`, size),
+		"escaped key":              repeated(`"\u0073lice":[`, `{}`, `]`, size),
+		"slices of slices":         repeated(`"slices":[`, `[]`, `]`, 4*size),
+		"map of large values":      repeated(`"map":{`, `"":{}`, `}`, size),
+		"maps in any":              repeated(`"any":[`, `{"":0}`, `]`, size),
+		"maps in slices of any":    repeated(`"anys":[`, `{"":0}`, `]`, size),
+		"pointers":                 repeated(`"ptrs":[`, `{}`, `]`, size),
+		"promoted":                 repeated(`"wides":[`, `{}`, `]`, size),
+		"deep":                     repeated(`"struct":{"deep":[`, `{"wide":{}}`, `]}`, size),
+		"of itself":                repeated(`"leaf":{"leaves":[{"leaves":[`, `{}`, `]}]}`, 3*size),
+		"one array for another":    strings.Repeat(`"slice":[{},{},{},{},{},{},{},{}],`, size/32) + `"id":""`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := `{"id":"x",` + text + `}`
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var whole large
+			require.ErrorIs(t, Unmarshal([]byte(text), &whole), ErrTooMuch)
+			var box any = &whole
+			require.ErrorIs(t, Unmarshal([]byte(text), &box), ErrTooMuch)
+			c, d := New([]byte(text)), NewDecoder[large]()
+			require.ErrorIs(t, d.Decode(&c, &whole), ErrTooMuch)
+			c, e := New([]byte(`{"a":`+text+`}`)), NewDecoder[map[string]large]()
+			require.ErrorIs(t, e.Decode(&c, new(map[string]large)), ErrTooMuch)
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6*(allowance+8*len(text))), "of four reads; what grows is copied")
+		})
+	}
+}
+
+// What encoding/json would make of a text is weighed as what this package makes of it.
+func TestBothWaysSpendTheSame(t *testing.T) {
+	for _, text := range []string{
+		`{"slice":[{},{"A":[1,2]},{}]}`, `{"slices":[[1,2,3],[],[4]]}`, `{"array":[{},{}]}`, `{"map":{"a":{},"b":{}}}`,
+		`{"small":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9}}`, `{"texts":{"a":"b","c":"d"}}`, `{"any":{"a":[1,"b",null,true,{}]}}`,
+		`{"anys":["a",1,[],{}]}`, `{"struct":{"deep":[{"wide":{}},{},{"wide":null}]}}`, `{"ptr":1}`, `{"ptr":null}`, `{"ptrs":[{},null]}`,
+		`{"leaf":{"leaves":[{"leaves":[{}]}]}}`, `{"chain":{"chain":{"chain":{}}}}`, `{"raws":[1,2,3]}`, `{"when":["2026-11-21T10:00:00Z"]}`, `{"bytes":[1,2,3]}`,
+		`{"Wides":[{}]}`, `{"unknown":[{},{}],"raw":[{},{}]}`, `{"slice":null,"any":null,"map":null}`, `{"slice":"","any":"x","map":7}`,
+	} {
+		of := reflect.TypeFor[large]()
+		weighed, read := New([]byte(text)), New([]byte(text))
+		planOf(of, exact).root.weigh(&weighed)
+		require.NoError(t, weighed.End(), text)
+		if err := borrow(planOf(of, exact)).decode(&read, reflect.New(of)); err == nil {
+			require.Equal(t, weighed.left, read.left, text)
+		}
+	}
+	text := `{"wides":[{},{}],"name":"x"}`
+	c := New([]byte(text))
+	planOf(reflect.TypeFor[hanging](), exact).root.weigh(&c)
+	require.NoError(t, c.End())
+	require.Equal(t, int64(2*reflect.TypeFor[wide]().Size()+reflect.TypeFor[inside]().Size()), New([]byte(text)).left-c.left)
+}
+
+// Types that are left to encoding/json are so for values of the usual size, too.
+func TestAPlainPageIsNotTooMuch(t *testing.T) {
+	page := rows(1000)
+	var anys []map[string]any
+	require.NoError(t, Unmarshal(page, &anys))
+	require.Len(t, anys, 1000)
+	var want []map[string]any
+	require.NoError(t, json.Unmarshal(page, &want))
+	require.Equal(t, want, anys)
+	n := 0
+	c, d := New(page), NewDecoder[map[string]any]()
+	for c.Array(); c.Element(); n++ {
+		var row map[string]any
+		require.NoError(t, d.Decode(&c, &row))
+	}
+	require.NoError(t, c.End())
+	require.Equal(t, 1000, n)
+
+	var vector []float64
+	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 8<<20)), &vector))
+	var boxed any
+	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 8<<20)), &boxed))
+}

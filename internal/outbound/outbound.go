@@ -1,0 +1,170 @@
+// Package outbound looks through what a caller wants to send, for what encoding/json would send otherwise than it was meant: text that is
+// not valid UTF-8, which it changes in silence, and instants, which it writes with any offset and any number of digits.
+package outbound
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Found is what there was in a value.
+type Found struct {
+	Invalid []string    // the paths of texts that are not valid UTF-8, in JSON names
+	Times   []time.Time // the instants
+
+	endless bool // the value holds itself
+}
+
+// maxDepth ends the search in a value that holds itself, which encoding/json refuses.
+const maxDepth = 1000
+
+// Inspect looks through a value as encoding/json encodes it: maps, slices, structs and pointers at any depth. A type that encodes
+// itself is judged by the text that it makes.
+func Inspect(v any, path string) *Found {
+	f := new(Found)
+	f.value(reflect.ValueOf(v), path, 0)
+	return f
+}
+
+// Suspect reports whether a text that encoding/json wrote may hold what was not valid UTF-8: it is worth a look into the value.
+func Suspect(text string) bool { return strings.Contains(text, `\ufffd`) || !utf8.ValidString(text) }
+
+// Rewrite writes the instants of a JSON text that was made of the value as the service does: in UTC, with three digits of milliseconds.
+func (f *Found) Rewrite(text []byte) []byte {
+	for _, t := range f.Times {
+		if old, err := t.MarshalJSON(); err == nil {
+			text = bytes.ReplaceAll(text, old, []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`)))
+		}
+	}
+	return text
+}
+
+func (f *Found) value(v reflect.Value, path string, depth int) {
+	f.endless = f.endless || depth > maxDepth
+	if !v.IsValid() || f.endless || v.IsZero() || f.selfMade(v, path) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		f.text(v.String(), path)
+	case reflect.Interface, reflect.Pointer:
+		f.value(v.Elem(), path, depth+1)
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k == reflect.Uint8 || reflect.Bool < k && k < reflect.Complex64 {
+			return // numbers, and bytes that become base64
+		}
+		for i := range v.Len() {
+			f.value(v.Index(i), join(path, strconv.Itoa(i)), depth+1)
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			name := ""
+			if key.Kind() == reflect.String {
+				name = key.String()
+				f.text(name, join(path, name))
+			}
+			f.value(value, join(path, name), depth+1)
+		}
+	case reflect.Struct:
+		f.fields(v, path, depth)
+	default: // no text
+	}
+}
+
+func (f *Found) fields(v reflect.Value, path string, depth int) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		tag := field.Tag.Get("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-", !field.IsExported() && !field.Anonymous:
+			continue
+		case field.Anonymous && name == "":
+			f.value(v.Field(i), path, depth+1)
+			continue
+		case name == "":
+			name = field.Name
+		}
+		f.value(v.Field(i), join(path, name), depth+1)
+	}
+}
+
+var (
+	timeType      = reflect.TypeFor[time.Time]()
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// selfMade reports whether a value is one that encodes itself, and looks into the text that it makes.
+func (f *Found) selfMade(v reflect.Value, path string) bool {
+	if v.Kind() == reflect.Interface || !v.CanInterface() {
+		return false
+	}
+	if v.CanAddr() && v.Kind() != reflect.Pointer {
+		v = v.Addr() // with all its methods
+	}
+	if t := v.Type(); !t.Implements(marshaler) && !t.Implements(textMarshaler) {
+		return false
+	}
+	if t := reflect.Indirect(v); t.Type() == timeType {
+		f.Times = append(f.Times, t.Interface().(time.Time)) //nolint:forcetypeassert // it is one
+		return true
+	}
+	switch self := v.Interface().(type) {
+	case interface {
+		Raw() json.RawMessage
+		json.Marshaler
+	}:
+		f.text(string(self.Raw()), path)
+	case *json.RawMessage:
+		f.text(string(*self), path)
+	case json.RawMessage:
+		f.text(string(self), path)
+	case json.Marshaler:
+		if text, err := self.MarshalJSON(); err == nil && (!utf8.Valid(text) || replaced(text)) {
+			f.Invalid = append(f.Invalid, plain(path))
+		}
+	case encoding.TextMarshaler:
+		if text, err := self.MarshalText(); err == nil {
+			f.text(string(text), path)
+		}
+	}
+	return true
+}
+
+func (f *Found) text(s, path string) {
+	if !utf8.ValidString(s) {
+		f.Invalid = append(f.Invalid, plain(path))
+	}
+}
+
+// replaced reports whether encoding/json has put the escape of U+FFFD into a text, in place of what was not valid. A valid U+FFFD is
+// never escaped.
+func replaced(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 || i+1 == len(text) {
+			return false
+		}
+		if bytes.HasPrefix(text[i+1:], []byte("ufffd")) {
+			return true
+		}
+		text = text[i+2:]
+	}
+}
+
+// plain is a path that can be shown.
+func plain(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

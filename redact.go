@@ -1,0 +1,369 @@
+package prospectkit
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a peer writes may repeat what it was sent: the key, the token of a scroll, the whole request. Text that is not ours enters
+// errors, [Info], events and logs through this file only.
+
+const hidden = "[hidden]"
+
+// secret is a text to hide, in the form that canonical gives it.
+type secret struct {
+	form []byte
+	long bool // it goes on: whatever follows is hidden, too
+}
+
+type secrets []secret
+
+// Bounds of what is looked at.
+const (
+	shortSecret = 8       // a shorter one is hidden only where it stands alone: it may be part of many words
+	longSecret  = 1 << 10 // of a longer one the beginning is searched for
+)
+
+// plain adds texts that are hidden as they are and with any escapes.
+func (s secrets) plain(texts ...string) secrets {
+	s = s[:len(s):len(s)]
+	for _, text := range texts {
+		form, _ := canonical(shorten(text, longSecret))
+		if form = bytes.TrimRight(form, "="); len(form) > 0 {
+			s = append(s, secret{form, len(text) > longSecret})
+		}
+	}
+	return s
+}
+
+// key adds a text that is hidden in base64, too: alone, and as the user name of HTTP Basic.
+func (s secrets) key(text string) secrets {
+	if text == "" {
+		return s
+	}
+	return s.plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
+}
+
+// clean is a foreign text of at most so many bytes, without the secrets. The end of one that was cut may be the beginning of a
+// secret, which is hidden, too.
+func (s secrets) clean(text string, most int) string {
+	whole := len(text) <= 8*most
+	if !whole {
+		text = text[:8*most]
+	}
+	return shorten(s.hide(text, !whole), most)
+}
+
+// cleanBody is the beginning of a body. Where it ends, the connection may have been cut.
+func (s secrets) cleanBody(body []byte) string {
+	return shorten(s.hide(string(body[:min(len(body), 8*mostOfText)]), true), mostOfText)
+}
+
+// shorten cuts a text to at most so many bytes.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for n := most; n > most-utf8.UTFMax && n > 0; n-- {
+		if utf8.RuneStart(text[n]) {
+			return text[:n]
+		}
+	}
+	return text[:most]
+}
+
+// hide replaces the secrets in a text; if it was cut, also the beginning of one at its end.
+func (s secrets) hide(text string, cut bool) string {
+	if len(s) == 0 || text == "" {
+		return text
+	}
+	form, at := canonical(text)
+	var out strings.Builder
+	done := 0 // bytes of the text
+	for i := 0; i < len(form); i++ {
+		end := s.match(form, i, cut)
+		if end == 0 {
+			continue
+		}
+		out.WriteString(text[done:place(at, i)])
+		out.WriteString(hidden)
+		done, i = place(at, end), end-1
+	}
+	if done == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// match returns the end of the longest secret at a place, padding included, or 0.
+func (s secrets) match(form []byte, at int, cut bool) (end int) {
+	rest := form[at:]
+	for _, secret := range s {
+		n := len(secret.form)
+		switch {
+		case rest[0] != secret.form[0]:
+		case cut && len(rest) >= shortSecret && bytes.HasPrefix(secret.form, rest):
+			return len(form)
+		case !bytes.HasPrefix(rest, secret.form) || n < shortSecret && !alone(form, at, at+n):
+		case secret.long:
+			return len(form)
+		default:
+			end = max(end, at+n)
+		}
+	}
+	for end > 0 && end < len(form) && form[end] == '=' {
+		end++
+	}
+	return end
+}
+
+// alone reports whether no letter or digit stands before or after a part of a text.
+func alone(form []byte, from, to int) bool {
+	word := func(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= utf8.RuneSelf }
+	return (from == 0 || !word(form[from-1])) && (to == len(form) || !word(form[to]))
+}
+
+// header is a copy without the secrets.
+func (s secrets) header(h http.Header) http.Header {
+	if h == nil {
+		return nil
+	}
+	clean := make(http.Header, len(h))
+	for name, values := range h {
+		name = s.hide(name, false)
+		for _, value := range values {
+			clean[name] = append(clean[name], s.hide(value, false))
+		}
+	}
+	return clean
+}
+
+// layers bounds how deep escapes are undone.
+const layers = 8
+
+// canonical undoes the escapes of URLs, HTML and JSON, one within the other, so that a text looks the same in all of them. It ignores
+// case, backslashes and the alphabet of base64, and takes a space for a plus. Byte i of the form begins at place(at, i) of the text.
+func canonical(text string) (form []byte, at []int) {
+	form = []byte(text)
+	for range layers {
+		next, from := unescape(form)
+		if from == nil {
+			break
+		}
+		for i := range from {
+			from[i] = place(at, from[i])
+		}
+		form, at = next, from
+	}
+	n := 0
+	for i, b := range form {
+		switch {
+		case b == '\\':
+			continue
+		case 'A' <= b && b <= 'Z':
+			b += 'a' - 'A'
+		case b == '-', b == ' ':
+			b = '+'
+		case b == '_':
+			b = '/'
+		}
+		if form[n] = b; at != nil {
+			at[n] = at[i]
+		}
+		n++
+	}
+	if at != nil {
+		at = append(at[:n], len(text))
+	}
+	return form[:n], at
+}
+
+// place is where a byte of a canonical form begins.
+func place(at []int, i int) int {
+	if at == nil {
+		return i
+	}
+	return at[i]
+}
+
+// unescape undoes one layer of escapes, and says where each byte begins. If there are none, at is nil.
+func unescape(text []byte) (plain []byte, at []int) {
+	for i := 0; i < len(text); i++ {
+		n, of := escape(text[i:])
+		if n > 0 && at == nil {
+			plain, at = append(make([]byte, 0, len(text)), text[:i]...), make([]int, i, len(text)+1)
+			for j := range at {
+				at[j] = j
+			}
+		}
+		switch {
+		case n > 0:
+			plain = append(plain, of...)
+		case at != nil:
+			plain, n = append(plain, text[i]), 1
+		}
+		for at != nil && len(at) < len(plain) {
+			at = append(at, i)
+		}
+		i += max(n, 1) - 1
+	}
+	return plain, at
+}
+
+// escape returns how many bytes at the beginning of a text are an escape, and what it stands for.
+func escape(text []byte) (n int, of string) {
+	switch {
+	case text[0] == '%':
+		return code(text, 1, 3)
+	case text[0] == '&':
+		return entity(text)
+	case text[0] != '\\' || len(text) < 2:
+		return 0, ""
+	case text[1]|0x20 == 'x': // of either case
+		return code(text, 2, 4)
+	case text[1]|0x20 == 'u':
+		return code(text, 2, 6)
+	case strings.IndexByte(`\"/'`, text[1]) >= 0:
+		return 2, string(text[1:2])
+	}
+	return 0, ""
+}
+
+// code reads hexadecimal digits: two are a byte, four a character.
+func code(text []byte, from, to int) (n int, of string) {
+	if len(text) < to {
+		return 0, ""
+	}
+	v, err := strconv.ParseUint(string(text[from:to]), 16, 32)
+	switch {
+	case err != nil:
+		return 0, ""
+	case to-from == 2:
+		return to, string([]byte{byte(v)})
+	}
+	return to, string(rune(v))
+}
+
+// entities are the names that HTML has for what is in keys and tokens.
+var entities = map[string]string{
+	"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'", "plus": "+", "sol": "/", "equals": "=", "lowbar": "_", "period": ".", "nbsp": " ",
+}
+
+// entity reads an escape of HTML.
+func entity(text []byte) (n int, of string) {
+	const longest = len("&#x0010FFFF;")
+	end := bytes.IndexByte(text[:min(len(text), longest)], ';')
+	if end < 0 {
+		return 0, ""
+	}
+	name := strings.ToLower(string(text[1:end]))
+	if of, ok := entities[name]; ok {
+		return end + 1, of
+	}
+	digits, ok := strings.CutPrefix(name, "#")
+	base := 10
+	if hex, found := strings.CutPrefix(digits, "x"); found {
+		digits, base = hex, 16
+	}
+	if v, err := strconv.ParseUint(digits, base, 21); ok && err == nil {
+		return end + 1, string(rune(v))
+	}
+	return 0, ""
+}
+
+// foreignError is an error that is not ours, such as the transport's. It shows a text of ours in place of its own, and errors.Is and
+// errors.As look into it.
+type foreignError struct {
+	text     string
+	original func() error // a closure, so that no dump shows it
+}
+
+func (e *foreignError) Error() string { return e.text }
+
+// Is looks into the original.
+func (e *foreignError) Is(target error) bool { return errors.Is(e.original(), target) }
+
+// As looks into the original, but hands no URL out.
+func (e *foreignError) As(target any) bool {
+	if _, ok := target.(**url.Error); ok {
+		return false
+	}
+	return errors.As(e.original(), target)
+}
+
+// secrets are what no answer to the call is to show: the key, and the token of a scroll.
+func (c *call) secrets() secrets {
+	s := c.client.conf.secrets()
+	if c.secret != "" {
+		s = s.key(c.secret)
+	}
+	return s
+}
+
+// private are the secrets, and what no text about the call is to show: ids, URL and query.
+func (c *call) private() secrets {
+	return c.secrets().plain(c.ids...).plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
+}
+
+// mostOfText bounds what is kept of a foreign text.
+const mostOfText = 2 << 10
+
+// foreign is an error of a transport or of a reader of the caller's, with a text that shows nothing of the request.
+func (c *call) foreign(err error) error {
+	if err == nil {
+		return nil
+	}
+	s := c.private()
+	for _, values := range c.url.Query() {
+		for _, value := range values {
+			if len(value) > len("100") {
+				s = s.plain(value)
+			}
+		}
+	}
+	return &foreignError{s.clean(unquoted(withoutURL(err).Error()), mostOfText), func() error { return err }}
+}
+
+// unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the URL. Lines of a malformed header come
+// without quotes.
+func unquoted(text string) string {
+	const malformed = "malformed MIME header"
+	if before, _, ok := strings.Cut(text, malformed); ok {
+		text = before + malformed
+	}
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, `"`)
+		out.WriteString(before)
+		if !ok {
+			return out.String()
+		}
+		out.WriteString(`"..."`)
+		for text = ""; rest != ""; rest = rest[1:] {
+			if rest[0] == '\\' && len(rest) > 1 {
+				rest = rest[1:]
+			} else if rest[0] == '"' {
+				text = rest[1:]
+				break
+			}
+		}
+	}
+}
+
+// withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
+func withoutURL(err error) error {
+	for {
+		wrapped, ok := err.(*url.Error) //nolint:errorlint // only around the whole: what is inside is left out of the text
+		if !ok || wrapped.Err == nil {
+			return err
+		}
+		err = wrapped.Err
+	}
+}

@@ -1,0 +1,337 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	webtext "html"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// shows gathers all ways to look at values: every verb, JSON, both handlers of slog, LogValue, and each error inside.
+type shows struct{ strings.Builder }
+
+func (s *shows) show(values ...any) {
+	for _, v := range values {
+		for _, text := range faces(v) {
+			s.WriteString(text + "\n")
+		}
+		if valuer, ok := v.(slog.LogValuer); ok {
+			fmt.Fprintf(s, "%+v %#v\n", valuer.LogValue(), valuer.LogValue())
+		}
+		switch inner := v.(type) {
+		case interface{ Unwrap() error }:
+			if err := inner.Unwrap(); err != nil {
+				s.show(err)
+			}
+		case interface{ Unwrap() []error }:
+			for _, err := range inner.Unwrap() {
+				s.show(err)
+			}
+		}
+	}
+}
+
+// watched is a client that shows whatever observers and logs get.
+func (s *shows) options() []prospectkit.Option {
+	logs := slog.New(slog.NewJSONHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	text := slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return []prospectkit.Option{
+		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.NoRetry),
+		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+			s.show(e)
+			if e.Err != nil {
+				s.show(e.Err)
+			}
+		}),
+	}
+}
+
+func (s *shows) failure(err error, info prospectkit.Info) {
+	s.show(err, info)
+	for _, a := range info.Attempts {
+		s.show(a)
+		if a.Err != nil {
+			s.show(a.Err)
+		}
+	}
+	if e, ok := errors.AsType[*prospectkit.Error](err); ok {
+		s.show(*e, e.Code, e.Advice())
+	}
+}
+
+// jsonEscaped is a text as an encoder writes it that escapes HTML, or does not.
+func jsonEscaped(s string, escapeHTML bool) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(escapeHTML)
+	if err := encoder.Encode(s); err != nil {
+		panic(err)
+	}
+	text := strings.TrimSpace(out.String())
+	return text[1 : len(text)-1]
+}
+
+// eachByte writes every byte of a text by a format.
+func eachByte(s, format string) string {
+	var out strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&out, format, s[i])
+	}
+	return out.String()
+}
+
+func eachRune(s, format string) string {
+	var out strings.Builder
+	for _, r := range s {
+		fmt.Fprintf(&out, format, r)
+	}
+	return out.String()
+}
+
+// inCase changes the case of the letters of ASCII.
+func inCase(s string, to func(rune) rune) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return to(r)
+		}
+		return r
+	}, s)
+}
+
+// escapes are the forms in which a peer may repeat a text.
+func escapes(s string) map[string]string {
+	forms := map[string]string{
+		"plain": s, "upper case": inCase(s, unicode.ToUpper), "lower case": inCase(s, unicode.ToLower),
+		"query": url.QueryEscape(s), "path": url.PathEscape(s), "twice": url.QueryEscape(url.QueryEscape(s)),
+		"percent": eachByte(s, "%%%02X"), "percent, lower case": eachByte(s, "%%%02x"), "percent of percent": eachByte(s, "%%25%02x"),
+		"HTML": webtext.EscapeString(s), "HTML, decimal": eachRune(s, "&#%d;"), "HTML, hexadecimal": eachRune(s, "&#x%X;"), "HTML, long": eachRune(s, "&#%05d;"),
+		"JSON": jsonEscaped(s, true), "JSON, plain": jsonEscaped(s, false), "JSON, slashes": strings.ReplaceAll(jsonEscaped(s, true), "/", `\/`),
+		"code points": eachRune(s, `\u%04x`), "code points, upper case": eachRune(s, `\u%04X`), "of bytes": eachByte(s, `\x%02x`), "of Go": strings.Trim(strconv.Quote(s), `"`),
+	}
+	for name, form := range map[string]string{"JSON": forms["JSON"], "query": forms["query"], "HTML": forms["HTML"]} {
+		forms["JSON of "+name] = jsonEscaped(form, true)
+		forms["JSON of JSON of "+name] = jsonEscaped(jsonEscaped(form, false), true)
+		forms["query of "+name] = url.QueryEscape(form)
+		forms["HTML of "+name] = webtext.EscapeString(form)
+		forms["code points of "+name] = eachRune(form, `\u%04X`)
+	}
+	return forms
+}
+
+// repetitions are a secret and its forms in base64, with any escapes.
+func repetitions(secret string) map[string]string {
+	all := make(map[string]string)
+	for name, text := range map[string]string{"": secret, "with colon ": secret + ":"} {
+		for kind, encoding := range map[string]*base64.Encoding{
+			"base64": base64.StdEncoding, "base64 without padding": base64.RawStdEncoding, "base64 of URLs": base64.URLEncoding, "base64 of URLs without padding": base64.RawURLEncoding,
+		} {
+			for how, form := range escapes(encoding.EncodeToString([]byte(text))) {
+				all[name+kind+", "+how] = form
+			}
+		}
+	}
+	for how, form := range escapes(secret) {
+		all[how] = form
+	}
+	return all
+}
+
+// echoes are raw answers that repeat a text.
+var echoes = map[string]func(form string) string{
+	"code":       func(form string) string { return rawEnvelope("code", form) },
+	"message":    func(form string) string { return rawEnvelope("message", form) },
+	"param":      func(form string) string { return rawEnvelope("param", form) },
+	"doc_url":    func(form string) string { return rawEnvelope("doc_url", form) },
+	"request_id": func(form string) string { return rawEnvelope("request_id", form) },
+	"body": func(form string) string {
+		return rawAnswer("404 Not Found", "Content-Type: text/html", "<p>"+form+"</p>")
+	},
+	"2xx":          func(form string) string { return rawAnswer("200 OK", "Content-Type: text/html", form) },
+	"cut body":     func(form string) string { return "HTTP/1.1 404 Not Found\r\nContent-Length: 5000\r\n\r\nkey " + form },
+	"content type": func(form string) string { return rawAnswer("404 Not Found", "Content-Type: text/"+form, "") },
+	"status text":  func(form string) string { return rawAnswer("404 "+form, "X: y", "") },
+	"location": func(form string) string {
+		return rawAnswer("302 Found", "Location: https://"+url.PathEscape(form)+".example/x", "")
+	},
+	"a path": func(form string) string { return rawAnswer("302 Found", "Location: https://x.example/"+form, "") },
+	"header": func(form string) string {
+		return rawAnswer("404 Not Found", "X-Echo: "+form+"\r\nX-Echo: again "+form, "")
+	},
+	"header name": func(form string) string { return rawAnswer("404 Not Found", "X-"+form+": y", "") },
+	"rate header": func(form string) string { return rawAnswer("404 Not Found", "RateLimit-"+form+": 1", "") },
+	"retry after": func(form string) string { return rawAnswer("429 Slow", "Retry-After: "+form, "") },
+	"no colon":    func(form string) string { return rawAnswer("404 Not Found", "X "+form, "") },
+	"first line":  func(form string) string { return "HTTP/1.1 200 OK\r\n " + form + "\r\n\r\n" },
+	"protocol":    func(form string) string { return form + " 200 OK\r\n\r\n" },
+	"no protocol": func(form string) string { return "HTTP/" + form + " 200 OK\r\n\r\n" },
+	"status":      func(form string) string { return "HTTP/1.1 " + form + " OK\r\n\r\n" },
+	"length":      func(form string) string { return "HTTP/1.1 200 OK\r\nContent-Length: " + form + "\r\n\r\n" },
+	"lengths": func(form string) string {
+		return "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: " + form + "\r\n\r\n"
+	},
+	"encoding":    func(form string) string { return "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + form + "\r\n\r\n" },
+	"trailer key": func(form string) string { return inChunks("Trailer: "+form+"\r\n", "") },
+	"trailer":     func(form string) string { return inChunks("", "X "+form+"\r\n") },
+	"chunk": func(form string) string {
+		return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + form + "\r\n"
+	},
+	"nothing": func(string) string { return "" },
+}
+
+func rawAnswer(status, header, body string) string {
+	return fmt.Sprintf("HTTP/1.1 %s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, header, len(body), body)
+}
+
+func rawEnvelope(field, text string) string {
+	fields := map[string]any{"code": "INVALID_REQUEST", "message": "prose", "request_id": "req-1"}
+	fields[field] = "so: " + text + "."
+	body, err := json.Marshal(map[string]any{"error": fields})
+	if err != nil {
+		panic(err)
+	}
+	return rawAnswer("400 Bad Request", "Content-Type: application/json", string(body))
+}
+
+func inChunks(header, trailer string) string {
+	return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + header + "\r\n2\r\n{}\r\n0\r\n" + trailer + "\r\n"
+}
+
+// requireNoneOf demands that a text repeats no form of a secret, as it came or as %q and JSON write it.
+func requireNoneOf(t *testing.T, text, form, secret, where string) {
+	t.Helper()
+	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
+	for _, trace := range []string{
+		form, jsonEscaped(form, true), jsonEscaped(form, false), strings.Trim(strconv.Quote(form), `"`),
+		secret, encoded[:len(encoded)-len(encoded)%4-4],
+	} {
+		if at := strings.Index(text, trace); at >= 0 {
+			require.Fail(t, "a secret shows", "%s: %q in ...%s", where, trace, text[max(0, at-200):min(len(text), at+len(trace)+50)])
+		}
+	}
+}
+
+// Whatever the escape, and however deep it is nested: nothing of the secret is left, and nothing else is taken.
+func TestEveryEscapeIsHidden(t *testing.T) {
+	for _, secret := range []string{
+		"tok-Zx81-qWv7-secret", `k/9+Zx81=<"&'>\é%41 ??>>~~_`, "sandbox_01_001", "c3VyZQ+/cm9sbA==", "0af%3D\\u0041&amp;", "Q?=",
+	} {
+		for how, form := range repetitions(secret) {
+			hidden := prospectkit.Hide(secret, `{"key": "`+form+`", "a": "b"} `+form+`, `+form)
+			require.Equal(t, `{"key": "[hidden]", "a": "b"} [hidden], [hidden]`, hidden, "%q: %s: %s", secret, how, form)
+		}
+	}
+}
+
+func TestWhatIsNoSecretStays(t *testing.T) {
+	const key = "tok-Zx81-qWv7-secret"
+	for _, text := range []string{"", "%", "&;", `\`, "&#;", "&#x;", "%zz", `\u12`, "tok-Zx81", key[1:], key[:19], "100 %25 &amp; more", strings.Repeat(`\`, 50)} {
+		require.Equal(t, text, prospectkit.Hide(key, text))
+	}
+	for short, text := range map[string]string{"id": "The id is invalid: [hidden]", "to": "to be [hidden]"} {
+		text = strings.Replace(text, short+" ", "", 1)
+		require.Equal(t, text, prospectkit.Hide(short, strings.Replace(text, "[hidden]", short, 1)), "a short one only where it stands alone")
+	}
+	long := strings.Repeat("abcdefgh", 1000)
+	require.Equal(t, "x [hidden]", prospectkit.Hide(long, "x "+long+" y"), "nobody knows where a long one ends")
+}
+
+func FuzzHide(f *testing.F) {
+	f.Add("tok-Zx81-qWv7", `{"a": "%25&amp;\u0041`, `" }`)
+	f.Fuzz(func(t *testing.T, secret, before, after string) {
+		if len(secret) < 12 || len(secret) > 200 || strings.ContainsAny(secret[:1]+secret[len(secret)-1:], `=\%&`) || !utf8.ValidString(secret) {
+			t.Skip("an escape may begin or end there")
+		}
+		for _, form := range escapes(secret) {
+			require.NotContains(t, prospectkit.Hide(secret, before+" "+form+" "+after), form)
+		}
+	})
+}
+
+// oneTime answers each request on a connection of its own.
+func oneTime(m *memoryServer) *http.Transport {
+	m.transport.DisableKeepAlives = true
+	return m.transport
+}
+
+// usual are the forms in which keys and tokens are mostly repeated.
+func usual(secret string) map[string]string {
+	all := repetitions(secret)
+	some := make(map[string]string)
+	for _, how := range []string{"plain", "query", "JSON of JSON", "HTML, decimal", "with colon base64, plain", "base64 without padding, plain", "with colon base64, query"} {
+		some[how] = all[how]
+	}
+	return some
+}
+
+func TestNoEchoShowsTheKey(t *testing.T) {
+	for _, key := range []string{token, `k/9+Zx81=<"&'>\é%41 ??>>~~_`} {
+		var answer string
+		inMemory(t, func(w http.ResponseWriter, _ *http.Request) { hijack(w, answer) }, func(t *testing.T, m *memoryServer) {
+			t.Helper()
+			for how, form := range usual(key) {
+				var out shows
+				client, err := prospectkit.New(baseURL, key, append(out.options(), prospectkit.WithTransport(oneTime(m)), unpaced())...)
+				require.NoError(t, err)
+				for place, echo := range echoes {
+					answer = echo(form)
+					var info prospectkit.Info
+					_, err = client.Account.Me(t.Context(), prospectkit.Capture(&info))
+					require.Error(t, err)
+					out.failure(err, info)
+					_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.Capture(&info))
+					require.Error(t, err, "%s: %s", place, how)
+					out.failure(err, info)
+					requireNoneOf(t, out.String(), form, key, place+", "+how)
+					out.Reset()
+				}
+			}
+		})
+	}
+}
+
+func TestNoEchoShowsTheTokenOfAScroll(t *testing.T) {
+	for _, secret := range []string{"c3VyZQ+/cm9sbA==", `{"after":"<Zx81&>",/é+%}=`} {
+		var answer string
+		serve := func(w http.ResponseWriter, r *http.Request) {
+			if in := searchRequest(r); in.ScrollToken != "" {
+				hijack(w, answer)
+				return
+			}
+			write(w, 200, pageOf(1, quoted(secret)))
+		}
+		inMemory(t, serve, func(t *testing.T, m *memoryServer) {
+			t.Helper()
+			for how, form := range usual(secret) {
+				var out shows
+				client := newClient(t, oneTime(m), out.options()...)
+				for place, echo := range echoes {
+					answer = echo(form)
+					page, err := client.Search.ProspectsPage(t.Context(), everything)
+					require.NoError(t, err)
+					var info prospectkit.Info
+					_, err = page.Next(t.Context(), prospectkit.Capture(&info))
+					require.Error(t, err, "%s: %s", place, how)
+					out.show(page, *page)
+					out.failure(err, info)
+					requireNoneOf(t, out.String(), form, secret, place+", "+how)
+					out.Reset()
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package prospectkit_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+func objectOf(t *testing.T, text string) (o prospectkit.Object) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(text), &o))
+	return o
+}
+
+const manyKinds = ` {"s":"x","empty":"","i":0,"f":2.5,"big":1e400,"yes":true,"no":false,"n":null,"t":"2026-11-21T10:00:00+01:00",
+	"a":[{"id":"p"},{"id":"q","in":[[7,8]]},"z"],"o":{"0":"key","deep":{"i":7}}} `
+
+// A reader that says whether there was something tells zero from nothing.
+func TestReadersThatReportAbsence(t *testing.T) {
+	o := objectOf(t, manyKinds)
+	for _, test := range []struct {
+		path                            string
+		text, whole, float, truth, time bool
+	}{
+		{path: "s", text: true},
+		{path: "empty", text: true},
+		{path: "i", whole: true, float: true},
+		{path: "f", float: true},
+		{path: "big"},
+		{path: "yes", truth: true},
+		{path: "no", truth: true},
+		{path: "n"},
+		{path: "t", text: true, time: true},
+		{path: "a"},
+		{path: "o"},
+		{path: ""},
+		{path: "missing"},
+		{path: "o.missing.i"},
+		{path: "o.deep.i", whole: true, float: true},
+		{path: "a.0.id", text: true},
+		{path: "a.1.in.0.1", whole: true, float: true},
+		{path: "a.2", text: true},
+		{path: "a.3"},
+		{path: "a.-1"},
+		{path: "a.+1"},
+		{path: "a.id"},
+		{path: "o.0", text: true},
+		{path: "s.0"},
+		{path: "a.99999999999999999999"},
+	} {
+		text, ok := o.TextOK(test.path)
+		require.Equal(t, test.text, ok, test.path)
+		require.Equal(t, o.Text(test.path), text)
+		whole, ok := o.IntOK(test.path)
+		require.Equal(t, test.whole, ok, test.path)
+		require.Equal(t, o.Int(test.path), whole)
+		float, ok := o.FloatOK(test.path)
+		require.Equal(t, test.float, ok, test.path)
+		require.InDelta(t, o.Float(test.path), float, 0)
+		truth, ok := o.BoolOK(test.path)
+		require.Equal(t, test.truth, ok, test.path)
+		require.Equal(t, o.Bool(test.path), truth)
+		at, ok := o.TimeOK(test.path)
+		require.Equal(t, test.time, ok, test.path)
+		require.Equal(t, o.Time(test.path), at)
+	}
+	require.Equal(t, 8, o.Int("a.1.in.0.1"))
+	require.Equal(t, "q", o.Text("a.1.id"))
+	require.Equal(t, "key", o.Text("o.0"), "a key that looks like a position")
+	require.Equal(t, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), o.Time("t"))
+	one := objectOf(t, "7")
+	require.Equal(t, 7, one.Int(""))
+	_, ok := prospectkit.Object{}.Get("")
+	require.False(t, ok)
+}
+
+func TestElementsOfAnObject(t *testing.T) {
+	o := objectOf(t, manyKinds)
+	read := func(path string) (all []string) {
+		for v := range o.All(path) {
+			all = append(all, v.String())
+		}
+		return all
+	}
+	require.Equal(t, []string{`{"id":"p"}`, `{"id":"q","in":[[7,8]]}`, `"z"`}, read("a"))
+	require.Equal(t, []string{"7", "8"}, read("a.1.in.0"))
+	for _, path := range []string{"", "o", "s", "n", "missing", "a.0"} {
+		require.Empty(t, read(path), path)
+	}
+	require.Len(t, slices.Collect(objectOf(t, `[1,2]`).All("")), 2)
+	for v := range o.All("a") {
+		require.Equal(t, "p", v.Text("id"))
+		break
+	}
+}
+
+// A wrong guess is answered with what there is, as far as it is no data of somebody.
+func TestFind(t *testing.T) {
+	o := objectOf(t, manyKinds)
+	for _, path := range []string{"", "s", "n", "a", "a.1.in", "o.deep.i"} {
+		v, err := o.Find(path)
+		require.NoError(t, err, path)
+		want, _ := o.Get(path)
+		require.Equal(t, want.String(), v.String())
+	}
+	for path, want := range map[string]string{
+		"balance":    `prospectkit: "balance" is not there: the value is an object with s, empty, i, f, big, yes, no, n, t, a, o`,
+		"o.deep.j":   `prospectkit: "o.deep.j" is not there: o.deep is an object with i`,
+		"o.x.j":      `prospectkit: "o.x.j" is not there: o is an object with deep`,
+		"a.3":        `prospectkit: "a.3" is not there: a is an array of 3`,
+		"a.1.in.5.x": `prospectkit: "a.1.in.5.x" is not there: a.1.in is an array of 1`,
+		"s.x":        `prospectkit: "s.x" is not there: s is no object`,
+		"n.x":        `prospectkit: "n.x" is not there: n is null`,
+	} {
+		_, err := o.Find(path)
+		require.EqualError(t, err, want)
+	}
+	_, err := prospectkit.Object{}.Find("x")
+	require.EqualError(t, err, `prospectkit: "x" is not there: the value is empty`)
+	_, err = objectOf(t, `{"ada@engines.example":1}`).Find("x")
+	require.EqualError(t, err, `prospectkit: "x" is not there: the value is an object without plain keys`)
+	_, err = objectOf(t, `{"k`+strings.Repeat(`":1,"k`, 500)+`":1}`).Find("x")
+	require.Less(t, len(err.Error()), 200)
+}
+
+func TestDecodeStrict(t *testing.T) {
+	type send struct{ ID, State string }
+	type sends struct {
+		Data       []send
+		Pagination struct{ PageNum int }
+		Note       string `json:",omitempty"`
+		ignored    string
+		Skipped    string `json:"-"`
+	}
+	var got sends
+	require.NoError(t, objectOf(t, `{"data":[{"id":"a","state":"sent"},{"id":"b","state":null}],"pagination":{"pageNum":1}}`).DecodeStrict(&got))
+	require.Equal(t, []send{{"a", "sent"}, {ID: "b"}}, got.Data)
+	require.Empty(t, got.ignored+got.Skipped+got.Note)
+	for body, want := range map[string]string{
+		`{"scheduledSends":[]}`:               `prospectkit: "Data" is not there: the value is an object with scheduledSends`,
+		`{"data":[]}`:                         `prospectkit: "Pagination" is not there: the value is an object with data`,
+		`{"data":[],"pagination":{"page":1}}`: `prospectkit: "Pagination.PageNum" is not there: Pagination is an object with page`,
+		`{"data":[{"id":"a","state":""},{"id":"b","status":"x"}]}`:   `prospectkit: "Data.1.State" is not there: Data.1 is an object with id, status`,
+		`{"data":[],"pagination":{"pageNum":1},"more":1}`:            `prospectkit: json: unknown field "more"`,
+		`{"data":[],"pagination":{"pageNum":1,"totalPages":2}}`:      `prospectkit: json: unknown field "totalPages"`,
+		`{"data":[],"pagination":{"pageNum":"1"},"note":"optional"}`: `prospectkit: json: cannot unmarshal string into Go struct field .Pagination.PageNum of type int`,
+	} {
+		var s sends
+		err := objectOf(t, body).DecodeStrict(&s)
+		require.Error(t, err)
+		if !strings.Contains(want, "cannot unmarshal") {
+			require.EqualError(t, err, want)
+		}
+	}
+	byKey := make(map[string]*struct{ N int })
+	require.EqualError(t, objectOf(t, `{"a":{"n":1},"b":{"m":1}}`).DecodeStrict(&byKey), `prospectkit: "b.N" is not there: b is an object with m`)
+	require.NoError(t, objectOf(t, `{"a":{"n":1},"b":null}`).DecodeStrict(&byKey))
+	var when struct{ At time.Time }
+	require.NoError(t, objectOf(t, `{"at":"2026-11-21T10:00:00.000Z"}`).DecodeStrict(&when), "a type that reads itself")
+	require.EqualError(t, prospectkit.Object{}.DecodeStrict(&when), "prospectkit: nothing to decode")
+	require.Error(t, objectOf(t, `{}`).DecodeStrict(nil))
+	require.Error(t, objectOf(t, `{}`).DecodeStrict(when))
+	var n int
+	require.NoError(t, objectOf(t, `7`).DecodeStrict(&n))
+	require.Equal(t, 7, n)
+}
