@@ -2,9 +2,7 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -22,7 +20,7 @@ type User struct {
 //
 // GET /business/me, scope any.
 func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
-	return do(ctx, s.client, op.AccountMe, request{}, readUser, opts)
+	return do[User](ctx, s.client, op.AccountMe, request{}, opts)
 }
 
 // Credits returns the credit balance of the workspace. Its shape is undocumented: the sandbox answers with credits.balance (assumed). Read
@@ -30,27 +28,7 @@ func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, err
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.AccountCredits, request{}, readObject, opts)
+	return do[Object](ctx, s.client, op.AccountCredits, request{}, opts)
 }
 
-func readUser(c *jsonscan.Cursor, u *User) error {
-	if !c.Object() {
-		return errors.New("the user is no object")
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "id":
-			u.ID = c.String()
-		case "email":
-			u.Email = c.String()
-		case "name":
-			u.Name = c.String()
-		default:
-			c.Skip()
-		}
-	}
-	if c.Err() == nil && u.ID == "" {
-		return errors.New("the user has no id")
-	}
-	return c.Err()
-}
+func (u *User) missing() string { return noID(u.ID, "the user has no id") }

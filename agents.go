@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strings"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -105,11 +104,27 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	check := func(bad *checks) { spec.check(bad, spec.start) }
 	row := *spec.op
 	row.Shape = op.Typed // of the answer: what the document does not show is in the request
-	return do(ctx, s.client, &row, request{
+	made, err := do[newAgent](ctx, s.client, &row, request{
 		body: spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
-		proof: func(made any) bool { return strings.TrimSpace(made.(*Agent).Name) == strings.TrimSpace(spec.name) },
-	}, readNewAgent, spec.options(opts))
+		proof: func(made any) bool { return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name) },
+	}, spec.options(opts))
+	if err != nil {
+		return nil, err
+	}
+	return &made.Agent, nil
 }
+
+// newAgent is the response of a creation, whose fields are documented. Of agents that are read, any may be missing.
+type newAgent struct{ Agent }
+
+func (a *Agent) missing() string {
+	if !a.raw.isObject() {
+		return "an agent is no object"
+	}
+	return ""
+}
+
+func (a *newAgent) missing() string { return noID(a.ID, "an agent has no id") }
 
 // specOf refuses a spec that is not there.
 func specOf(in AgentSpec) (agentSpec, error) {
@@ -136,7 +151,7 @@ func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Age
 }
 
 func (s *AgentsService) listing() listing[Agent] {
-	return listing[Agent]{client: s.client, op: op.AgentsList, name: "agents", read: readAgent}
+	return listing[Agent]{client: s.client, op: op.AgentsList, name: "agents"}
 }
 
 // Get reads one agent.
@@ -145,9 +160,9 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.client, op.AgentsGet, request{
+	return do[Agent](ctx, s.client, op.AgentsGet, request{
 		ids: []string{agentID}, proof: func(a any) bool { return a.(*Agent).ID != "" },
-	}, readAgent, opts)
+	}, opts)
 }
 
 // Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and fields and response are undocumented: you
@@ -166,7 +181,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 			}
 		}
 	}
-	return do(ctx, s.client, op.AgentsAdjust, request{ids: []string{agentID}, body: in, check: check}, readObject, opts)
+	return do[Object](ctx, s.client, op.AgentsAdjust, request{ids: []string{agentID}, body: in, check: check}, opts)
 }
 
 // Activate starts a draft. It spends credits, up to the MaxCreditSpend that the draft was created with on each run, and without
@@ -181,10 +196,14 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	agent, err := do(ctx, s.client, op.AgentsActivate, request{
+	response, err := do[Object](ctx, s.client, op.AgentsActivate, request{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
-		proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
-	}, readActivated, opts)
+		proof: func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := recordOf[Agent](*response)
 	if err == nil && agent.ID == "" {
 		agent.ID = agentID
 	}
@@ -220,10 +239,10 @@ func (v PauseVia) check(bad *checks) {
 func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
 	row := *op.AgentsPause
 	row.Method, row.Path = via.Method, via.Path
-	return do(ctx, s.client, &row, request{
+	return do[Object](ctx, s.client, &row, request{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
 		check: via.check,
-	}, readObject, opts)
+	}, opts)
 }
 
 // Rows iterates over what an agent has delivered: the rows of its results list. Each range reads the agent first, for the id of that
@@ -322,7 +341,7 @@ func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteFiel
 			bad.add("field", "is set by the call itself")
 		}
 	}
-	return do(ctx, s.client, op.AgentsAutocomplete, request{query: query, check: check}, readObject, opts)
+	return do[Object](ctx, s.client, op.AgentsAutocomplete, request{query: query, check: check}, opts)
 }
 
 // freeQuery is query parameters whose names the caller supplies.
@@ -336,54 +355,4 @@ func (q freeQuery) EncodeValues(_ string, v *url.Values) error {
 		}
 	}
 	return nil
-}
-
-// readAgent reads an agent as far as its record goes: what is not shown for it may be missing.
-func readAgent(c *jsonscan.Cursor, a *Agent) error {
-	if !c.Is('{') {
-		return errors.New("an agent is no object")
-	}
-	start := c.Mark()
-	c.Object()
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "id":
-			a.ID = c.String()
-		case "type":
-			a.Type = AgentType(c.String())
-		case "name":
-			a.Name = c.String()
-		case "status":
-			a.Status = AgentStatus(c.String())
-		case "started":
-			a.Started = c.Bool()
-		case "listId":
-			a.ListID = c.String()
-		case "contactsFound":
-			a.ContactsFound = c.Int()
-		default:
-			c.Skip()
-		}
-	}
-	a.raw.raw = c.Copy(c.Since(start))
-	return c.Err()
-}
-
-// readNewAgent reads the answer of a creation, whose fields are shown.
-func readNewAgent(c *jsonscan.Cursor, a *Agent) error {
-	if err := readAgent(c, a); err != nil {
-		return err
-	}
-	if a.ID == "" {
-		return errors.New("an agent has no id")
-	}
-	return nil
-}
-
-// readActivated reads an answer that may hold the agent.
-func readActivated(c *jsonscan.Cursor, a *Agent) error {
-	if c.Is('{') {
-		return readAgent(c, a)
-	}
-	return readObject(c, &a.raw)
 }

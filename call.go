@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -30,6 +29,9 @@ type request struct {
 	laterPage bool    // of a scroll: its token may be spent by an attempt
 	free      bool    // spends nothing, although the operation may
 	look      lookup  // how an unknown outcome is resolved
+	most      int     // elements that the response may have, of a page; 0: as many as pages have at most
+
+	accept func(response any) error // what else has to be right with a response, which may be kept
 
 	// proof tells whether an answer shows by itself that it is the service's: it holds what only the service can know of the call.
 	// Without one, a read that has a shape proves itself by it, and nothing else does.
@@ -38,8 +40,8 @@ type request struct {
 
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
 // otherwise, and decodes the answer.
-func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read reader[T], opts []CallOption) (*T, error) {
-	c := &callOf[T]{read: read}
+func do[T any](ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) (*T, error) {
+	c := &callOf[T]{most: r.most, accepts: r.accept}
 	err := c.prepare(ctx, client, o, r, opts)
 	c.start()
 	if err != nil {
@@ -56,13 +58,17 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, r request, read re
 // callOf is a call that is answered by a T.
 type callOf[T any] struct {
 	call
-	read reader[T]
-	out  *T // what was decoded last
+	most    int
+	accepts func(response any) error
+	out     *T // what was decoded last
 }
 
 func (c *callOf[T]) decode(body []byte) error {
 	c.out = new(T)
-	return decodeAnswer(&c.cursor, c.op, body, c.out, c.read)
+	if err := decodeResponse(c.op, body, c.most, c.out); err != nil || c.accepts == nil {
+		return err
+	}
+	return c.accepts(c.out)
 }
 
 func (c *callOf[T]) proved() bool {
@@ -86,7 +92,6 @@ type call struct {
 	request     http.Request
 	retry       retryablehttp.Request
 	loop        retryablehttp.Client
-	cursor      jsonscan.Cursor
 	first       [1]Attempt
 
 	url       url.URL

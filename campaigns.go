@@ -2,12 +2,10 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -85,7 +83,7 @@ func (s SendState) Editable() bool { return s == SendScheduled || s == SendAppro
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.CampaignsList, request{}, readObject, opts)
+	return do[Object](ctx, s.client, op.CampaignsList, request{}, opts)
 }
 
 // All iterates over the campaigns, in an order that the service does not promise. The response is undocumented. Understood is an array
@@ -98,7 +96,7 @@ func (s *CampaignsService) All(ctx context.Context, opts ...IterOption) iter.Seq
 }
 
 func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[Object] {
-	return listing[Object]{client: s.client, op: o, ids: ids, name: name, read: readObject}.
+	return listing[Object]{client: s.client, op: o, ids: ids, name: name}.
 		pager(func(o *Object) string { return o.Text("id") })
 }
 
@@ -114,7 +112,7 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.CampaignsCreate, request{body: in}, readObject, opts)
+	return do[Object](ctx, s.client, op.CampaignsCreate, request{body: in}, opts)
 }
 
 // Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and response
@@ -128,7 +126,7 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.CampaignsAdjust, request{ids: []string{campaignID}, body: in}, readObject, opts)
+	return do[Object](ctx, s.client, op.CampaignsAdjust, request{ids: []string{campaignID}, body: in}, opts)
 }
 
 // Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is shown by the document.
@@ -137,7 +135,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.CampaignsSteps, request{ids: []string{campaignID}}, readObject, opts)
+	return do[Object](ctx, s.client, op.CampaignsSteps, request{ids: []string{campaignID}}, opts)
 }
 
 // ScheduledSends lists what a campaign has sent and will send. The shape is not shown by the document; for the states see
@@ -147,7 +145,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.CampaignsSends, request{ids: []string{campaignID}}, readObject, opts)
+	return do[Object](ctx, s.client, op.CampaignsSends, request{ids: []string{campaignID}}, opts)
 }
 
 // StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as [CampaignsService.All] does. Each has an id
@@ -179,7 +177,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.CampaignsEditSend, request{ids: []string{sendID}, body: in}, readObject, opts)
+	return do[Object](ctx, s.client, op.CampaignsEditSend, request{ids: []string{sendID}, body: in}, opts)
 }
 
 // StepPreview is a step as a sample lead would get it. The shape of the preview is not shown by the document.
@@ -196,9 +194,9 @@ type StepPreview struct {
 //
 // POST (path not shown), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do(ctx, s.client, op.CampaignsPreviewStep, request{
+	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, request{
 		ids: []string{campaignID, stepID}, body: in, proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
-	}, readStepPreview, opts)
+	}, opts)
 }
 
 // Approval is what the service says to an approved campaign.
@@ -220,10 +218,10 @@ type Approval struct {
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do(ctx, s.client, op.CampaignsApprove, request{
+	return do[Approval](ctx, s.client, op.CampaignsApprove, request{
 		ids: []string{campaignID}, look: s.lookForApproval(campaignID),
 		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
-	}, readApproval, opts)
+	}, opts)
 }
 
 // lookForApproval reads the status of a campaign from the listing. Only an active one proves anything.
@@ -298,40 +296,4 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		}
 		return sighting{settled: test(*campaign), state: campaign.Text("initializationStatus")}
 	})
-}
-
-func readApproval(c *jsonscan.Cursor, a *Approval) error {
-	if !c.Object() {
-		return errors.New("the answer is no object")
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "campaignId":
-			a.CampaignID = c.String()
-		case "status":
-			a.Status = CampaignStatus(c.String())
-		default:
-			c.Skip()
-		}
-	}
-	return c.Err()
-}
-
-func readStepPreview(c *jsonscan.Cursor, p *StepPreview) error {
-	if !c.Object() {
-		return errors.New("the answer is no object")
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "stepId":
-			p.StepID = c.String()
-		case "preview":
-			if err := readObject(c, &p.Preview); err != nil {
-				return err
-			}
-		default:
-			c.Skip()
-		}
-	}
-	return c.Err()
 }

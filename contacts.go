@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"example.com/prospectkit/internal/jsonscan"
@@ -20,7 +19,7 @@ type ContactsService struct{ client *Client }
 //
 // POST /business/contacts/resolve, scope contacts.
 func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ContactsResolve, request{body: in}, readObject, opts)
+	return do[Object](ctx, s.client, op.ContactsResolve, request{body: in}, opts)
 }
 
 const (
@@ -96,30 +95,24 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	return &scroll[Object]{op: op.ContactsTimeline, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*scrollAnswer[Object], error) {
 		r := request{ids: []string{contactID}, query: activityQuery{p, cursor}, secret: cursor}
-		return do(ctx, s.client, op.ContactsTimeline, r, readActivities, opts)
+		page, err := do[activities](ctx, s.client, op.ContactsTimeline, r, opts)
+		if err != nil {
+			return nil, err
+		}
+		return newScrollAnswer(page.Activities, page.ContactID, page.NextCursor), nil
 	}}
 }
 
-func readActivities(c *jsonscan.Cursor, a *scrollAnswer[Object]) error {
-	if !c.Object() {
-		return errors.New("the page is no object")
+// activities is the response of a timeline.
+type activities struct {
+	ContactID  string        `json:"contactId"`
+	Activities []Object      `json:"activities"`
+	NextCursor jsonscan.Text `json:"nextCursor"`
+}
+
+func (a *activities) missing() string {
+	if a.Activities == nil {
+		return "the page has no activities"
 	}
-	found := false
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "contactId":
-			a.owner = c.String()
-		case "activities":
-			found = c.Is('[')
-			_ = readElements(c, &a.items, mostElements, readObject)
-		case "nextCursor":
-			a.readToken(c)
-		default:
-			c.Skip()
-		}
-	}
-	if c.Err() == nil && !found {
-		return errors.New("the page has no activities")
-	}
-	return c.Err()
+	return ""
 }

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,12 +17,13 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// reader reads one value into T. It is strict about what the document promises and lenient about everything else. It keeps
-// nothing of the cursor's data, which is memory that is used again.
-type reader[T any] func(*jsonscan.Cursor, *T) error
+// A response is a struct with tags, or an array of such: what the document shows is read leniently, and what is not there, or of another
+// type, reads as zero. A type that has to hold something says so by a method missing, which names what is not there.
+type complete interface{ missing() string }
 
-// decodeAnswer reads a success: the value under the operation's entity key, or the whole body where the document shows no key.
-func decodeAnswer[T any](c *jsonscan.Cursor, o *op.Op, body []byte, out *T, read reader[T]) error {
+// decodeResponse reads a success: the value under the operation's entity key, or the whole body where the document shows no key. It
+// keeps nothing of the body, which is memory that is used again.
+func decodeResponse[T any](o *op.Op, body []byte, most int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if o.Shape == op.Typed || o.Class == op.MeteredRead || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
 			return errors.New("the answer is empty")
@@ -32,11 +34,63 @@ func decodeAnswer[T any](c *jsonscan.Cursor, o *op.Op, body []byte, out *T, read
 	if err != nil {
 		return err
 	}
-	*c = jsonscan.New(value)
-	if err := read(c, out); err != nil {
+	return decodeRecord(value, most, out)
+}
+
+func decodeRecord[T any](text []byte, most int, out *T) error {
+	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(text)
+	defer d.Release()
+	d.Most(most)
+	if _, any := any(out).(*Object); !any && reflect.TypeFor[T]().Kind() == reflect.Struct && c.Err() == nil && !c.Is('{') {
+		return cmp.Or(jsonscan.Valid(text), errNoObject)
+	}
+	if err := cmp.Or(d.Decode(&c, out), c.End()); err != nil {
+		if misfit, ok := errors.AsType[*jsonscan.MisfitError](err); ok {
+			return newMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
+		}
 		return err
 	}
-	return c.End()
+	if r, ok := any(out).(complete); ok {
+		if what := r.missing(); what != "" {
+			return errors.New(what)
+		}
+	}
+	return nil
+}
+
+var errNoObject = errors.New("the answer is no object")
+
+// recordOf reads a record from a value that was read before.
+func recordOf[T any](from Object) (*T, error) {
+	out := new(T)
+	if from.IsZero() {
+		return out, nil
+	}
+	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(from.raw)
+	defer d.Release()
+	return out, cmp.Or(d.Decode(&c, out), c.End())
+}
+
+func noID(id, what string) string {
+	if id == "" {
+		return what
+	}
+	return ""
+}
+
+// missingIn names what the first element lacks that lacks something.
+func missingIn[T any](items []T) string {
+	if _, ok := any(new(T)).(complete); !ok {
+		return ""
+	}
+	for i := range items {
+		if r, ok := any(&items[i]).(complete); ok {
+			if what := r.missing(); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
 }
 
 // unwrap finds the entity in its envelope. Where the document does not show whether there is one, a bare object will do.
@@ -66,87 +120,46 @@ func unwrap(o *op.Op, body []byte) ([]byte, error) {
 	return nil, fmt.Errorf("the answer has no %q", o.Entity)
 }
 
-// readPage reads { data: [...], pagination: {...} }, each element by item. It accepts as many elements as were asked for, or as the
-// service allows to ask for.
-func readPage[T any](item reader[T], limit int) reader[Page[T]] {
-	return func(c *jsonscan.Cursor, p *Page[T]) error {
-		if !c.Object() {
-			return errors.New("the page is no object")
-		}
-		found := false
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			switch string(key) {
-			case "data":
-				found = c.Is('[')
-				if err := readElements(c, &p.Items, cmp.Or(limit, maxPageSize), item); err != nil {
-					return err
-				}
-			case "pagination":
-				p.readTotals(c)
-			case "entityType":
-				p.Kind = ListKind(c.String())
-			default:
-				c.Skip()
-			}
-		}
-		if c.Err() == nil && !found {
-			return errors.New("the page has no data")
-		}
-		return c.Err()
-	}
+// pageOf is the response of an operation that pages by number.
+type pageOf[T any] struct {
+	Data       []T      `json:"data"`
+	Kind       ListKind `json:"entityType"`
+	Pagination totals   `json:"pagination"`
 }
 
-// mostElements bounds arrays of which nobody says how many elements they have at most.
-const mostElements = 10_000
-
-// readElements reads an array of at most so many elements. From the length of its first ones it guesses how many there are.
-func readElements[T any](c *jsonscan.Cursor, items *[]T, most int, item reader[T]) error {
-	*items = nil // of duplicate keys the last one counts
-	if !c.Array() {
-		return c.Err()
+func (p *pageOf[T]) missing() string {
+	if p.Data == nil {
+		return "the page has no data"
 	}
-	var all []T
-	size := int(reflect.TypeFor[T]().Size())
-	for start := c.Mark(); c.Element(); {
-		n := len(all)
-		if n == most {
-			c.Refuse()
-		}
-		if !c.Spend(size) {
-			return c.Err()
-		}
-		if n == cap(all) {
-			room := 1
-			if n > 0 {
-				room = n + min(c.Left()/((c.Mark()-start)/n)+1, max(n, maxPageSize), most-n, c.Affords(size)+1)
-			}
-			all = append(make([]T, 0, room), all...)
-		}
-		all = all[:n+1]
-		if err := item(c, &all[n]); err != nil {
-			return err
-		}
-	}
-	*items = all
-	return c.Err()
+	return missingIn(p.Data)
 }
 
-func (p *Page[T]) readTotals(c *jsonscan.Cursor) {
-	if !c.Object() {
-		return
+type totals struct {
+	PageNum      int  `json:"pageNum"`
+	TotalPages   int  `json:"totalPages"`
+	TotalRecords *int `json:"totalRecords"`
+}
+
+// readPage makes the call of a page. A page proves itself by its totals or elements. It has as many elements as were asked for at most, or
+// as the service allows to ask for.
+func readPage[T any](ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) (*Page[T], error) {
+	r.most = cmp.Or(r.most, maxPageSize)
+	r.proof = func(response any) bool { return response.(*pageOf[T]).page().shown() } //nolint:forcetypeassert // it is what do is asked for
+	p, err := do[pageOf[T]](ctx, client, o, r, opts)
+	if err != nil {
+		return nil, err
 	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "pageNum":
-			p.Number = c.Int()
-		case "totalPages":
-			p.TotalPages = c.Int()
-		case "totalRecords":
-			p.TotalRecords, p.TotalsKnown = c.IntOK()
-		default:
-			c.Skip()
-		}
+	return p.page(), nil
+}
+
+func (p *pageOf[T]) page() *Page[T] { return pageWith(p.Data, p.Kind, &p.Pagination) }
+
+func pageWith[T any](items []T, kind ListKind, t *totals) *Page[T] {
+	p := &Page[T]{Items: items, Kind: kind, Number: t.PageNum, TotalPages: t.TotalPages}
+	if t.TotalRecords != nil {
+		p.TotalRecords, p.TotalsKnown = *t.TotalRecords, true
 	}
+	return p
 }
 
 // headersSeen is what a client has learnt about the rate headers, which the document promises with every success. Clients of With

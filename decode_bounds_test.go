@@ -118,7 +118,7 @@ func TestWhatIsMadeOfAResponseIsBounded(t *testing.T) {
 				require.ErrorContains(t, tc.call(t.Context(), client), "the response holds too much at byte ")
 				runtime.ReadMemStats(&after)
 				require.Equal(t, 1, sent)
-				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50<<20))
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20), "of text, and of slices that grow")
 			})
 		}
 	}

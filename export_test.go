@@ -11,7 +11,7 @@ import (
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
-	_, err := do(ctx, c, op.SearchCompanies, request{body: Fields{"scrollToken": "t"}, laterPage: true}, readObject, opts)
+	_, err := do[Object](ctx, c, op.SearchCompanies, request{body: Fields{"scrollToken": "t"}, laterPage: true}, opts)
 	return err
 }
 

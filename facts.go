@@ -2,10 +2,8 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -78,29 +76,9 @@ func (e FactEdit) check(bad *checks) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return do(ctx, s.client, op.FactsEdit, request{
+	return do[Fact](ctx, s.client, op.FactsEdit, request{
 		ids: []string{factID}, body: in, proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
-	}, readFact, opts)
+	}, opts)
 }
 
-func readFact(c *jsonscan.Cursor, f *Fact) error {
-	if !c.Object() {
-		return errors.New("a fact is no object")
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "id":
-			f.ID = c.String()
-		case "claim":
-			f.Claim = c.String()
-		case "category":
-			f.Category = FactCategory(c.String())
-		default:
-			c.Skip()
-		}
-	}
-	if c.Err() == nil && f.ID == "" {
-		return errors.New("a fact has no id")
-	}
-	return c.Err()
-}
+func (f *Fact) missing() string { return noID(f.ID, "a fact has no id") }

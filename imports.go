@@ -110,7 +110,7 @@ func beginsAsText(head []byte) bool {
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
 	u := upload{Upload: in}
 	defer u.close()
-	return do(ctx, s.client, op.ImportsCreate, request{stream: u.stream()}, readObject, opts)
+	return do[Object](ctx, s.client, op.ImportsCreate, request{stream: u.stream()}, opts)
 }
 
 // FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
@@ -122,9 +122,9 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ImportsCreate, request{
+	return do[Object](ctx, s.client, op.ImportsCreate, request{
 		form: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
-	}, readObject, opts)
+	}, opts)
 }
 
 // FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: its document speaks of
@@ -134,9 +134,9 @@ func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts .
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ImportsCreate, request{
+	return do[Object](ctx, s.client, op.ImportsCreate, request{
 		body: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
-	}, readObject, opts)
+	}, opts)
 }
 
 // Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and response are undocumented: you supply the
@@ -146,7 +146,7 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 //
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ImportsPresign, request{body: in}, readObject, opts)
+	return do[Object](ctx, s.client, op.ImportsPresign, request{body: in}, opts)
 }
 
 // upload is an Upload on its way. What the check has opened serves the first attempt.

@@ -2,10 +2,10 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -16,7 +16,6 @@ type listing[T any] struct {
 	op     *op.Op
 	ids    []string
 	name   string
-	read   reader[T]
 }
 
 // pager walks over the pages. Their size is not shown: 1 makes the walk go back far enough when records vanish.
@@ -31,34 +30,42 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	if number > 1 {
 		query.PageNum = number
 	}
-	return do(ctx, l.client, l.op, request{ids: l.ids, query: query, proof: isPage}, l.readPage, opts)
+	var page *Page[T]
+	_, err := do[Object](ctx, l.client, l.op, request{
+		ids: l.ids, query: query, proof: func(any) bool { return page.shown() },
+		accept: func(response any) (err error) {
+			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
+			return err
+		},
+	}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
 }
 
-func (l listing[T]) readPage(c *jsonscan.Cursor, p *Page[T]) error {
-	var answer Object
-	if err := readObject(c, &answer); err != nil {
-		return err
-	}
-	array, ok := elementsOf(answer, l.name)
+func (l listing[T]) read(response Object) (*Page[T], error) {
+	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return fmt.Errorf("the answer shows no %s: it is %s", l.name, answer.outline())
+		return nil, fmt.Errorf("the answer shows no %s: it is %s", l.name, response.outline())
 	}
-	items := jsonscan.New(array.raw)
-	if err := readElements(&items, &p.Items, mostElements, l.read); err != nil {
-		return err
+	items, err := recordOf[[]T](array)
+	if err != nil {
+		return nil, err
 	}
-	totals, paged := answer.Get("pagination")
-	if paged {
-		inner := jsonscan.New(totals.raw)
-		p.readTotals(&inner)
+	if what := missingIn(*items); what != "" {
+		return nil, errors.New(what)
 	}
+	pagination, paged := response.Get("pagination")
+	t, err := recordOf[totals](pagination)
+	p := pageWith(*items, "", t)
 	switch {
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalsKnown = 1, 1, len(p.Items), true
 	case p.Number == 0 && p.TotalPages == 0 && !p.TotalsKnown:
 		p.TotalPages = 1 // nothing says that there are more, or how to ask for them
 	}
-	return nil
+	return p, err
 }
 
 // elementsOf finds the array of a listing.

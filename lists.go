@@ -2,12 +2,10 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -108,7 +106,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return do(ctx, s.client, op.ListsList, request{query: p, proof: isPage}, readPage(readList, p.Limit), opts)
+	return readPage[List](ctx, s.client, op.ListsList, request{query: p, most: p.Limit}, opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -148,9 +146,9 @@ func (n NewList) check(bad *checks) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.client, op.ListsCreate, request{
+	return do[List](ctx, s.client, op.ListsCreate, request{
 		body: in, look: s.lookForNew(in), proof: func(made any) bool { return made.(*List).Name == in.Name },
-	}, readList, opts)
+	}, opts)
 }
 
 // GetListParams says what to read with a list.
@@ -170,7 +168,7 @@ const IncludeColumns ListInclude = "columns"
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do(ctx, s.client, op.ListsGet, request{ids: []string{listID}, query: p}, readList, opts)
+	return do[List](ctx, s.client, op.ListsGet, request{ids: []string{listID}, query: p}, opts)
 }
 
 // Move puts a list into a folder. The same call again leaves the same state, but it is sent once all the same, because a
@@ -185,7 +183,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder(listID, folderID),
 		check: func(bad *checks) { bad.id("folderId", folderID) },
 	}
-	return do(ctx, s.client, op.ListsMove, r, readObject, opts)
+	return do[Object](ctx, s.client, op.ListsMove, r, opts)
 }
 
 // MoveToRoot takes a list out of its folder. That null means the root when it is written is assumed: the document says so
@@ -195,9 +193,9 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsMove, request{
+	return do[Object](ctx, s.client, op.ListsMove, request{
 		ids: []string{listID}, body: Fields{"folderId": nil}, look: s.lookForFolder(listID, ""),
-	}, readObject, opts)
+	}, opts)
 }
 
 // CRMPush says what to push where.
@@ -236,10 +234,10 @@ type CRMPushed struct {
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do(ctx, s.client, op.ListsCRMPush, request{
+	return do[CRMPushed](ctx, s.client, op.ListsCRMPush, request{
 		ids: []string{listID}, body: in,
 		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
-	}, readCRMPushed, opts)
+	}, opts)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds,
@@ -250,7 +248,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in, check: in.checkChoice}, readObject, opts)
+	return do[Object](ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in, check: in.checkChoice}, opts)
 }
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the fields. The sandbox takes contacts, 1 to
@@ -261,7 +259,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 //
 // POST /business/lists/{listId}/contacts, scope lists.
 func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsAddContacts, request{ids: []string{listID}, body: in}, readObject, opts)
+	return do[Object](ctx, s.client, op.ListsAddContacts, request{ids: []string{listID}, body: in}, opts)
 }
 
 // SaveToList saves contacts of one list into another. Body and response are undocumented: you supply the fields. The sandbox takes
@@ -273,7 +271,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.ListsSave, request{body: in, check: in.checkChoice}, readObject, opts)
+	return do[Object](ctx, s.client, op.ListsSave, request{body: in, check: in.checkChoice}, opts)
 }
 
 // FolderKind is what a folder holds.
@@ -315,109 +313,22 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 		}
 		oneOf(bad, "type", kind, ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder)
 	}
-	folders, err := do(ctx, s.client, op.FoldersList, request{query: query, check: check}, readFolders, opts)
+	folders, err := do[folderList](ctx, s.client, op.FoldersList, request{query: query, check: check}, opts)
 	if err != nil {
 		return nil, err
 	}
 	return *folders, nil
 }
 
-func readList(c *jsonscan.Cursor, l *List) error {
-	if !c.Is('{') {
-		return errors.New("a list is no object")
+func (l *List) missing() string { return noID(l.ID, "a list has no id") }
+
+type folderList []Folder
+
+func (l *folderList) missing() string {
+	if *l == nil {
+		return "the folders are no array"
 	}
-	start := c.Mark()
-	c.Object()
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "id":
-			l.ID = c.String()
-		case "name":
-			l.Name = c.String()
-		case "entityType":
-			l.Kind = ListKind(c.String())
-		case "contactsCount":
-			l.ContactsCount = c.Int()
-		case "companiesCount":
-			l.CompaniesCount = c.Int()
-		case "createdAt":
-			l.CreatedAt = readTime(c)
-		case "folderId":
-			l.FolderID = c.String()
-		case "columns":
-			_ = readElements(c, &l.Columns, mostElements, readColumn)
-		default:
-			c.Skip()
-		}
-	}
-	l.raw.raw = c.Copy(c.Since(start))
-	if c.Err() == nil && l.ID == "" {
-		return errors.New("a list has no id")
-	}
-	return c.Err()
+	return missingIn(*l)
 }
 
-func readColumn(c *jsonscan.Cursor, col *Column) error {
-	if !c.Object() {
-		return c.Err()
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "id":
-			col.ID = c.String()
-		case "name":
-			col.Name = c.String()
-		case "type":
-			col.Type = c.String()
-		default:
-			c.Skip()
-		}
-	}
-	return c.Err()
-}
-
-func readFolders(c *jsonscan.Cursor, folders *[]Folder) error {
-	if !c.Is('[') {
-		return errors.New("the folders are no array")
-	}
-	return readElements(c, folders, mostElements, readFolder)
-}
-
-func readFolder(c *jsonscan.Cursor, f *Folder) error {
-	if !c.Object() {
-		return errors.New("a folder is no object")
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "id":
-			f.ID = c.String()
-		case "name":
-			f.Name = c.String()
-		case "type":
-			f.Kind = FolderKind(c.String())
-		default:
-			c.Skip()
-		}
-	}
-	if c.Err() == nil && f.ID == "" {
-		return errors.New("a folder has no id")
-	}
-	return c.Err()
-}
-
-func readCRMPushed(c *jsonscan.Cursor, p *CRMPushed) error {
-	if !c.Object() {
-		return errors.New("the answer is no object")
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "crm":
-			p.CRM = c.String()
-		case "listIds":
-			_ = readElements(c, &p.ListIDs, mostElements, func(c *jsonscan.Cursor, id *string) error { *id = c.String(); return c.Err() })
-		default:
-			c.Skip()
-		}
-	}
-	return c.Err()
-}
+func (f *Folder) missing() string { return noID(f.ID, "a folder has no id") }

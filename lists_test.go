@@ -214,7 +214,7 @@ func TestEntityRules(t *testing.T) {
 		{me, `{"id":"x"}`, `no "user"`},
 		{me, `{"user":null}`, `no "user"`},
 		{me, `{"user":{"id":5}}`, "the user has no id"},
-		{me, `{"user":[]}`, "the user is no object"},
+		{me, `{"user":[]}`, "the answer is no object"},
 		{me, ``, "the answer is empty"},
 		{me, `{"user":{"id":"x"}} trailing`, "invalid JSON"},
 		{get, `{"list":null}`, "a list has no id"},

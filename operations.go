@@ -111,10 +111,8 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	if len(bad) > 0 {
 		return refusal(row, bad...)
 	}
-	read := func(cur *jsonscan.Cursor, raw *Object) error {
-		if err := readObject(cur, raw); err != nil {
-			return err
-		}
+	accept := func(response any) error {
+		raw := response.(*Object) //nolint:forcetypeassert // it is what do was asked for
 		switch out := out.(type) {
 		case nil:
 			return nil
@@ -122,13 +120,16 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			*out = *raw
 			return nil
 		default:
+			if raw.IsZero() {
+				return nil
+			}
 			if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
 				return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
 			}
 			return nil
 		}
 	}
-	_, err := do(ctx, c, row, request{body: in}, read, append([]CallOption{WithPath(o.Path)}, opts...))
+	_, err := do[Object](ctx, c, row, request{body: in, accept: accept}, append([]CallOption{WithPath(o.Path)}, opts...))
 	return err
 }
 

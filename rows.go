@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -24,7 +23,7 @@ import (
 // The pointers that iterators yield keep their whole page in memory. Keep a copy of the value, where you keep few of many.
 type Row struct {
 	Object
-	id string // if it was read with the page
+	id jsonscan.ID // if it was read with the page
 }
 
 // ID returns the row id; a contact's also serves as contact id.
@@ -32,7 +31,7 @@ func (r *Row) ID() string {
 	if r.id == "" {
 		return r.Text("id")
 	}
-	return r.id
+	return string(r.id)
 }
 
 // UnmarshalJSON keeps a copy of the text.
@@ -120,7 +119,7 @@ type rowsQuery struct {
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
-	return rowsPager(s, listID, p, plainRows, (*Row).ID).items(ctx, opts)
+	return rowsPager(s, listID, p, (*Row).ID).items(ctx, opts)
 }
 
 // RowsPages is [ListsService.Rows] by whole pages, with totals and the kind of the list.
@@ -129,7 +128,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Page[Row], error] {
-	return rowsPager(s, listID, p, plainRows, (*Row).ID).pages(ctx, opts)
+	return rowsPager(s, listID, p, (*Row).ID).pages(ctx, opts)
 }
 
 // RowsPage reads one page of rows. A page past the end is empty.
@@ -138,7 +137,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
-	return rowsPage(ctx, s, listID, p, plainRows, opts)
+	return rowsPage[Row](ctx, s, listID, p, opts)
 }
 
 // RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
@@ -151,28 +150,23 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		for row, err := range rowsPager(lists, listID, p, typedRows[T], (*typedRow[T]).ID).items(ctx, opts) {
+		for row, err := range rowsPager(lists, listID, p, func(r *jsonscan.Exact[T]) string { return r.ID }).items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(&row.value, nil) {
+			if !yield(&row.Value, nil) {
 				return
 			}
 		}
 	}
 }
 
-// rowReader makes the reader for the rows of one page. When the page is read, release keeps for the next what was learnt.
-type rowReader[R any] func() (read reader[R], release func())
-
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, rows rowReader[R], opts []CallOption) (*Page[R], error) {
-	read, release := rows()
-	defer release()
-	return do(ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check, proof: isPage}, readPage(read, p.Limit), opts)
+func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
+	return readPage[R](ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check, most: p.Limit}, opts)
 }
 
-func rowsPager[R any](s *ListsService, listID string, p RowsParams, rows rowReader[R], id func(*R) string) pager[R] {
+func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	if p.Limit == 0 {
 		p.Limit = maxPageSize
 	}
@@ -183,7 +177,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, rows rowRead
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return rowsPage(ctx, s, listID, p, rows, opts)
+			return rowsPage[R](ctx, s, listID, p, opts)
 		},
 	}
 }
@@ -196,39 +190,4 @@ func collection(params any) string {
 	}
 	values.Del("pageNum")
 	return values.Encode()
-}
-
-func plainRows() (read reader[Row], release func()) {
-	indexer := jsonscan.NewIndexer()
-	return func(c *jsonscan.Cursor, r *Row) error {
-		if c.Err() == nil && !c.Is('{') {
-			return errNoRow
-		}
-		r.raw, r.index, r.id = indexer.Read(c)
-		return c.Err()
-	}, indexer.Release
-}
-
-var errNoRow = errors.New("a row is no object")
-
-// typedRow is a row in the caller's struct, with the id that drift is told by.
-type typedRow[T any] struct {
-	id    string
-	value T
-}
-
-func (r *typedRow[T]) ID() string { return r.id }
-
-func typedRows[T any]() (read reader[typedRow[T]], release func()) {
-	decoder := jsonscan.NewDecoder[T]()
-	return func(c *jsonscan.Cursor, r *typedRow[T]) error {
-		if c.Err() == nil && !c.Is('{') {
-			return errNoRow
-		}
-		err := decoder.Decode(c, &r.value)
-		if r.id = decoder.ID(); err != nil && c.Err() == nil {
-			return newMisfit("a row", reflect.TypeFor[T](), r.id, err)
-		}
-		return err
-	}, decoder.Release
 }

@@ -111,22 +111,20 @@ type scrollAnswer[T any] struct {
 // maxToken bounds the token of a next page, which is sent as it came.
 const maxToken = 64 << 10
 
-// readToken reads the token of the next page. Null is no token, and neither is an empty string, with which the scroll would begin
-// anew and cost again.
-func (a *scrollAnswer[T]) readToken(c *jsonscan.Cursor) {
-	a.token, a.odd = "", ""
-	if !c.Is('"') {
-		if !c.Null() {
-			a.odd = "the token of the next page is no string"
-			c.Skip()
+// newScrollAnswer takes the token of the next page from its JSON text. Null is no token, and neither is an empty string, with which the
+// scroll would begin anew and cost again.
+func newScrollAnswer[T any](items []T, owner string, token jsonscan.Text) *scrollAnswer[T] {
+	a, c := &scrollAnswer[T]{items: items, owner: owner}, jsonscan.New(token)
+	switch {
+	case len(token) == 0 || c.Is('n'):
+	case !c.Is('"'):
+		a.odd = "the token of the next page is no string"
+	default:
+		if a.token = c.String(); len(a.token) > maxToken {
+			a.odd = fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", len(a.token), maxToken)
 		}
-		return
 	}
-	if token := c.Text(); len(token) <= maxToken {
-		a.token = string(token)
-	} else {
-		a.odd = fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", len(token), maxToken)
-	}
+	return a
 }
 
 // scrollPage is one page of a scroll. The way to the next one is a closure, so that no dump shows the token.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -163,14 +162,14 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchSave, request{body: in, check: in.checkChoice}, readObject, opts)
+	return do[Object](ctx, s.client, op.SearchSave, request{body: in, check: in.checkChoice}, opts)
 }
 
 // Saved lists the saved searches. The shape is not shown by the document.
 //
 // GET /business/saved-searches, scope search.
 func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchSaved, request{}, readObject, opts)
+	return do[Object](ctx, s.client, op.SearchSaved, request{}, opts)
 }
 
 // RunSaved iterates over the prospects that a saved search finds, page by page as [SearchService.Prospects] does. That a run
@@ -204,7 +203,7 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchCompanies, request{body: in, check: in.checkChoice}, readObject, opts)
+	return do[Object](ctx, s.client, op.SearchCompanies, request{body: in, check: in.checkChoice}, opts)
 }
 
 // FilterOptions returns the values that search filters accept. Any valid key may call it. The shape is not shown by the
@@ -212,7 +211,7 @@ func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOp
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do(ctx, s.client, op.SearchFilterOptions, request{}, readObject, opts)
+	return do[Object](ctx, s.client, op.SearchFilterOptions, request{}, opts)
 }
 
 // body is what all pages of a walk ask for. It is a copy, so that they all ask for the same.
@@ -227,12 +226,16 @@ func (p SearchParams) body(size int) searchBody {
 func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
 	most := cmp.Or(body.Size, maxSearchSize)
 	if o == op.SearchRunSaved {
-		most = mostElements // that it takes a size is assumed
+		most = 0 // that it takes a size is assumed
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
 		in := body
 		in.ScrollToken = token
-		return do(ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token}, readProfiles(most), opts)
+		page, err := do[profiles](ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token, most: most}, opts)
+		if err != nil {
+			return nil, err
+		}
+		return newScrollAnswer(page.Profiles, "", page.ScrollToken), nil
 	}}
 }
 
@@ -244,53 +247,15 @@ func (p *Profile) identity() string {
 	return string(p.raw.Raw())
 }
 
-func readProfiles(most int) reader[scrollAnswer[Profile]] {
-	return func(c *jsonscan.Cursor, a *scrollAnswer[Profile]) error {
-		if !c.Object() {
-			return errors.New("the page is no object")
-		}
-		found := false
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			switch string(key) {
-			case "profiles":
-				found = c.Is('[')
-				_ = readElements(c, &a.items, most, readProfile)
-			case "scrollToken":
-				a.readToken(c)
-			default:
-				c.Skip()
-			}
-		}
-		if c.Err() == nil && !found {
-			return errors.New("the page has no profiles")
-		}
-		return c.Err()
-	}
+// profiles is the response of a search. What is no profile is kept as it is: the page has been paid for.
+type profiles struct {
+	Profiles    []Profile     `json:"profiles"`
+	ScrollToken jsonscan.Text `json:"scrollToken"`
 }
 
-// readProfile keeps what it does not understand: the page has been paid for.
-func readProfile(c *jsonscan.Cursor, p *Profile) error {
-	if !c.Is('{') {
-		return readObject(c, &p.raw)
+func (p *profiles) missing() string {
+	if p.Profiles == nil {
+		return "the page has no profiles"
 	}
-	start := c.Mark()
-	c.Object()
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "firstName":
-			p.FirstName = c.String()
-		case "lastName":
-			p.LastName = c.String()
-		case "jobTitle":
-			p.JobTitle = c.String()
-		case "companyName":
-			p.CompanyName = c.String()
-		case "socialUrl":
-			p.SocialURL = c.String()
-		default:
-			c.Skip()
-		}
-	}
-	p.raw.raw = c.Copy(c.Since(start))
-	return c.Err()
+	return ""
 }

@@ -86,7 +86,7 @@ func (o Object) lacksField(t reflect.Type, path string) error {
 		if !ok && !strings.Contains(options, "omit") {
 			return fmt.Errorf("prospectkit: %q is not there: %s is %s", inner[1:], placeOf(path), o.outline())
 		}
-		if err := (Object{raw: raw}).lacks(f.Type, inner); ok && err != nil {
+		if err := (Object{raw: jsonscan.Text(raw)}).lacks(f.Type, inner); ok && err != nil {
 			return err
 		}
 	}

@@ -33,12 +33,12 @@ func (f Fields) checkChoice(bad *checks) {
 // value itself. What is missing, null or of another type reads as zero by Text, Int, Float, Bool and Time. Where zero would be taken for
 // an answer, use TextOK and its like, or Find and DecodeStrict, whose errors name the keys that are there.
 type Object struct {
-	raw   json.RawMessage
+	raw   jsonscan.Text
 	index jsonscan.Index // nil: it is looked through
 }
 
 // Raw returns the JSON text. It is empty if the service sent none. Do not change it.
-func (o Object) Raw() json.RawMessage { return o.raw }
+func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
 
 // String returns the JSON text, for fmt. It may hold personal data: keep it out of logs.
 func (o Object) String() string { return string(o.raw) }
@@ -132,6 +132,11 @@ func (o Object) All(path string) iter.Seq[Object] {
 	}
 }
 
+func (o Object) isObject() bool {
+	c := jsonscan.New(o.raw)
+	return c.Is('{')
+}
+
 func (o Object) isArray() bool {
 	c := jsonscan.New(o.raw)
 	return c.Is('[')
@@ -193,7 +198,7 @@ func (o Object) BoolOK(path string) (value, ok bool) {
 }
 
 // Time returns the timestamp at a path.
-func (o Object) Time(path string) time.Time { return parseTime(o.Text(path)) }
+func (o Object) Time(path string) time.Time { return jsonscan.Time([]byte(o.Text(path))) }
 
 // TimeOK returns the timestamp at a path, and whether there is one.
 func (o Object) TimeOK(path string) (time.Time, bool) {
@@ -211,12 +216,12 @@ func (o Object) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON keeps a copy of the text.
 func (o *Object) UnmarshalJSON(data []byte) error {
-	*o = Object{raw: append(json.RawMessage(nil), data...)}
+	*o = Object{raw: append(jsonscan.Text(nil), data...)}
 	return nil
 }
 
 // at is the text of the value at a path. If there is none, there is nothing to read, which reads as zero.
-func (o Object) at(path string) json.RawMessage {
+func (o Object) at(path string) jsonscan.Text {
 	v, _ := o.Get(path)
 	return v.raw
 }
@@ -251,23 +256,6 @@ func (o Object) outline() string {
 		return "null"
 	}
 	return "no object"
-}
-
-func readObject(c *jsonscan.Cursor, out *Object) error {
-	out.raw = c.Value()
-	return c.Err()
-}
-
-// readTime reads a timestamp as parseTime does.
-func readTime(c *jsonscan.Cursor) time.Time { return parseTime(string(c.Text())) }
-
-// parseTime reads an ISO 8601 UTC timestamp; anything else reads as the zero time.
-func parseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }
 
 func plural(n int, noun string) string {

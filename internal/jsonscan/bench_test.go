@@ -95,13 +95,13 @@ func BenchmarkIndexer(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c, x := New(data), NewRecordDecoder[Indexed]()
+		c, x := New(data), NewRecordDecoder[indexedRow]()
 		for c.Array(); c.Element(); {
-			var row Indexed
+			var row indexedRow
 			if x.Decode(&c, &row) != nil {
 				b.Fatal("no row")
 			}
-			if _, ok := row.Index.Lookup(row.Text, "email"); !ok {
+			if _, ok := row.index.Lookup(row.text, "email"); !ok {
 				b.Fatal("no email")
 			}
 		}

@@ -10,6 +10,9 @@ import (
 func (b *builder) pointer(n *node, to reflect.Type) reader {
 	inner, size := b.node(to), int(to.Size())
 	n.elem, n.size, n.pointer = inner, size, true
+	if b.mode == lenient && to.Kind() == reflect.Int {
+		return readCount
+	}
 	return func(d *decoder, p unsafe.Pointer) bool {
 		pointer := (*unsafe.Pointer)(p)
 		switch {
@@ -23,6 +26,16 @@ func (b *builder) pointer(n *node, to reflect.Type) reader {
 		*pointer = made
 		return inner.read(d, made)
 	}
+}
+
+// readCount reads a whole number of which it is to be known whether there was one.
+func readCount(d *decoder, p unsafe.Pointer) bool {
+	pointer := (**int)(p)
+	*pointer = nil
+	if n, ok := d.c.IntOK(); ok {
+		*pointer = &n
+	}
+	return d.c.bad == 0
 }
 
 // slice is what a slice is in memory.

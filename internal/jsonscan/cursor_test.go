@@ -97,9 +97,9 @@ func TestLookup(t *testing.T) {
 		require.Equal(t, want, string(got), text)
 		require.Equal(t, want != "", ok, text)
 		if c := New([]byte(text)); c.Is('{') && Valid([]byte(text)) == nil {
-			var row Indexed
-			require.NoError(t, NewRecordDecoder[Indexed]().Decode(&c, &row))
-			got, ok = row.Index.Lookup(row.Text, "b")
+			var row indexedRow
+			require.NoError(t, NewRecordDecoder[indexedRow]().Decode(&c, &row))
+			got, ok = row.index.Lookup(row.text, "b")
 			require.Equal(t, want, string(got), text)
 			require.Equal(t, want != "", ok, text)
 		}

@@ -34,6 +34,8 @@ type Index []uint32
 const (
 	hashBits  = 12
 	maxOffset = 1<<(32-hashBits) - 1
+
+	mostMembers = 1 << hashBits // more than any table has columns
 )
 
 func hash(name []byte) uint32 {

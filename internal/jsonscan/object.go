@@ -10,44 +10,62 @@ type object struct {
 	of     reflect.Type
 	mode   mode
 	fields []field
-	slot   int       // of the keys
-	texts  []uintptr // where a copy of the whole text goes
+	slot   int // of the keys
+	own    ownText
+}
+
+// ownText tells where a record keeps what it was read from.
+type ownText struct {
+	texts     []uintptr
+	id, index *uintptr
 }
 
 // object plans a struct.
 func (b *builder) object(n *node, t reflect.Type) reader {
 	o := &object{of: t, mode: b.mode, slot: b.learner()}
 	n.object = o
-	o.fields = b.fields(t)
 	if b.mode == exact {
+		o.fields = b.fields(t)
 		return o.read
 	}
-	o.texts = textsIn(t, 0, nil)
-	if len(o.fields) == 0 && len(o.texts) > 0 {
+	o.own.find(t, 0)
+	if o.own.id != nil {
+		return o.readIndexed
+	}
+	o.fields = b.fields(t)
+	if len(o.fields) == 0 && len(o.own.texts) > 0 {
 		return o.copyText
 	}
 	return o.readLeniently
 }
 
-// textsIn finds the texts among the fields that are not exported: they are for what the struct itself was read from.
-func textsIn(t reflect.Type, offset uintptr, found []uintptr) []uintptr {
+// find looks through the fields that are not exported: they are for what the struct itself was read from.
+func (own *ownText) find(t reflect.Type, offset uintptr) {
 	for f := range t.Fields() {
+		at := offset + f.Offset
 		switch {
+		case f.IsExported() && !f.Anonymous:
 		case f.Type == textType:
-			found = append(found, offset+f.Offset)
-		case !f.IsExported() && f.Type.Kind() == reflect.Struct && f.Type != timeType:
-			found = textsIn(f.Type, offset+f.Offset, found)
+			own.texts = append(own.texts, at)
+		case f.Type == idType:
+			own.id = &at
+		case f.Type == indexType:
+			own.index = &at
+		case f.Type.Kind() == reflect.Struct && f.Type != timeType:
+			own.find(f.Type, at)
 		}
 	}
-	return found
+}
+
+func (own *ownText) setText(p unsafe.Pointer, text Text) {
+	for _, at := range own.texts {
+		*(*Text)(unsafe.Add(p, at)) = text
+	}
 }
 
 // copyText reads any value for its text only.
 func (o *object) copyText(d *decoder, p unsafe.Pointer) bool {
-	text := d.c.Value()
-	for _, at := range o.texts {
-		*(*Text)(unsafe.Add(p, at)) = text
-	}
+	o.own.setText(p, d.c.Value())
 	return d.c.bad == 0
 }
 
@@ -61,11 +79,8 @@ func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	if !o.members(d, p) {
 		return false
 	}
-	if len(o.texts) > 0 {
-		text := c.Copy(c.Since(start))
-		for _, at := range o.texts {
-			*(*Text)(unsafe.Add(p, at)) = text
-		}
+	if len(o.own.texts) > 0 {
+		o.own.setText(p, c.Copy(c.Since(start)))
 	}
 	return true
 }

@@ -168,14 +168,14 @@ func TestErrorsAreFinal(t *testing.T) {
 	require.Error(t, c.End())
 
 	c = New(data)
-	x := NewRecordDecoder[Indexed]()
+	x := NewRecordDecoder[indexedRow]()
 	for c.Array(); c.Element(); {
-		_ = x.Decode(&c, new(Indexed))
+		_ = x.Decode(&c, new(indexedRow))
 	}
 	require.Error(t, c.End())
 
 	c = New([]byte(`{"a":1`))
-	var row Indexed
+	var row indexedRow
 	require.Error(t, x.Decode(&c, &row))
 	require.Zero(t, row)
 
@@ -253,13 +253,13 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(d.learnt), "secret")
 
 	long := strings.Repeat("k", maxShared)
-	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[Indexed]()
+	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[indexedRow]()
 	for c.Array(); c.Element(); {
-		var row Indexed
+		var row indexedRow
 		require.NoError(t, x.Decode(&c, &row))
-		value, _ := row.Index.Lookup(row.Text, long)
+		value, _ := row.index.Lookup(row.text, long)
 		require.Equal(t, "2", string(value))
-		require.Contains(t, "xy", row.ID)
+		require.Contains(t, "xy", string(row.id))
 	}
 	require.NoError(t, c.End())
 	x.Release()

@@ -112,8 +112,6 @@ func (b *builder) reader(n *node, t reflect.Type) (kind, reader) {
 		return another, readText
 	case rawType:
 		return another, readRaw
-	case indexedType:
-		return another, b.indexed()
 	case timeType:
 		return another, choose(b.mode, readTime, readTimeLeniently)
 	}

@@ -6,15 +6,13 @@ import (
 	"unsafe"
 )
 
-// Text is the JSON text of a value. In a struct that is read as a record, a Text that is not exported is that of the struct itself.
+// Text is the JSON text of a value. In a struct that is read as a record, a Text that is not exported is that of the struct itself. If
+// there is an [ID], too, the record has to be an object, of which nobody has asked a field yet: it gets nothing but its text, the
+// string under "id", and an [Index], if it has one.
 type Text []byte
 
-// Indexed is an object of which nobody has asked a field yet: a copy of its text, where its members are, and the string under "id".
-type Indexed struct {
-	Text  Text
-	Index Index
-	ID    string
-}
+// ID is the string under "id" of a record that is kept as text.
+type ID string
 
 // Exact is an object that is read into a T as encoding/json does, although it is a part of a record, and the string under its "id".
 type Exact[T any] struct {
@@ -25,14 +23,16 @@ type Exact[T any] struct {
 func (*Exact[T]) valueType() reflect.Type { return reflect.TypeFor[T]() }
 
 var (
-	indexedType = reflect.TypeFor[Indexed]()
-	exactType   = reflect.TypeFor[interface{ valueType() reflect.Type }]()
+	idType    = reflect.TypeFor[ID]()
+	indexType = reflect.TypeFor[Index]()
+	exactType = reflect.TypeFor[interface{ valueType() reflect.Type }]()
 )
 
 // MisfitError says that an object does not fit the type that it was to be read into.
 type MisfitError struct {
-	ID  string // of the object
-	Err error  // of encoding/json; it may quote the object
+	Type reflect.Type
+	ID   string // of the object
+	Err  error  // of encoding/json; it may quote the object
 }
 
 func (e *MisfitError) Error() string { return e.Err.Error() }
@@ -41,24 +41,25 @@ func (e *MisfitError) Unwrap() error { return e.Err }
 
 var errNoObject = errors.New("a row is no object")
 
-// indexed plans an [Indexed].
-func (b *builder) indexed() reader {
-	o := &object{mode: lenient, slot: b.learner()}
-	return func(d *decoder, p unsafe.Pointer) bool {
-		c, out := d.c, (*Indexed)(p)
-		start := c.Mark()
-		if !d.object() {
-			return false
-		}
-		d.id, d.found, d.recording = "", d.found[:0], c.depth+1
-		if !o.members(d, nil) {
-			return false
-		}
-		d.recording = 0
-		span := c.Since(start)
-		out.Text, out.Index, out.ID = c.Copy(span), d.index(start, len(span)), d.id
-		return true
+// readIndexed reads a record that is kept as text.
+func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
+	c := d.c
+	start := c.Mark()
+	if !d.object() {
+		return false
 	}
+	d.id, d.found, d.recording = "", d.found[:0], c.depth+1
+	if !o.members(d, p) {
+		return false
+	}
+	d.recording = 0
+	span := c.Since(start)
+	o.own.setText(p, c.Copy(span))
+	*(*string)(unsafe.Add(p, *o.own.id)) = d.id
+	if o.own.index != nil {
+		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start, len(span))
+	}
+	return true
 }
 
 // object reports whether the next value is one. Where nothing else will do, that is an error.
@@ -74,7 +75,7 @@ func (d *decoder) object() bool {
 
 // index makes an index of the members that were found.
 func (d *decoder) index(start, length int) Index {
-	if length > maxOffset {
+	if length > maxOffset || len(d.found) > mostMembers {
 		return nil
 	}
 	n := len(d.found)
@@ -103,7 +104,7 @@ func (b *builder) exactly(t reflect.Type) reader {
 		err := l.inner.decode(d.c, reflect.NewAt(f.Type, unsafe.Add(p, f.Offset)))
 		*(*string)(p) = l.inner.id
 		if err != nil && d.c.bad == 0 {
-			d.failed = &MisfitError{l.inner.id, err}
+			d.failed = &MisfitError{f.Type, l.inner.id, err}
 		}
 		return err == nil
 	}
