@@ -219,15 +219,15 @@ func TestEntityRules(t *testing.T) {
 		{me, `{"user":{"id":"x"}} trailing`, "invalid JSON"},
 		{get, `{"list":null}`, "a list has no id"},
 		{get, `{}`, "a list has no id"},
-		{get, `[]`, "a list is no object"},
+		{get, `[]`, "the answer is no object"},
 		{folders, `{"folders":{}}`, "the folders are no array"},
-		{folders, `{"folders":[7]}`, "a folder is no object"},
+		{folders, `{"folders":[7]}`, "a folder has no id"},
 		{folders, `{}`, `no "folders"`},
 		{page, `{"pagination":{}}`, "the page has no data"},
 		{page, `{"data":null}`, "the page has no data"},
-		{page, `{"data":[null]}`, "a list is no object"},
+		{page, `{"data":[null]}`, "a list has no id"},
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
-		{page, `[]`, "the page is no object"},
+		{page, `[]`, "the answer is no object"},
 	} {
 		err := tc.call(newClient(t, always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.NoRetry)))
 		require.ErrorContains(t, err, tc.want, "body %q", tc.body)
