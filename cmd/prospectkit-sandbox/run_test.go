@@ -288,9 +288,18 @@ func TestEverythingIsAnnouncedAndCanBeSet(t *testing.T) {
 	require.EqualValues(t, 20, p.control(t, "GET", "ledger", "").body["balance"])
 
 	for _, args := range [][]string{
-		{"-limit", "search"}, {"-limit", "search=5"}, {"-limit", "nobody=1/1"}, {"-limit", "search=-1/1"}, {"-price", "lists.list=1"}, {"-price", "search.prospects=x"},
-		{"-price", "search.prospects=-1"}, {"-route", "agents.pause"}, {"-route", "lists.list=GET /x"}, {"-route", "agents.pause=POST /x"},
-		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"}, {"-state", filepath.Join(t.TempDir(), "no", "state.json")},
+		{"-limit", "search"},
+		{"-limit", "search=5"},
+		{"-limit", "nobody=1/1"},
+		{"-limit", "search=-1/1"},
+		{"-price", "lists.list=1"},
+		{"-price", "search.prospects=x"},
+		{"-price", "search.prospects=-1"},
+		{"-route", "agents.pause"},
+		{"-route", "lists.list=GET /x"},
+		{"-route", "agents.pause=POST /x"},
+		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"},
+		{"-state", filepath.Join(t.TempDir(), "no", "state.json")},
 	} {
 		var stderr lockedBuffer
 		require.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &stderr), args)
