@@ -251,6 +251,23 @@ func TestTheStartTextIsSafe(t *testing.T) {
 	require.Equal(t, "''", quoted(""))
 }
 
+func TestForeignHostNames(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want int
+	}{{nil, http.StatusMisdirectedRequest}, {[]string{"-allow-remote"}, http.StatusOK}} {
+		p := start(t, tc.args...)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/business/me", nil)
+		require.NoError(t, err)
+		req.Host = "evil.example"
+		req.SetBasicAuth(p.Token, "")
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, tc.want, resp.StatusCode)
+	}
+}
+
 func seedFile(t *testing.T, state sandbox.State) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "seed.json")
