@@ -135,6 +135,7 @@ func TestDecodeStrict(t *testing.T) {
 		Data       []send
 		Pagination struct{ PageNum int }
 		Note       string `json:",omitempty"`
+		Zero       int    `json:",omitzero"`
 		ignored    string
 		Skipped    string `json:"-"`
 	}
