@@ -38,6 +38,22 @@ func TestExportWithCannedAnswers(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
 }
 
+func TestASuccessOfAMock(t *testing.T) {
+	mock := httpmock.NewMockTransport()
+	mock.RegisterResponder("GET", "=~/business/lists", httpmock.NewStringResponder(200, `{
+		"data": [{
+			"id": "a00000000000000000000001", "name": "Berlin", "entityType": "contactList", "contactsCount": 2, "companiesCount": 0,
+			"createdAt": "2026-03-01T09:00:00.000Z", "folderId": null
+		}],
+		"pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}
+	}`))
+	client, err := prospectkit.New("https://service.example/api/v1", "token", prospectkit.WithTransport(mock))
+	require.NoError(t, err)
+	page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+	require.NoError(t, err)
+	require.Equal(t, "Berlin", page.Items[0].Name)
+}
+
 func TestAMockProvesNothing(t *testing.T) {
 	mock := httpmock.NewMockTransport()
 	mock.RegisterNoResponder(httpmock.NewErrorResponder(errors.New("connection refused")))
