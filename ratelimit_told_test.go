@@ -133,6 +133,33 @@ func TestWaitedIsTrue(t *testing.T) {
 	})
 }
 
+// The same by a store that several processes share, of which this one is alone.
+func TestToldWaitsAreTrueWithAStore(t *testing.T) {
+	t.Parallel()
+	for _, goroutines := range []int{1, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			var all waits
+			sb := sandbox.New(t)
+			budget := prospectkit.NewBudget(prospectkit.SharedBy(newStore(1), prospectkit.Sharing{}))
+			client := sandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook), prospectkit.WithBudget(budget),
+				prospectkit.WithMaxWait(time.Hour))
+			var group sync.WaitGroup
+			for range goroutines {
+				group.Go(func() {
+					for range 400 / goroutines {
+						_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+						require.NoError(t, err)
+					}
+				})
+			}
+			group.Wait()
+			require.Greater(t, all.took, 50*time.Second)
+			require.InEpsilon(t, all.took, all.told, 0.1)
+			require.LessOrEqual(t, all.off, all.took/5) // each knows what the store said last, up to a second ago
+		})
+	}
+}
+
 // After a 429 that nobody had earned, the budget takes it that a teammate did, and tells how long it waits for that.
 func TestToldAfterARefusal(t *testing.T) {
 	t.Parallel()
