@@ -36,6 +36,14 @@ func TestExportWithCannedAnswers(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tested.Export(t.Context(), client, "Berlin", io.Discard)
 	require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
+
+	mock.RegisterResponder("GET", "=~/business/lists", httpmock.NewStringResponder(200,
+		`{"data":[{"id":"a00000000000000000000001","name":"Berlin","entityType":"contactList","contactsCount":2,"companiesCount":0,
+			"createdAt":"2026-01-31T09:30:00.000Z","folderId":null}],
+		  "pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`))
+	list, err := tested.Find(t.Context(), client.Lists, "Berlin")
+	require.NoError(t, err)
+	require.Equal(t, 2, list.ContactsCount)
 }
 
 func TestASuccessOfAMock(t *testing.T) {
