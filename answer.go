@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // buffers hold answers while they are decoded: mostly pages, which are all of about the same size. They are empty when borrowed.
@@ -66,10 +67,14 @@ type exchange struct {
 	base    http.RoundTripper
 	request *http.Request
 	upload  *streamBody
-	limit   int64  // of the body
-	renew   func() // the time limit
+	limit   int64         // of the body
+	timer   *time.Timer   // ends the attempt
+	silence time.Duration // after which it does
 	arrived atomic.Pointer[http.Response]
 }
+
+// renew gives the attempt its time again.
+func (x *exchange) renew() { x.timer.Reset(x.silence) }
 
 func (x *exchange) do() {
 	x.resp, x.err = sound(x.base.RoundTrip(x.request))

@@ -152,7 +152,10 @@ func TestNoBodyOutlivesTheTimeLimit(t *testing.T) {
 func TestATransportThatDoesNotComeBack(t *testing.T) {
 	for name, broken := range map[string]func(rt http.RoundTripper, released <-chan struct{}) http.RoundTripper{
 		"deaf": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {
-			return roundTrip(func(*http.Request) (*http.Response, error) { <-released; return answer(201, `{"list":`+oneList+`}`), nil })
+			return roundTrip(func(*http.Request) (*http.Response, error) {
+				<-released
+				return answer(201, `{"list":`+oneList+`}`), nil
+			})
 		},
 		"a context without an end": func(rt http.RoundTripper, _ <-chan struct{}) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -1,8 +1,8 @@
 package prospectkit_test
 
 import (
-	"context"
 	"compress/gzip"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
