@@ -77,7 +77,7 @@ type exchange struct {
 func (x *exchange) renew() { x.timer.Reset(x.silence) }
 
 func (x *exchange) do() {
-	x.resp, x.err = sound(x.base.RoundTrip(x.request))
+	x.resp, x.err = sound(x.base.RoundTrip(x.request)) //nolint:bodyclose // read does
 	if x.err == nil {
 		x.renew()
 		x.read()
@@ -92,7 +92,7 @@ func (x *exchange) help() {
 	if x.upload != nil {
 		closeApart(x.upload)
 	}
-	if resp := x.arrived.Load(); resp != nil {
+	if resp := x.arrived.Load(); resp != nil { //nolint:bodyclose // closeApart does
 		closeApart(resp.Body)
 	}
 }
@@ -101,7 +101,7 @@ func (x *exchange) late() { returnBuffer(x.body) }
 
 // leave tells what is known when the exchange is given up. The response itself may still be written to.
 func (x *exchange) leave(cause error) reply {
-	resp := x.arrived.Load()
+	resp := x.arrived.Load() //nolint:bodyclose // help has done what can be done
 	if resp == nil {
 		return reply{err: cause}
 	}

@@ -321,7 +321,7 @@ func refusedByProxy(err error) bool {
 	if _, ok := errors.AsType[*connectError](err); !ok {
 		return false
 	}
-	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { //nolint:revive // the innermost is net/http's
+	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
 	}
 	for status := http.StatusBadRequest; status < http.StatusInternalServerError; status++ {
 		if passing := status == http.StatusRequestTimeout || status == http.StatusTooManyRequests; !passing && err.Error() == http.StatusText(status) {

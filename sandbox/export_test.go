@@ -2,6 +2,6 @@ package sandbox
 
 // What this system says of a connection.
 const (
-	ConnRefused = connRefused
-	ConnReset   = connReset
+	ErrRefused = errRefused
+	ErrReset   = errReset
 )
