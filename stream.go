@@ -61,7 +61,7 @@ func (o *opening) do() {
 	}
 	o.opened.Store(&file)
 	o.buffer = bufio.NewReaderSize(file, o.ahead)
-	if o.head, err = o.buffer.Peek(o.ahead); err != nil && err != io.EOF {
+	if o.head, err = o.buffer.Peek(o.ahead); err != nil && !errors.Is(err, io.EOF) {
 		o.err = fmt.Errorf("cannot be read: %w", err)
 		_ = file.Close()
 	}
