@@ -22,6 +22,9 @@ func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from st
 	p = new(prospectkit.Progress)
 	opts := []prospectkit.IterOption{prospectkit.Track(p), prospectkit.ResumeFrom(from)}
 	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
+		if churned(err) {
+			return ids, p
+		}
 		require.NoError(tb, err)
 		if ids = append(ids, list.ID); len(ids) == n {
 			break

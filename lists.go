@@ -112,7 +112,7 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 		p.Limit = maxPageSize
 	}
 	return pager[List]{
-		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: true, query: collection(p),
+		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: p.FolderID == "" && p.Search == "", query: collection(p),
 		id: func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 			p := p // pages may be read at the same time

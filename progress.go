@@ -22,6 +22,7 @@ type Report struct {
 	Unsettled bool // records kept vanishing while a border was read again: some may have slipped past
 	Rewound   bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished  bool // the end was reached
+	Missing   int  // at the end, records that came fewer than the smallest total that was told; 0 for a walk over a part
 	Restarts  int  // of a search whose token was dead: see RestartSkippingSeen
 	PaidAgain int  // pages read after a restart that held something delivered before; Repeats says how much
 
@@ -159,7 +160,9 @@ func (p *Progress) recovered(n int) { p.update(func(r *Report) { r.Recovered += 
 func (p *Progress) repeats(n int)   { p.update(func(r *Report) { r.Repeats += n }) }
 func (p *Progress) unsettled()      { p.update(func(r *Report) { r.Unsettled = true }) }
 func (p *Progress) rewound()        { p.update(func(r *Report) { r.Rewound = true }) }
-func (p *Progress) finished()       { p.update(func(r *Report) { r.Finished = true }) }
+func (p *Progress) finished(missing int) {
+	p.update(func(r *Report) { r.Finished, r.Missing = true, missing })
+}
 
 func (p *Progress) restarted() { p.update(func(r *Report) { r.Restarts++ }) }
 

@@ -103,7 +103,7 @@ type scroll[T any] struct {
 	opts  []CallOption       // of the first page: they hold for the later ones, so that all are the same query
 	seen  map[idKey]struct{} // hashes of the tokens
 
-	identity func(*T) string // what tells elements apart; nil where nothing does
+	identity func(*T) string // what tells elements apart
 }
 
 // scrollAnswer is what the answer of one page holds.
@@ -222,8 +222,11 @@ func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, e
 				return
 			}
 			if page.next == nil {
-				w.conf.progress.finished()
+				w.conf.progress.finished(0)
 				return
+			}
+			if err = w.stuck(page); err != nil {
+				break
 			}
 			if w.capped() {
 				err = forbidden(s.op, RulePaidPages)
