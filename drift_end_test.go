@@ -26,48 +26,50 @@ func numbered(asked *[]int, page func(number int) (names, pagination string)) ro
 	}
 }
 
-// A service that sends the same page whatever is asked for, or nothing at all, and never says that it was the last.
+// Services that send the same page whatever is asked for, or nothing at all, and never say that it was the last.
+var endless = map[string]struct {
+	page      func(number int) (names, pagination string)
+	delivered int // elements
+	asked     int
+	says      string
+}{
+	"the same page, no totals": {
+		func(int) (string, string) { return "ab", "" },
+		2, 3, "pages 2 and 3 hold nothing but records that came before, and no total is told",
+	},
+	"the same page, too many pages told": {
+		func(n int) (string, string) {
+			return "ab", fmt.Sprintf(`"pageNum":%d,"totalPages":1000000,"totalRecords":2000000`, n)
+		},
+		2, 3, "pages 2 and 3 hold nothing but records that came before, and 1000000 pages are told",
+	},
+	"the same page, too many records told": {
+		func(int) (string, string) { return "ab", `"totalRecords":2000000` },
+		2, 3, "and 2000000 records are told",
+	},
+	"the last page again and again": {
+		func(n int) (string, string) { return []string{"ab", "cd", "ef"}[min(n, 3)-1], "" },
+		6, 5, "pages 4 and 5 hold nothing but records that came before",
+	},
+	"pages in turn": {
+		func(n int) (string, string) { return []string{"ab", "cd"}[n%2], "" },
+		4, 4, "pages 3 and 4 hold nothing but records that came before",
+	},
+	"nothing, but many pages told": {
+		func(n int) (string, string) { return []string{"ab", ""}[min(n, 2)-1], `"totalPages":1000000` },
+		2, 3, "pages 2 and 3 are empty, and 1000000 pages are told",
+	},
+	"the same page, and a total that grows too slowly": {
+		func(n int) (string, string) {
+			return "ab", fmt.Sprintf(`"totalPages":1000000,"totalRecords":%d`, 100+n)
+		},
+		2, 3, "pages 2 and 3 hold nothing but records",
+	},
+}
+
 func TestPagerEndsWhereNothingNewComes(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		page      func(number int) (names, pagination string)
-		delivered int // elements
-		asked     int
-		says      string
-	}{
-		"the same page, no totals": {
-			func(int) (string, string) { return "ab", "" },
-			2, 3, "pages 2 and 3 hold nothing but records that came before, and no total is told",
-		},
-		"the same page, too many pages told": {
-			func(n int) (string, string) {
-				return "ab", fmt.Sprintf(`"pageNum":%d,"totalPages":1000000,"totalRecords":2000000`, n)
-			},
-			2, 3, "pages 2 and 3 hold nothing but records that came before, and 1000000 pages are told",
-		},
-		"the same page, too many records told": {
-			func(int) (string, string) { return "ab", `"totalRecords":2000000` },
-			2, 3, "and 2000000 records are told",
-		},
-		"the last page again and again": {
-			func(n int) (string, string) { return []string{"ab", "cd", "ef"}[min(n, 3)-1], "" },
-			6, 5, "pages 4 and 5 hold nothing but records that came before",
-		},
-		"pages in turn": {
-			func(n int) (string, string) { return []string{"ab", "cd"}[n%2], "" },
-			4, 4, "pages 3 and 4 hold nothing but records that came before",
-		},
-		"nothing, but many pages told": {
-			func(n int) (string, string) { return []string{"ab", ""}[min(n, 2)-1], `"totalPages":1000000` },
-			2, 3, "pages 2 and 3 are empty, and 1000000 pages are told",
-		},
-		"the same page, and a total that grows too slowly": {
-			func(n int) (string, string) {
-				return "ab", fmt.Sprintf(`"totalPages":1000000,"totalRecords":%d`, 100+n)
-			},
-			2, 3, "pages 2 and 3 hold nothing but records",
-		},
-	} {
+	for name, tc := range endless {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {

@@ -126,14 +126,27 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 	return rowsPage(ctx, s, listID, p, plainRows, opts)
 }
 
-// RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
-// does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
-// an error that names the row. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
+// RowSource iterates over rows by an id. [ListsService] does, with the id of a list; [AgentsService] does, with the id of an agent; and
+// a stand-in of your tests can.
+type RowSource interface {
+	Rows(ctx context.Context, id string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error]
+}
+
+// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. Fields that your struct does not have are
+// dropped. A row that does not fit your types ends the range with an error, and so does a page that would take too much memory in
+// your types: see [WithMaxResponseBytes].
+//
+// With client.Lists as the source, it decodes the pages as they come, and plain fields (strings, numbers, booleans, structs of these)
+// fastest. With any other source, it decodes the rows that the source yields.
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
+func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
+	lists, direct := source.(*ListsService)
+	if !direct {
+		return decodedRows[T](source.Rows(ctx, id, p, opts...))
+	}
 	return func(yield func(*T, error) bool) {
-		for row, err := range rowsPager(lists, listID, p, typedRows[T], (*typedRow[T]).ID).items(ctx, opts) {
+		for row, err := range rowsPager(lists, id, p, typedRows[T], (*typedRow[T]).ID).items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -143,6 +156,28 @@ func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p Ro
 			}
 		}
 	}
+}
+
+func decodedRows[T any](rows iter.Seq2[*Row, error]) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for row, err := range rows {
+			var value *T
+			if err == nil {
+				value = new(T)
+				if err = row.Decode(value); err != nil {
+					value, err = nil, rowMisfit(row.ID(), value, err)
+				}
+			}
+			if !yield(value, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// rowMisfit says that a row does not fit the caller's type.
+func rowMisfit[T any](id string, value *T, cause error) error {
+	return &misfitError{fmt.Errorf("row %q does not fit %T: %w", id, *value, cause)}
 }
 
 // rowReader makes the reader for the rows of one page. When the page is read, release keeps for the next what was learnt.
@@ -209,7 +244,7 @@ func typedRows[T any]() (read reader[typedRow[T]], release func()) {
 		}
 		err := decoder.Decode(c, &r.value)
 		if r.id = decoder.ID(); err != nil && c.Err() == nil {
-			return &misfitError{fmt.Errorf("row %q does not fit %T: %w", r.id, r.value, err)}
+			return rowMisfit(r.id, &r.value, err)
 		}
 		return err
 	}, decoder.Release
