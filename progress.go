@@ -22,11 +22,15 @@ type Report struct {
 	Unsettled bool // records kept vanishing while a border was read again: some may have slipped past
 	Rewound   bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished  bool // the end was reached
-	Missing   int  // at the end, records that came fewer than the smallest total that was told; 0 for a walk over a part
+
+	// Missing is how many more records the service has told of than have come, at the end of a walk over the whole collection: the
+	// smallest total that was told, less the records of all pages. Some may have come in and others gone meanwhile.
+	Missing int
+
 	Restarts  int  // of a search whose token was dead: see RestartSkippingSeen
 	PaidAgain int  // pages read after a restart that held something delivered before; Repeats says how much
 
-	// OrderKnown says that the service promises an order. Without one, what was recovered is the best that can be done, and
+	// OrderKnown says that the service promises an order. It does so for all lists, not for those of a folder or a search. Without one, what was recovered is the best that can be done, and
 	// records may have slipped past where the total did not fall.
 	OrderKnown bool
 }

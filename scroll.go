@@ -31,7 +31,8 @@ func MaxPaidPages(n int) IterOption {
 	})
 }
 
-// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs.
+// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs. The range still ends with
+// an error when ten pages in a row are empty, or two bring nothing but what came before, and another page is offered.
 func UnlimitedPages() IterOption {
 	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
 }

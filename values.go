@@ -41,7 +41,8 @@ func textOf(from Object, v any) string {
 // IsZero reports whether there is nothing.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode unmarshals the whole value into v, as encoding/json does.
+// Decode unmarshals the whole value into v, as encoding/json does. It fails where v would take far more memory than the text: see
+// [WithMaxResponseBytes].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errors.New("prospectkit: nothing to decode")
