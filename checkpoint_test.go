@@ -116,6 +116,42 @@ func TestResumeRewound(t *testing.T) {
 	}
 }
 
+// How far a place is looked for: on the pages beside its own, and as far as the total has moved.
+func TestResumeLooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		untold bool // the first run is told no totals
+		edit   func(*shelf)
+		asked  []int
+	}{
+		"the total stands still":       {false, func(*shelf) {}, []int{10, 11, 9, 10, 11}},
+		"no total was told before":     {true, func(*shelf) {}, []int{10, 11, 9, 1, 2}},
+		"it has grown by two pages":    {false, func(s *shelf) { s.stock(4) }, []int{10, 11, 9, 12, 8, 13, 7, 10, 11}},
+		"it has grown by a record":     {false, func(s *shelf) { s.stock(1) }, []int{10, 11, 9, 12, 8, 10, 11}},
+		"it has fallen by two pages":   {false, func(s *shelf) { s.items = s.items[4:] }, []int{10, 11, 9, 12, 8, 13, 7, 8, 9}},
+		"the page is gone, and others": {false, func(s *shelf) { s.items = s.items[:8] }, []int{10, 4, 3, 2, 1, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := new(shelf)
+			s.stock(80)
+			s.noTotals = tc.untold
+			client := newClient(t, s)
+			first, p := take(t, client, 2, 20, "")
+			for i, id := range s.items { // others are in the places of those that were delivered
+				if slices.Contains(first, id) {
+					s.items[i] += "x"
+				}
+			}
+			tc.edit(s)
+			s.asked, s.noTotals = nil, false
+			_, q := take(t, client, 2, 3, p.Checkpoint())
+			require.True(t, q.Report().Rewound)
+			require.Equal(t, tc.asked, s.asked)
+		})
+	}
+}
+
 // Rows without ids cannot be found again: the page is read from its beginning, and the report says so.
 func TestResumeWithoutIDs(t *testing.T) {
 	t.Parallel()

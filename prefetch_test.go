@@ -133,6 +133,19 @@ func TestPrefetchIsBounded(t *testing.T) {
 	})
 }
 
+// A change makes the walk careful for a while, not for ever.
+func TestPrefetchComesBackAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(1000)
+		s.shelf.edits = make([]func(*shelf), 41)
+		s.shelf.edits[20] = add("X")
+		s.shelf.edits[40] = func(*shelf) { s.most = 0 } // the lock is held
+		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(6))), 1000)
+		require.Equal(t, 7, s.most)
+		require.Less(t, len(s.shelf.asked), 110)
+	})
+}
+
 // Without totals nobody knows whether there is a next page.
 func TestPrefetchNeedsTotals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,11 +27,11 @@ type Report struct {
 	// smallest total that was told, less the records of all pages. Some may have come in and others gone meanwhile.
 	Missing int
 
-	Restarts  int  // of a search whose token was dead: see RestartSkippingSeen
-	PaidAgain int  // pages read after a restart that held something delivered before; Repeats says how much
+	Restarts  int // of a search whose token was dead: see RestartSkippingSeen
+	PaidAgain int // pages read after a restart that held something delivered before; Repeats says how much
 
-	// OrderKnown says that the service promises an order. It does so for all lists, not for those of a folder or a search. Without one, what was recovered is the best that can be done, and
-	// records may have slipped past where the total did not fall.
+	// OrderKnown says that the service promises an order. It does so for all lists, not for those of a folder or a search. Without one,
+	// what was recovered is the best that can be done, and records may have slipped past where the total did not fall.
 	OrderKnown bool
 }
 
