@@ -19,7 +19,7 @@ func numbered(asked *[]int, page func(number int) (names, pagination string)) ro
 		*asked = append(*asked, number)
 		names, pagination := page(number)
 		records := make([]string, 0, len(names))
-		for _, name := range strings.Split(names, "") {
+		for name := range strings.SplitSeq(names, "") {
 			records = append(records, `{"id":"`+name+`"}`)
 		}
 		return answer(http.StatusOK, `{"data":[`+strings.Join(records, ",")+`],"pagination":{`+pagination+`}}`), err

@@ -64,7 +64,8 @@ func TestRowsOfAnySource(t *testing.T) {
 	require.True(t, s.ended, "the source is told that nobody reads on")
 
 	s.ended = false
-	for range prospectkit.RowsOf[person](t.Context(), s, listID, params) {
+	for _, err := range prospectkit.RowsOf[person](t.Context(), s, listID, params) {
+		require.NoError(t, err)
 		break
 	}
 	require.True(t, s.ended)

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -238,7 +239,7 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 	}{
 		"nothing at all": {blank, 0, 10, "after 10 pages and 0 elements: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
 		"nothing after a while": {func(n int) string {
-			return map[bool]string{true: pageOf(n, quoted(fmt.Sprint(n))), false: blank(n)}[n < 3]
+			return map[bool]string{true: pageOf(n, quoted(strconv.Itoa(n))), false: blank(n)}[n < 3]
 		}, 4, 12, "after 12 pages and 4 elements"},
 		"the same profile":      {func(n int) string { return profileNamed("a", n) }, 3, 3, "the last 2 pages brought nothing new"},
 		"two in turn":           {func(n int) string { return profileNamed(string("ab"[n%2]), n) }, 4, 4, "the last 2 pages brought nothing new"},
@@ -269,9 +270,9 @@ func TestAScrollGoesOnBehindEmptyPages(t *testing.T) {
 		case sent == 66:
 			body = `{"profiles": [{"firstName": "1a"}]}`
 		case sent%11 == 1:
-			body = pageOf(sent, quoted(fmt.Sprint(sent)))
+			body = pageOf(sent, quoted(strconv.Itoa(sent)))
 		case sent%11 == 2:
-			body = pageOf(sent-1, quoted(fmt.Sprint(sent)))
+			body = pageOf(sent-1, quoted(strconv.Itoa(sent)))
 		}
 		return answer(200, body), nil
 	}))

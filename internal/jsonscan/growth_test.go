@@ -22,8 +22,8 @@ type (
 	chain   struct{ Chain *chain }
 	hanging struct {
 		*inside
-		*hanging
-		Name string
+		*hanging //nolint:unused // encoding/json does not look into a struct twice
+		Name     string
 	}
 	manner struct{ Wide *wide }
 	large  struct {
