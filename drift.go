@@ -102,8 +102,9 @@ func (w *walk[T]) atEnd(p *Page[T]) bool {
 // stuck reports a walk that would never end, or would leave out what it cannot read: two pages in a row brought nothing new. Inserts
 // in front bring records again, but then the total has grown by as many.
 func (w *walk[T]) stuck(p *Page[T]) error {
-	again := p.size > 0 && !w.named(p) && reflect.DeepEqual(p.Items, w.before) // without ids, nothing else tells
-	if w.before = nil; !w.named(p) && p.TotalPages == 0 && !p.TotalsKnown {
+	again := false
+	if p.TotalPages == 0 && !p.TotalsKnown && !w.named(p) { // nothing else tells
+		again = reflect.DeepEqual(p.Items, w.before)
 		w.before = p.Items
 	}
 	if w.barren < 0 { // a first page may be empty, and one behind a checkpoint was cut

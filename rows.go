@@ -141,11 +141,12 @@ type RowSource interface {
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
-	lists, direct := source.(*ListsService)
-	if !direct {
-		return decodedRows[T](source.Rows(ctx, id, p, opts...))
-	}
 	return func(yield func(*T, error) bool) {
+		lists, direct := source.(*ListsService)
+		if !direct {
+			decodeRows(source.Rows(ctx, id, p, opts...), yield)
+			return
+		}
 		for row, err := range rowsPager(lists, id, p, typedRows[T], (*typedRow[T]).ID).items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
@@ -158,19 +159,21 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 	}
 }
 
-func decodedRows[T any](rows iter.Seq2[*Row, error]) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		for row, err := range rows {
-			var value *T
-			if err == nil {
-				value = new(T)
-				if err = row.Decode(value); err != nil {
-					value, err = nil, rowMisfit(row.ID(), value, err)
-				}
+// decodeRows hands out the rows of any source as values of T. It pulls them: were the loop handed to a source that the compiler does
+// not know, every loop over RowsOf would allocate.
+func decodeRows[T any](rows iter.Seq2[*Row, error], yield func(*T, error) bool) {
+	next, stop := iter.Pull2(rows)
+	defer stop()
+	for row, err, more := next(); more; row, err, more = next() {
+		var value *T
+		if err == nil {
+			value = new(T)
+			if err = row.Decode(value); err != nil {
+				value, err = nil, rowMisfit(row.ID(), value, err)
 			}
-			if !yield(value, err) || err != nil {
-				return
-			}
+		}
+		if !yield(value, err) || err != nil {
+			return
 		}
 	}
 }
