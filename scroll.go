@@ -27,7 +27,8 @@ func MaxPaidPages(n int) IterOption {
 	})
 }
 
-// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs.
+// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs. The range still ends with
+// an error when ten pages in a row are empty, or two bring nothing but what came before, and another page is offered.
 func UnlimitedPages() IterOption {
 	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
 }
@@ -97,7 +98,7 @@ type scroll[T any] struct {
 	opts  []CallOption       // of the first page: they hold for the later ones, so that all are the same query
 	seen  map[idKey]struct{} // hashes of the tokens
 
-	identity func(*T) string // what tells elements apart; nil where nothing does
+	identity func(*T) string // what tells elements apart
 }
 
 // scrollAnswer is what the answer of one page holds.
@@ -216,8 +217,11 @@ func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, e
 				return
 			}
 			if page.next == nil {
-				w.conf.progress.finished()
+				w.conf.progress.finished(0)
 				return
+			}
+			if err = w.stuck(page); err != nil {
+				break
 			}
 			if w.capped() {
 				err = forbidden(s.op, RulePaidPages)

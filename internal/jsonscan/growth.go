@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
+	"math/bits"
 	"reflect"
 	"slices"
 	"sync"
@@ -60,7 +61,7 @@ const (
 	mapHeader = 48
 	mapGroup  = 8
 	mapDirect = 128
-	wordSize  = 8
+	wordSize  = bits.UintSize / 8
 )
 
 var anything = func() *growth {
