@@ -32,7 +32,7 @@ var linkRules = []linkRule{
 		never: []string{"/sandbox", "/sandbox/fixture"},
 	},
 	{pkg: "/cmd/prospectkit-sandbox", never: []string{""}}, // fixture too
-	{pkg: "/sandbox", never: []string{""}}, // a double that shares the client's code agrees with the client's mistakes
+	{pkg: "/sandbox", never: []string{""}},                 // a double that shares the client's code agrees with the client's mistakes
 }
 
 // A goMod is what go mod edit -json prints, in part.
