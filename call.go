@@ -305,6 +305,10 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 		if c.op.Scope != "" && c.op.Scope != op.ScopeAny {
 			e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
 		}
+	case CodeListNameTaken:
+		if c.op.Class == op.GuardedByName {
+			e.hint = "if what holds it is younger than this call, something in between has sent the request twice"
+		}
 	case CodeEndpointNotFound:
 		if c.op.Provenance == op.AssumedPath && c.conf.path == "" {
 			e.hint = "the path of this operation is assumed; set it with WithPath"
