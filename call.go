@@ -81,7 +81,6 @@ type call struct {
 	header    http.Header
 	body      []byte
 	stream    *stream
-	ids       []string
 	secret    string
 	laterPage bool
 	look      lookup
@@ -133,7 +132,6 @@ func callIn(ctx context.Context) *call {
 // observed.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
 	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage, c.look = client, o, ctx, r.stream, r.secret, r.laterPage, r.look
-	c.ids = r.ids
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {

@@ -45,6 +45,9 @@ type Fact struct {
 	Category FactCategory `json:"category"`
 }
 
+// String returns the fact as JSON, for fmt.
+func (f Fact) String() string { return textOf(Object{}, f) }
+
 // FactEdit is what to change of a learned fact: the claim, the category or both.
 type FactEdit struct {
 	Claim    string       `json:"claim,omitzero"` // 1 to 1000 characters, anonymized: see CheckClaim

@@ -172,7 +172,7 @@ func (u *upload) check(bad *checks) {
 func (u *upload) sniff(format fileFormat, bad *checks) {
 	file, err := u.Open()
 	if err != nil {
-		bad.add(filePart, "cannot be opened: %v", err)
+		bad.add(filePart, "cannot be opened: %v", withoutURL(err))
 		return
 	}
 	if file == nil {
@@ -186,7 +186,7 @@ func (u *upload) sniff(format fileFormat, bad *checks) {
 	}{ahead, file}
 	switch head, err := ahead.Peek(sniffBytes); {
 	case err != nil && err != io.EOF:
-		bad.add(filePart, "cannot be read: %v", err)
+		bad.add(filePart, "cannot be read: %v", withoutURL(err))
 	case !format.begins(head):
 		bad.add(filePart, "does not begin as %s does", format.name)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -233,6 +234,9 @@ func escape(text []byte) (n int, of string) {
 	case strings.IndexByte(`\"/'`, text[1]) >= 0:
 		return 2, string(text[1:2])
 	}
+	if i := strings.IndexByte("nrt", text[1]); i >= 0 {
+		return 2, "\n\r\t"[i : i+1]
+	}
 	return 0, ""
 }
 
@@ -307,10 +311,15 @@ func (c *call) secrets() secrets {
 	return s
 }
 
-// private are the secrets, and what no text about the call is to show: ids, URL and query.
+// private are the secrets, and what no text about the call is to show: URL and query.
 func (c *call) private() secrets {
-	return c.secrets().plain(c.ids...).plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
+	return c.secrets().plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
 }
+
+var anyID = regexp.MustCompile(`\b[0-9a-fA-F]{24}\b`)
+
+// withoutIDs hides all that looks like an id.
+func withoutIDs(text string) string { return anyID.ReplaceAllString(text, hidden) }
 
 // mostOfText bounds what is kept of a foreign text.
 const mostOfText = 2 << 10
@@ -328,7 +337,7 @@ func (c *call) foreign(err error) error {
 			}
 		}
 	}
-	return &foreignError{s.clean(unquoted(withoutURL(err).Error()), mostOfText), func() error { return err }}
+	return &foreignError{withoutIDs(s.clean(unquoted(withoutURL(err).Error()), mostOfText)), func() error { return err }}
 }
 
 // unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the URL. Lines of a malformed header come
