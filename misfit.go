@@ -14,13 +14,13 @@ import (
 // encoding/json and of the types that it decodes into quote values, so its text tells type and field only.
 type misfitError struct {
 	foreignError
-	rowID string
+	rowID func() string // a closure, so that no dump shows it
 }
 
 // newMisfit describes why a value does not fit a type of the caller's.
 func newMisfit(what string, t reflect.Type, rowID string, err error) *misfitError {
 	text := fmt.Sprintf("%s does not fit %s: %s", what, shorten(t.String(), mostOfName), misfitReason(t, err))
-	return &misfitError{foreignError{text, func() error { return err }}, rowID}
+	return &misfitError{foreignError{text, func() error { return err }}, func() string { return rowID }}
 }
 
 func misfitReason(t reflect.Type, err error) string {
