@@ -57,13 +57,19 @@ func (s secrets) clean(text string, most int) string {
 	whole := len(text) <= 8*most
 	if !whole {
 		text = text[:8*most]
+		if i := strings.LastIndexAny(text, `%&\`); i >= len(text)-longestEscape {
+			text = text[:max(i, 0)] // it may be half an escape
+		}
 	}
 	return shorten(s.hide(text, !whole), most)
 }
 
 // cleanBody is the beginning of a body. Where it ends, the connection may have been cut.
 func (s secrets) cleanBody(body []byte) string {
-	return shorten(s.hide(string(body[:min(len(body), 8*mostOfText)]), true), mostOfText)
+	if len(body) > 8*mostOfText {
+		return s.clean(string(body[:8*mostOfText+1]), mostOfText)
+	}
+	return shorten(s.hide(string(body), true), mostOfText)
 }
 
 // shorten cuts a text to at most so many bytes.
@@ -145,6 +151,8 @@ func (s secrets) header(h http.Header) http.Header {
 	}
 	return clean
 }
+
+const longestEscape = len("&#x0010FFFF;")
 
 // layers bounds how deep escapes are undone.
 const layers = 8
@@ -262,8 +270,7 @@ var entities = map[string]string{
 
 // entity reads an escape of HTML.
 func entity(text []byte) (n int, of string) {
-	const longest = len("&#x0010FFFF;")
-	end := bytes.IndexByte(text[:min(len(text), longest)], ';')
+	end := bytes.IndexByte(text[:min(len(text), longestEscape)], ';')
 	if end < 0 {
 		return 0, ""
 	}

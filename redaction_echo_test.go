@@ -255,6 +255,25 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	require.Equal(t, "x [hidden]", prospectkit.Hide(long, "x "+long+" y"), "nobody knows where a long one ends")
 }
 
+// Where a text was cut, the beginning of a secret is hidden, too.
+func TestCutSecretsAreHidden(t *testing.T) {
+	const key = "tok-Zx81-qWv7-secret"
+	all := eachByte(key, `\u%04x`)
+	require.Equal(t, "a [hidden]", prospectkit.CleanBody(key, "a tok-Zx81"))
+	require.Equal(t, "a tok-Zx8", prospectkit.CleanBody(key, "a tok-Zx8"), "seven characters are none")
+	require.Equal(t, "a tok-Zx81", prospectkit.Clean(key, "a tok-Zx81", 64), "it was not cut")
+	for most := 20; most < 80; most++ { // wherever the text is cut
+		clean := prospectkit.Clean(key, strings.Repeat(all+" ", 9), most)
+		require.True(t, strings.HasPrefix(clean, "[hidden] "), clean)
+		require.NotContains(t, clean, eachByte(key[:8], `\u%04x`))
+		require.LessOrEqual(t, len(clean), most)
+	}
+	require.Equal(t, "[hidden]", prospectkit.Hide("12345678", "12345678"))
+	require.Equal(t, "x[hidden]x", prospectkit.Hide("12345678", "x12345678x"), "eight characters need not stand alone")
+	require.Equal(t, "x1234567x", prospectkit.Hide("1234567", "x1234567x"))
+	require.Equal(t, "é", prospectkit.Clean(key, "éé", 3), "no half characters")
+}
+
 func FuzzHide(f *testing.F) {
 	f.Add("tok-Zx81-qWv7", `{"a": "%25&amp;\u0041`, `" }`)
 	odd := func(r rune) bool { return unicode.IsControl(r) || r > unicode.MaxLatin1 } // surrogates are not put together
