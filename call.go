@@ -93,7 +93,6 @@ type call struct {
 	header    http.Header
 	body      []byte
 	stream    *stream
-	ids       []string
 	secret    string
 	laterPage bool
 	look      lookup
@@ -152,7 +151,6 @@ func callIn(ctx context.Context) *call {
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
 	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage = client, o, ctx, r.stream, r.secret, r.laterPage
 	c.look, c.proof = r.look, r.proof
-	c.ids = r.ids
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
@@ -257,7 +255,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if c.cause = c.foreign(cmp.Or(err, a.bodyErr)); c.cause != nil {
 		c.cause = c.ended(c.cause)
 	}
-	if end := c.ctx.Err(); end != nil && errors.Is(err, end) {
+	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
 		c.cause = c.stopped("while it waited for the response")
 	}
 	switch {
@@ -420,10 +418,11 @@ func (c *call) failed() *Error {
 	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.op.Method, c.op.Path, NotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
-		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
+		e.Status = cmp.Or(e.Status, c.status)
 	}
+	e.cause = c.cause // of an answer that was read there is none, unless something ended the wait after it
 	if m, ok := errors.AsType[*misfitError](c.cause); ok {
-		e.RowID = c.secrets().clean(m.rowID, mostOfName)
+		e.RowID = c.secrets().clean(m.rowID(), mostOfName)
 	}
 	return e
 }

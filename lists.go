@@ -228,6 +228,9 @@ type CRMPushed struct {
 	ListIDs []string `json:"listIds"`
 }
 
+// String returns what was accepted as JSON, for fmt.
+func (p CRMPushed) String() string { return textOf(Object{}, p) }
+
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
 // with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
 // pushed and nothing is overwritten. It uses the connection of the team's designated sync user and the field mapping saved in the app,
@@ -299,6 +302,9 @@ type Folder struct {
 	Name string     `json:"name"` // unique among the folders of its kind
 	Kind FolderKind `json:"type"`
 }
+
+// String returns the folder as JSON, for fmt.
+func (f Folder) String() string { return textOf(Object{}, f) }
 
 // Folders lists the folders of one kind. There are no pages.
 //

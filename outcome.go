@@ -21,6 +21,9 @@ type OutcomeUnknownError struct {
 	SentAt   time.Time // when the attempt in doubt began
 	Attempts []Attempt
 
+	// Resolution is for fakes in tests: if it is set, Resolve returns it and reads nothing. This package never sets it.
+	Resolution *Resolution `json:",omitzero"`
+
 	op    *op.Op
 	cause error
 	look  lookup // nil where nothing can be read
@@ -125,6 +128,9 @@ type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption)
 // show: 10 s after the call, 65 s for agents, whose service may work that long. If the context ends before, the answer is
 // [VerdictNotSeen] without Settled. Where the service shows nothing that would tell, the answer is [VerdictUnknowable] with the reason.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
+	if e.Resolution != nil {
+		return e.Resolution, nil
+	}
 	if e.look == nil || e.op == nil {
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"example.com/prospectkit/internal/jsonscan"
@@ -62,11 +63,14 @@ type ScrollError struct {
 
 // Error says how far the range got and why it ended.
 func (e *ScrollError) Error() string {
-	restarts := ""
-	if e.Restarts > 0 {
-		restarts = ", " + plural(e.Restarts, "restart")
+	text := "the range ended before the results did"
+	if e.Pages > 0 {
+		text = fmt.Sprintf("after %s and %s", plural(e.Pages, "page"), plural(e.Delivered, "element"))
 	}
-	return describe(e.Op, fmt.Sprintf("after %s%s and %s", plural(e.Pages, "page"), restarts, plural(e.Delivered, "element")), causeText(e.cause, e.Op))
+	if e.Restarts > 0 {
+		text = strings.Replace(text, " and", ", "+plural(e.Restarts, "restart")+" and", 1)
+	}
+	return describe(e.Op, text, causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the range ended.

@@ -138,6 +138,15 @@ func (f approver) Approve(_ context.Context, id string, _ ...prospectkit.CallOpt
 func TestLaunchWithAFake(t *testing.T) {
 	err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
 	require.ErrorIs(t, err, prospectkit.CodeCampaignBusy)
+	require.ErrorIs(t, err, prospectkit.ErrConflict) // a code matches its class
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.ActionAfterDelay, prospectkit.AdviceOf(err).Action)
+}
+
+func TestLaunchWithALostResponse(t *testing.T) {
+	lost := &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened}}
+	err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any")
+	require.NoError(t, err)
 }
 
 // lister is a fake of an iterator: it hands out the lists, and then the error if there is one.
