@@ -63,7 +63,7 @@ func repeated(head, unit, tail string, bytes int) string {
 
 // What is made of a text is bounded whatever the type, and wherever the type stands.
 func TestWhatIsMadeIsBounded(t *testing.T) {
-	const size = 2 << 20
+	const size = 1 << 20
 	for name, text := range map[string]string{
 		"slice of structs":           repeated(`"slice":[`, `{}`, `]`, size),
 		"of numbers, which misfit":   repeated(`"slice":[`, `1`, `]`, size),
@@ -192,9 +192,9 @@ func TestAPlainPageIsNotTooMuch(t *testing.T) {
 	require.Equal(t, 1000, n)
 
 	var vector []float64
-	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 8<<20)), &vector))
+	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 4<<20)), &vector))
 	var boxed any
-	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 8<<20)), &boxed))
+	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 4<<20)), &boxed))
 }
 
 // An object with more members than any table has columns gets no index, and is looked through.
