@@ -123,6 +123,7 @@ func TestPagerReadsOn(t *testing.T) {
 		"short pages, records told":           {func(n int) (string, string) { return "abcde"[n-1 : n], `"totalRecords":5` }, "abcde", 5, 0},
 		"pages of many lengths, records told": {func(n int) (string, string) { return []string{"a", "bc", "d", "ef"}[n-1], `"totalRecords":6` }, "abcdef", 4, 0},
 		"fewer records than told":             {func(n int) (string, string) { return []string{"ab", "c", ""}[n-1], `"totalRecords":4` }, "abc", 3, 1},
+		"nothing new on the last two":         {func(n int) (string, string) { return []string{"ab", "ab", ""}[n-1], `"totalPages":3,"totalRecords":2` }, "ab", 3, 0},
 		"one page of repeats":                 {func(n int) (string, string) { return []string{"ab", "ab", "cd", ""}[n-1], "" }, "abcd", 4, 0},
 		"a total that grows for ever": {func(n int) (string, string) {
 			return "abcdefghijklmnopqrstuvwxyz"[n-1 : n], fmt.Sprintf(`"totalPages":%d`, min(n+2, 26))
