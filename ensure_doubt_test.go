@@ -281,7 +281,7 @@ func TestResolveMoveIgnoresTheCaseOfIDs(t *testing.T) {
 // Errors that no call has made, or that were written down and read back, print, and say that they cannot look.
 func TestOutcomesThatNoCallHasMade(t *testing.T) {
 	var zero prospectkit.OutcomeUnknownError
-	require.Equal(t, "prospectkit: a call: outcome unknown, it may have happened: no cause known", zero.Error())
+	require.Equal(t, "prospectkit: outcome unknown, it may have happened", zero.Error())
 	require.NotEmpty(t, zero.LogValue().String())
 	r, err := zero.Resolve(t.Context())
 	require.NoError(t, err)

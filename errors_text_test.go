@@ -42,7 +42,7 @@ func TestRefusedRepetitionKeepsTheFirstFailure(t *testing.T) {
 		require.ErrorIs(t, err, other)
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		require.Len(t, asError(t, err).Attempts, 1)
-		require.Regexp(t, `^prospectkit: lists.list: no route to host; the rate limit of surface lists \(day\) has room in .*, which is beyond the longest wait allowed; it fits at [^ ]*$`, err.Error())
+		require.Regexp(t, `^prospectkit: lists.list: no route to host; (after a wait of [^,]*, )?the rate limit of surface lists \(day\) has room in .*, which is beyond the longest wait allowed; it fits at [^ ]*$`, err.Error())
 		var limit *prospectkit.WaitError
 		require.ErrorAs(t, err, &limit)
 	})
