@@ -304,7 +304,7 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 		require.Contains(t, r.Note, "the list of that name")
 	})
 
-	require.Equal(t, "prospectkit: a call: applied (status 0), but the answer was lost: no cause known", new(prospectkit.AnswerLostError).Error())
+	require.Equal(t, "prospectkit: applied, but the answer was lost", new(prospectkit.AnswerLostError).Error())
 	require.Contains(t, new(prospectkit.NameHeldError).Error(), "the name is taken")
 	require.Contains(t, new(prospectkit.StartError).Error(), "no cause known")
 	require.Equal(t, prospectkit.Unknown, new(prospectkit.StartError).Outcome())
