@@ -16,6 +16,9 @@ type User struct {
 	Name  string `json:"name"`
 }
 
+// String returns the user as JSON, for fmt. It holds personal data: keep it out of logs.
+func (u User) String() string { return textOf(Object{}, u) }
+
 // Me returns the owner of the key. It works as a health check of address, key and network.
 //
 // GET /business/me, scope any.

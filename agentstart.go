@@ -152,7 +152,7 @@ const startRounds = 3
 
 // startDraft activates a draft. Whether it has started is read off its status after each doubt.
 func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []CallOption) (*Agent, error) {
-	doubted := false
+	var first error // the first doubt: no refusal that comes after it can clear it
 	for round := 1; ; round++ {
 		agent, err := s.Activate(ctx, draft.ID, opts...)
 		var doubt *OutcomeUnknownError
@@ -161,21 +161,25 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 			return agent, nil
 		case err == nil, OutcomeOf(err) == Applied:
 			return s.started(ctx, draft, opts), nil
-		case doubted && (errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)):
+		case first != nil && (errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)):
 			return s.started(ctx, draft, opts), nil
-		case !errors.As(err, &doubt):
+		case !errors.As(err, &doubt) && first != nil:
+			return nil, fmt.Errorf("%w (and since: %w)", first, err)
+		case doubt == nil:
 			return nil, err
 		}
-		doubted = true
+		if first == nil {
+			first = err
+		}
 		r, resolveErr := doubt.Resolve(ctx, opts...)
 		switch {
 		case resolveErr != nil:
-			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", err, resolveErr)
+			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", first, resolveErr)
 		case r.Verdict == VerdictHappened:
 			agent, _ = Resolved[Agent](r)
 			return agent, nil
 		case r.Verdict != VerdictNotSeen || !r.Settled || round == startRounds:
-			return nil, err
+			return nil, first
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // buffers hold answers while they are decoded: mostly pages, which are all of about the same size. They are empty when borrowed.
@@ -66,13 +67,17 @@ type exchange struct {
 	base    http.RoundTripper
 	request *http.Request
 	upload  *streamBody
-	limit   int64  // of the body
-	renew   func() // the time limit
+	limit   int64         // of the body
+	timer   *time.Timer   // ends the attempt
+	silence time.Duration // after which it does
 	arrived atomic.Pointer[http.Response]
 }
 
+// renew gives the attempt its time again.
+func (x *exchange) renew() { x.timer.Reset(x.silence) }
+
 func (x *exchange) do() {
-	x.resp, x.err = sound(x.base.RoundTrip(x.request))
+	x.resp, x.err = sound(x.base.RoundTrip(x.request)) //nolint:bodyclose // read does
 	if x.err == nil {
 		x.renew()
 		x.read()
@@ -87,7 +92,7 @@ func (x *exchange) help() {
 	if x.upload != nil {
 		closeApart(x.upload)
 	}
-	if resp := x.arrived.Load(); resp != nil {
+	if resp := x.arrived.Load(); resp != nil { //nolint:bodyclose // closeApart does
 		closeApart(resp.Body)
 	}
 }
@@ -96,7 +101,7 @@ func (x *exchange) late() { returnBuffer(x.body) }
 
 // leave tells what is known when the exchange is given up. The response itself may still be written to.
 func (x *exchange) leave(cause error) reply {
-	resp := x.arrived.Load()
+	resp := x.arrived.Load() //nolint:bodyclose // help has done what can be done
 	if resp == nil {
 		return reply{err: cause}
 	}

@@ -126,8 +126,7 @@ func (a *attempt) open() (err error) {
 func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
-	limit := a.call.timeout
-	timer := time.AfterFunc(limit, func() { cancel(errAttemptTimeout) })
+	timer := time.AfterFunc(a.call.timeout, func() { cancel(errAttemptTimeout) })
 	defer timer.Stop()
 	if whole := a.call.client.conf.wholeAttempt; whole > 0 {
 		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
@@ -145,7 +144,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	if a.upload != nil {
 		req.Body, req.ContentLength = a.upload, a.call.stream.length
 	}
-	a.exchanged(ctx, base, func() { timer.Reset(limit) })
+	a.exchanged(ctx, base, timer)
 	a.truncated = a.upload != nil && a.upload.cutShort()
 	a.err = withoutURL(a.err)
 	a.connect(base)
@@ -164,10 +163,10 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 
 // exchanged sends the request and reads the response. The client's own transport ends with its context by itself; code of the
 // caller's need not.
-func (a *attempt) exchanged(ctx context.Context, base http.RoundTripper, renew func()) {
+func (a *attempt) exchanged(ctx context.Context, base http.RoundTripper, timer *time.Timer) {
 	conf := a.call.client.conf
 	x := &a.exchange
-	x.base, x.request, x.upload, x.limit, x.renew = base, &a.request, a.upload, conf.maxBody, renew
+	x.base, x.request, x.upload, x.limit, x.timer, x.silence = base, &a.request, a.upload, conf.maxBody, timer, a.call.timeout
 	switch {
 	case conf.ownTransport != nil && x.upload == nil:
 		x.do()
@@ -323,7 +322,7 @@ func refusedByProxy(err error) bool {
 	if _, ok := errors.AsType[*connectError](err); !ok {
 		return false
 	}
-	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { //nolint:revive // the innermost is net/http's
+	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
 	}
 	for status := http.StatusBadRequest; status < http.StatusInternalServerError; status++ {
 		if passing := status == http.StatusRequestTimeout || status == http.StatusTooManyRequests; !passing && err.Error() == http.StatusText(status) {

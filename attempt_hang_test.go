@@ -159,7 +159,7 @@ func TestATransportThatDoesNotComeBack(t *testing.T) {
 		},
 		"a context without an end": func(rt http.RoundTripper, _ <-chan struct{}) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
-				return rt.RoundTrip(r.WithContext(context.WithoutCancel(r.Context()))) //nolint:bodyclose // it is handed on
+				return rt.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 			})
 		},
 		"a header that is written late": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {

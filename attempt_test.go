@@ -1,8 +1,8 @@
 package prospectkit_test
 
 import (
-	"context"
 	"compress/gzip"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -297,7 +297,7 @@ func TestLongErrorPages(t *testing.T) {
 func TestTheContextOfAnAttemptEnds(t *testing.T) {
 	var ctx context.Context
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-		ctx = r.Context()
+		ctx = r.Context() //nolint:fatcontext // it is what the test is about
 		return answer(200, oneUser), nil
 	}))
 	_, err := client.Account.Me(t.Context())

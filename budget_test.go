@@ -265,3 +265,33 @@ func TestPanicsLeaveNothingUnderWay(t *testing.T) {
 		}
 	}
 }
+
+// An attempt whose transport panics is over when it panics: the budget takes it for one that was lost.
+func TestBudgetAfterAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := newPacedClient(t, func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); return nil, errBroken })
+		panics := newPacedClient(t, func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); panic(errBroken) })
+		for range 3 {
+			time.Sleep(time.Second)
+			var both sync.WaitGroup
+			both.Go(func() {
+				_, err := call(t.Context(), lost, true)
+				require.ErrorIs(t, err, errBroken)
+			})
+			require.Panics(t, func() { _, _ = call(t.Context(), panics, true) })
+			both.Wait()
+			require.Equal(t, lost.Budget().Snapshot(), panics.Budget().Snapshot())
+			require.Equal(t, lost.Budget().Forecast(prospectkit.SurfaceLists, 500), panics.Budget().Forecast(prospectkit.SurfaceLists, 500))
+		}
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, lost.Budget().Snapshot(), panics.Budget().Snapshot())
+	})
+}
+
+// newPacedClient is paced by the documented limits.
+func newPacedClient(t *testing.T, rt roundTrip) *prospectkit.Client {
+	t.Helper()
+	client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(rt))
+	require.NoError(t, err)
+	return client
+}

@@ -98,7 +98,6 @@ type call struct {
 	header    http.Header
 	body      []byte
 	stream    *stream
-	ids       []string
 	secret    string
 	laterPage bool
 	look      lookup
@@ -157,7 +156,6 @@ func callIn(ctx context.Context) *call {
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
 	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage = client, o, ctx, r.stream, r.secret, r.laterPage
 	c.look, c.proof = r.look, r.proof
-	c.ids = r.ids
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
@@ -262,7 +260,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if c.cause = c.foreign(cmp.Or(err, a.bodyErr)); c.cause != nil {
 		c.cause = c.ended(c.cause)
 	}
-	if end := c.ctx.Err(); end != nil && errors.Is(err, end) {
+	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
 		c.cause = c.stopped("while it waited for the response")
 	}
 	switch {
@@ -309,6 +307,10 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	case CodeInsufficientScope:
 		if c.op.Scope != "" && c.op.Scope != op.ScopeAny {
 			e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
+		}
+	case CodeListNameTaken:
+		if c.op.Class == op.GuardedByName {
+			e.hint = "if what holds it is younger than this call, something in between has sent the request twice"
 		}
 	case CodeEndpointNotFound:
 		if c.op.Provenance == op.AssumedPath && c.conf.path == "" {
@@ -421,10 +423,11 @@ func (c *call) failed() *Error {
 	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.op.Method, c.op.Path, NotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
-		e.Status, e.cause = cmp.Or(e.Status, c.status), c.cause
+		e.Status = cmp.Or(e.Status, c.status)
 	}
+	e.cause = c.cause // of an answer that was read there is none, unless something ended the wait after it
 	if m, ok := errors.AsType[*misfitError](c.cause); ok {
-		e.RowID = c.secrets().clean(m.rowID, mostOfName)
+		e.RowID = c.secrets().clean(m.rowID(), mostOfName)
 	}
 	return e
 }

@@ -205,6 +205,9 @@ type Approval struct {
 	Status     CampaignStatus `json:"status"` // active
 }
 
+// String returns the approval as JSON, for fmt.
+func (a Approval) String() string { return textOf(Object{}, a) }
+
 // Approve lets a campaign go: after it, its messages are sent to people, in the background. It is the only call that does so. A
 // stopped campaign goes on where it was. Only its owner can approve it.
 //

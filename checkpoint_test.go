@@ -22,6 +22,9 @@ func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from st
 	p = new(prospectkit.Progress)
 	opts := []prospectkit.IterOption{prospectkit.Track(p), prospectkit.ResumeFrom(from)}
 	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
+		if churned(err) {
+			return ids, p
+		}
 		require.NoError(tb, err)
 		if ids = append(ids, list.ID); len(ids) == n {
 			break
@@ -110,6 +113,42 @@ func TestResumeRewound(t *testing.T) {
 		second, q := take(t, client, 3, -1, p.Checkpoint())
 		require.True(t, q.Report().Rewound, "after %d", delivered)
 		require.Subset(t, append(first, second...), alive, "after %d", delivered)
+	}
+}
+
+// How far a place is looked for: on the pages beside its own, and as far as the total has moved.
+func TestResumeLooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		untold bool // the first run is told no totals
+		edit   func(*shelf)
+		asked  []int
+	}{
+		"the total stands still":       {false, func(*shelf) {}, []int{10, 11, 9, 10, 11}},
+		"no total was told before":     {true, func(*shelf) {}, []int{10, 11, 9, 1, 2}},
+		"it has grown by two pages":    {false, func(s *shelf) { s.stock(4) }, []int{10, 11, 9, 12, 8, 13, 7, 10, 11}},
+		"it has grown by a record":     {false, func(s *shelf) { s.stock(1) }, []int{10, 11, 9, 12, 8, 10, 11}},
+		"it has fallen by two pages":   {false, func(s *shelf) { s.items = s.items[4:] }, []int{10, 11, 9, 12, 8, 13, 7, 8, 9}},
+		"the page is gone, and others": {false, func(s *shelf) { s.items = s.items[:8] }, []int{10, 4, 3, 2, 1, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := new(shelf)
+			s.stock(80)
+			s.noTotals = tc.untold
+			client := newClient(t, s)
+			first, p := take(t, client, 2, 20, "")
+			for i, id := range s.items { // others are in the places of those that were delivered
+				if slices.Contains(first, id) {
+					s.items[i] += "x"
+				}
+			}
+			tc.edit(s)
+			s.asked, s.noTotals = nil, false
+			_, q := take(t, client, 2, 3, p.Checkpoint())
+			require.True(t, q.Report().Rewound)
+			require.Equal(t, tc.asked, s.asked)
+		})
 	}
 }
 

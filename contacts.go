@@ -93,7 +93,8 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 }
 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
-	return &scroll[Object]{op: op.ContactsTimeline, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*scrollAnswer[Object], error) {
+	identity := func(o *Object) string { return string(o.raw) }
+	return &scroll[Object]{op: op.ContactsTimeline, identity: identity, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*scrollAnswer[Object], error) {
 		r := request{ids: []string{contactID}, query: activityQuery{p, cursor}, secret: cursor}
 		page, err := do[activities](ctx, s.client, op.ContactsTimeline, r, opts)
 		if err != nil {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"reflect"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // Page numbers count from the front of a collection that others change between our requests. An insert in front of us moves
@@ -21,6 +24,13 @@ type walk[T any] struct {
 	number   int // of the next page
 	total    int
 	known    bool // total is
+	latest   int  // of the totals that were told
+	least    int  // of the totals that were told; below 0: none was
+	place    int  // of the last record read, by the sizes of the pages
+	brought  int  // records that did not come before
+	pushed   int  // records that were pushed back, by the total, and did not come again yet
+	barren   int  // pages in a row that brought none; below 0: none was read
+	before   []T  // of the page before, if nothing else tells it from the next
 	seen     seenIDs
 	progress *Progress // nil if nobody asked for it
 	resume   *checkpoint
@@ -35,18 +45,24 @@ func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 	defer w.dropAhead()
 	page, err := w.open()
 	for err == nil {
+		w.watch(page)
 		if w.known && page.TotalsKnown && page.TotalRecords < w.total {
 			var slipped *Page[T]
 			if slipped, page, err = w.catchUp(page.TotalRecords); err != nil {
 				break
 			}
+			w.removeRepeats(slipped)
 			if !w.handOut(slipped, yield) {
 				return
 			}
 		}
+		w.removeRepeats(page)
+		last := w.atEnd(page)
+		if err = w.stuck(page); err != nil && !last {
+			break
+		}
 		w.total, w.known = page.TotalRecords, page.TotalsKnown
 		w.progress.reached(page.Number, page.TotalRecords, page.TotalsKnown)
-		last := page.size == 0 || w.number >= w.pageCount(page)
 		if !last {
 			w.readAhead(page)
 		}
@@ -54,7 +70,7 @@ func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 			return
 		}
 		if last {
-			w.progress.finished()
+			w.progress.finished(w.missing())
 			return
 		}
 		page, err = w.next()
@@ -62,10 +78,86 @@ func (w *walk[T]) pages(yield func(*Page[T], error) bool) {
 	yield(nil, err)
 }
 
-// handOut removes repeats and yields what is left of a page. An empty page is worth telling only if it is the first.
+// handOut yields a page without its repeats. An empty page is worth telling only if it is the first.
 func (w *walk[T]) handOut(p *Page[T], yield func(*Page[T], error) bool) bool {
-	w.removeRepeats(p)
 	return len(p.Items) == 0 && (p.Recovered || p.Number != w.first) || yield(p, nil)
+}
+
+// atEnd reports whether a page is the last. An empty page is the end only where no total says that more pages follow. Pages may be
+// shorter than was asked for: where their number is not told, their records count.
+func (w *walk[T]) atEnd(p *Page[T]) bool {
+	if w.place == 0 {
+		w.place = (w.number - 1) * p.size
+	}
+	w.place += p.size
+	switch {
+	case p.TotalPages > 0 || p.TotalsKnown && p.size == 0:
+		return w.number >= w.pageCount(p)
+	case p.TotalsKnown:
+		return w.place >= p.TotalRecords
+	}
+	return p.size == 0
+}
+
+// stuck reports a walk that would never end, or would leave out what it cannot read: two pages in a row brought nothing new. Inserts
+// in front bring records again, but then the total has grown by as many.
+func (w *walk[T]) stuck(p *Page[T]) error {
+	again := false
+	if p.TotalPages == 0 && !p.TotalsKnown && !w.named(p) { // nothing else tells
+		again = reflect.DeepEqual(p.Items, w.before)
+		w.before = p.Items
+	}
+	if w.barren < 0 { // a first page may be empty, and one behind a checkpoint was cut
+		w.barren = 0
+		return nil
+	}
+	repeats := p.size - len(p.Items)
+	explained := repeats > 0 && repeats <= w.pushed
+	w.pushed = max(0, w.pushed-repeats)
+	if len(p.Items) > 0 && !again || explained {
+		w.barren = 0
+		return nil
+	}
+	if w.barren++; w.barren < 2 {
+		return nil
+	}
+	what, told := "are empty", "no total is told"
+	if p.size > 0 {
+		what = "hold nothing but records that came before"
+	}
+	switch {
+	case p.TotalPages > 0:
+		told = fmt.Sprintf("%d pages are told", p.TotalPages)
+	case p.TotalsKnown:
+		told = fmt.Sprintf("%d records are told", p.TotalRecords)
+	}
+	return unusable(w.op, "pages %d and %d %s, and %s", w.number-1, w.number, what, told)
+}
+
+// unusable is a success that the service should not have answered.
+func unusable(o *op.Op, format string, args ...any) error {
+	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: NotApplied, cause: fmt.Errorf(format, args...)}
+}
+
+// watch looks at the totals of every page, in the order in which they come.
+func (w *walk[T]) watch(p *Page[T]) {
+	if !p.TotalsKnown {
+		return
+	}
+	if w.least < 0 {
+		w.least, w.latest = p.TotalRecords, p.TotalRecords
+	}
+	w.least = min(w.least, p.TotalRecords)
+	w.pushed += max(0, p.TotalRecords-w.latest)
+	w.latest = p.TotalRecords
+}
+
+// missing is by how many the records that came fall short of the least total. It is not known for a walk over a part.
+func (w *walk[T]) missing() int {
+	if w.first > 1 || w.resume != nil {
+		return 0
+	}
+	return max(0, w.least-w.brought)
 }
 
 // open fetches the first page, or the one behind the checkpoint.
@@ -85,10 +177,7 @@ func (w *walk[T]) read(ctx context.Context, number int, opts []CallOption) (*Pag
 	}
 	w.progress.request()
 	if page.Number != 0 && page.Number != number {
-		return nil, &Error{
-			Op: w.op.Name, Method: w.op.Method, Route: w.op.Path, Status: http.StatusOK, outcome: NotApplied,
-			cause: fmt.Errorf("asked for page %d, got page %d", number, page.Number),
-		}
+		return nil, unusable(w.op, "asked for page %d, got page %d", number, page.Number)
 	}
 	page.Number, page.size = number, len(page.Items)
 	return page, nil
@@ -145,6 +234,7 @@ func (w *walk[T]) reread(low, total int) (slipped []T, page *Page[T], steady boo
 			return nil, nil, false, err
 		}
 		w.progress.reread()
+		w.watch(page)
 		if page.TotalsKnown {
 			steady = steady && page.TotalRecords >= total
 			total = page.TotalRecords
@@ -173,6 +263,7 @@ func (w *walk[T]) removeRepeats(p *Page[T]) {
 		}
 	}
 	w.progress.repeats(len(p.Items) - len(kept))
+	w.brought += len(kept)
 	p.Items = kept
 }
 
@@ -192,6 +283,7 @@ func (w *walk[T]) reopen(cp *checkpoint) (*Page[T], error) {
 	for _, id := range cp.Last {
 		w.seen.add(id)
 	}
+	w.pushed = len(cp.Last) // which may all be behind the place that is found
 	if w.skipTo(home, cp) {
 		w.number = home.Number
 		return home, nil

@@ -17,47 +17,71 @@ import (
 // Ensured is what [ListsService.Ensure] came to.
 type Ensured struct {
 	List    *List
-	Created bool // by this call, as far as one can know
-	// Certain is false if the answer of a creation was lost and the list was found by its name and age: a teammate may then have
-	// made it in the same moment.
+	Created bool // by this call, for certain: the service said so
+	// Certain is false if this call may have made the list, too: its own request, or a gateway that repeats requests. A teammate may
+	// also have made it in the same moment.
 	Certain bool
 }
 
 // Ensure creates a list, or finds exactly that list: same name after trimming, same kind. It tells created from found, and lost
 // answers do not confuse it: it looks before it creates again, so the name serves as idempotency key.
 //
-// If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken]. If an
-// outcome stays unknown until the context ends, the error is the [OutcomeUnknownError].
+// After a request whose outcome is unknown it looks for the list for 10 s, or for half of the time that your context leaves, and then
+// creates it again, at most twice; the unique name guards that. Without a deadline, allow half a minute. What it finds then is never
+// Created. If an outcome stays unknown, the error is an [OutcomeUnknownError], whatever else has happened since; its text says how
+// often the list was looked for.
+//
+// If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken].
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
 // POST /business/lists and GET /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	reads := readOptions(opts)
+	e := ensuring{lists: s, in: in, began: time.Now(), reads: readOptions(opts)}
 	for round := 1; ; round++ {
 		list, err := s.Create(ctx, in, opts...)
-		if err == nil {
-			return &Ensured{List: list, Created: true, Certain: true}, nil
-		}
-		var doubt *OutcomeUnknownError
 		switch {
-		case errors.As(err, &doubt):
-			found, again, err := s.ensureAfterDoubt(ctx, in, doubt, reads)
-			if !again {
-				return found, err
-			}
-			if round == ensureRounds {
-				return nil, doubt
+		case err == nil:
+			return &Ensured{List: list, Created: true, Certain: true}, nil
+		case errors.Is(err, ErrOutcomeUnknown):
+			found, err := e.afterDoubt(ctx, err)
+			if found != nil || err != nil || round == ensureRounds {
+				return e.end(found, err)
 			}
 		case errors.Is(err, CodeListNameTaken):
-			return s.ensureTaken(ctx, in, err, reads)
+			return e.end(e.taken(ctx, err))
 		case OutcomeOf(err) == Applied:
-			return s.ensureLost(ctx, in, err, reads)
+			return e.lost(ctx, err)
 		default:
-			return nil, err
+			return e.end(nil, err)
 		}
 	}
+}
+
+// ensuring is one call of Ensure.
+type ensuring struct {
+	lists *ListsService
+	in    NewList
+	began time.Time
+	reads []CallOption
+	doubt *OutcomeUnknownError // of the first creation whose outcome is unknown
+	looks string               // what was seen since
+}
+
+// end keeps a doubt above the error that came after it: a refusal proves nothing about the creation before. But a list of another kind
+// does, because it holds the name.
+func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
+	held, holds := errors.AsType[*NameHeldError](err)
+	switch {
+	case found != nil:
+		return found, nil
+	case e.doubt == nil || holds && held.Holder != nil:
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w (%s; and since: %w)", e.doubt, e.looks, err)
+	}
+	return nil, fmt.Errorf("%w (%s)", e.doubt, e.looks)
 }
 
 // readOptions keeps the options that hold for any call; a field or a path is meant for the write alone.
@@ -74,52 +98,72 @@ func readOptions(opts []CallOption) []CallOption {
 // ensureRounds bounds how often a list is created that does not show afterwards.
 const ensureRounds = 3
 
-// ensureAfterDoubt looks what became of a creation. Only if it does not show once it surely would, it is made again.
-func (s *ListsService) ensureAfterDoubt(ctx context.Context, in NewList, doubt *OutcomeUnknownError, opts []CallOption) (*Ensured, bool, error) {
-	r, err := doubt.Resolve(ctx, opts...)
-	if err != nil {
-		return nil, false, fmt.Errorf("%w (and it could not be resolved: %w)", doubt, err)
+// afterDoubt looks what became of a creation. If it does not show for as long as there is time to look, it may be made again.
+func (e *ensuring) afterDoubt(ctx context.Context, err error) (*Ensured, error) {
+	var doubt *OutcomeUnknownError
+	if errors.As(err, &doubt); e.doubt == nil {
+		e.doubt = doubt
 	}
+	patience := op.ListsCreate.Settle
+	if at, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(at)/2)
+	}
+	r, err := e.doubt.lookFor(ctx, patience, e.reads)
+	if err != nil {
+		e.looks = "it could not be resolved"
+		return nil, err
+	}
+	e.looks = r.Note
 	list, found := Resolved[List](r)
 	switch {
-	case r.Verdict == VerdictHappened:
-		return &Ensured{List: list, Created: true}, false, nil
-	case found && list.Kind == in.kind():
-		return &Ensured{List: list, Certain: true}, false, nil
-	case found:
-		return nil, false, &NameHeldError{Name: in.Name, Kind: in.kind(), Holder: list}
-	case !r.Settled:
-		return nil, false, doubt
+	case !found:
+		return nil, ctx.Err()
+	case list.Kind != e.in.kind():
+		return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
 	}
-	return nil, true, nil
+	return &Ensured{List: list, Certain: r.Verdict != VerdictHappened}, nil
 }
 
-// ensureTaken finds the list that holds the name. One that was made a moment ago may not show yet.
-func (s *ListsService) ensureTaken(ctx context.Context, in NewList, taken error, opts []CallOption) (*Ensured, error) {
+// taken finds the list that holds the name. One that was made a moment ago may not show yet.
+func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	until := time.Now().Add(op.ListsCreate.Settle)
 	for pause := time.Second; ; pause *= 2 {
-		list, near, err := s.named(ctx, in.Name, opts)
+		var info Info
+		list, near, err := e.lists.named(ctx, e.in.Name, append(slices.Clip(e.reads), Capture(&info)))
 		switch {
 		case err != nil:
 			return nil, err
-		case list != nil && list.Kind == in.kind():
-			return &Ensured{List: list, Certain: true}, nil
+		case list != nil && list.Kind == e.in.kind():
+			return &Ensured{List: list, Certain: e.older(list, info)}, nil
 		case list != nil:
-			return nil, &NameHeldError{Name: in.Name, Kind: in.kind(), Holder: list, cause: taken}
+			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
 		}
 		if pause = min(pause, time.Until(until)); pause <= 0 || !rest(ctx, pause) {
-			return nil, &NameHeldError{Name: in.Name, Kind: in.kind(), Near: near, cause: taken}
+			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
 		}
 	}
 }
 
-// ensureLost finds a list that was surely created, but whose answer could not be read.
-func (s *ListsService) ensureLost(ctx context.Context, in NewList, lost error, opts []CallOption) (*Ensured, error) {
-	found, err := s.ensureTaken(ctx, in, lost, opts)
+// older reports whether a list that holds the name was surely there before this call. Without a doubt of our own, only a gateway that
+// repeats requests can have made it for us, so a moment is margin enough.
+func (e *ensuring) older(list *List, info Info) bool {
+	switch {
+	case list.CreatedAt.IsZero():
+		return e.doubt == nil
+	case e.doubt != nil:
+		return list.CreatedAt.Before(earliest(e.doubt.SentAt, info))
+	}
+	now, _ := serverClock(info)
+	return list.CreatedAt.Before(now.Add(-since(e.began) - aMoment))
+}
+
+// lost finds a list that was surely created, but whose answer could not be read.
+func (e *ensuring) lost(ctx context.Context, lost error) (*Ensured, error) {
+	found, err := e.taken(ctx, lost)
 	if err != nil {
 		return nil, fmt.Errorf("%w (and it could not be read: %w)", lost, err)
 	}
-	found.Created = true
+	found.Created, found.Certain = true, true
 	return found, nil
 }
 
@@ -219,21 +263,35 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 			return Resolution{Verdict: VerdictNotSeen}, nil
 		case list.Kind != in.kind():
 			return Resolution{Verdict: VerdictNotSeen, Object: list, Settled: true, Note: "a list of the other kind holds the name"}, nil
-		case !list.CreatedAt.IsZero() && list.CreatedAt.Before(serverTime(e.SentAt, info)):
+		case !list.CreatedAt.IsZero() && list.CreatedAt.Before(earliest(e.SentAt, info)):
 			return Resolution{Verdict: VerdictNotSeen, Object: list, Settled: true, Note: "a list of that name is older than the call"}, nil
 		}
-		return Resolution{Verdict: VerdictHappened, Object: list}, nil
+		return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 	}
 }
 
-// serverTime is the earliest instant by the service's clock that a local instant can stand for. The Date of an answer
-// tells how the clocks differ, to the second; without it they are taken to agree within two minutes.
-func serverTime(local time.Time, info Info) time.Time {
+// How far clocks may differ: that of the edge, which the Date of an answer tells, and that of createdAt; ours and theirs, where no Date
+// came; and within the moment in which a gateway repeats a request.
+const (
+	clocksDiffer    = 2 * time.Minute
+	strangersDiffer = 24 * time.Hour
+	aMoment         = 10 * time.Second
+)
+
+// serverClock is the service's time, as well as it is known, and how far it may be off.
+func serverClock(info Info) (now time.Time, off time.Duration) {
 	date, err := http.ParseTime(info.Header.Get("Date"))
 	if err != nil {
-		return local.Add(-2 * time.Minute)
+		return time.Now(), strangersDiffer
 	}
-	return local.Add(time.Until(date)).Add(-2 * time.Second)
+	return date, clocksDiffer
+}
+
+// earliest is the earliest instant by the service's clock at which something that we sent then can have been made. What lies between
+// is told by the monotonic clock, so that it does not matter if ours was set meanwhile.
+func earliest(sent time.Time, info Info) time.Time {
+	now, off := serverClock(info)
+	return now.Add(-since(sent) - off)
 }
 
 // lookForFolder reads whether a list is where a lost move should have put it.
@@ -243,7 +301,7 @@ func (s *ListsService) lookForFolder(listID, folderID string) lookup {
 		switch {
 		case err != nil:
 			return Resolution{}, err
-		case list.FolderID == folderID:
+		case sameID(list.FolderID, folderID):
 			return Resolution{Verdict: VerdictHappened, Object: list}, nil
 		}
 		return Resolution{Verdict: VerdictNotSeen, Object: list}, nil

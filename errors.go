@@ -259,7 +259,8 @@ type Error struct {
 	cause   error // why there was no answer, or why no further attempt was made
 }
 
-// Error describes the failure in one line, without token, ids of the call, or query. Other words of the service's message are in it.
+// Error describes the failure in one line, without key, ids, and the URL and query of the call. The other words of the service's message
+// are in it: if they name people, so does the text.
 func (e *Error) Error() string {
 	code := string(e.Code)
 	if e.Code != "" && e.Status != 0 {
@@ -412,7 +413,7 @@ func (e *Error) clean(c *call, body []byte) {
 	}
 	e.Body = secrets.cleanBody(body)
 	if e.Message != "" {
-		e.prose = c.private().hide(e.Message, false)
+		e.prose = withoutIDs(c.private().hide(e.Message, false))
 	}
 }
 

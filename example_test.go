@@ -15,7 +15,7 @@ import (
 func exampleSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
 		Name: "main",
-		User: sandbox.User{Email: "ada@workspace.example", Name: "Ada"},
+		User: sandbox.User{Email: "ada@workspace.example", Name: "Ada"}, Credits: 5000,
 		Lists: []sandbox.List{{
 			ID: exampleList, Name: "Berlin", EntityType: sandbox.ContactList,
 			Rows: sandbox.Rows(
@@ -84,7 +84,7 @@ func ExampleFromEnv() {
 	// https://sandbox.invalid/api/v1 <nil>
 }
 
-// Whom the key belongs to, and what is left to spend. The shape of the balance is not in the document: print Raw once.
+// Whom the key belongs to, and what is left to spend. The shape of the balance is undocumented: what is absent must not read as 0.
 func ExampleAccountService() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()
@@ -98,10 +98,11 @@ func ExampleAccountService() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(string(credits.Raw()), credits.Int("credits.balance"))
+	balance, ok := credits.IntOK("credits.balance")
+	fmt.Println(balance, ok)
 	// Output:
 	// Ada ada@workspace.example
-	// {"credits":{"balance":0}} 0
+	// 5000 true
 }
 
 // Pages tell how many there are; All goes through the lists themselves.

@@ -51,3 +51,8 @@ func (s *SeenIDs) Room() int { return len(s.hashes) }
 
 // Hide is what a text of a peer's becomes for a client with this key.
 func Hide(key, text string) string { return secrets(nil).key(key).hide(text, false) }
+
+// Clean is the same for a text of which so many bytes are kept, and CleanBody for a body.
+func Clean(key, text string, most int) string { return secrets(nil).key(key).clean(text, most) }
+
+func CleanBody(key, text string) string { return secrets(nil).key(key).cleanBody([]byte(text)) }

@@ -43,6 +43,9 @@ type Fact struct {
 	Category FactCategory `json:"category"`
 }
 
+// String returns the fact as JSON, for fmt.
+func (f Fact) String() string { return textOf(Object{}, f) }
+
 // FactEdit is what to change of a learned fact: the claim, the category or both. An edit of the category alone says KeepClaim, so
 // that a claim which came out empty is not left as it was without a word.
 type FactEdit struct {

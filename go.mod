@@ -3,7 +3,6 @@ module example.com/prospectkit
 go 1.26.0
 
 require (
-	github.com/brianvoe/gofakeit/v7 v7.18.1
 	github.com/google/go-querystring v1.2.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/jarcoal/httpmock v1.4.2

@@ -82,7 +82,8 @@ func (p ListsParams) check(bad *checks) {
 
 // All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range starts anew.
 // Lists that come twice because others add some meanwhile are dropped, and those that move past a border because others
-// delete some are found again: see [Track].
+// delete some are found again: see [Track]. In a folder or a search, lists come and go at any place: one may slip past without a sign,
+// and [Report] says that the order is not known.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -114,7 +115,7 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 		p.Limit = maxPageSize
 	}
 	return pager[List]{
-		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: true, query: collection(p),
+		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: p.FolderID == "" && p.Search == "", query: collection(p),
 		id: func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 			p := p // pages may be read at the same time
@@ -225,6 +226,9 @@ type CRMPushed struct {
 	ListIDs []string `json:"listIds"`
 }
 
+// String returns what was accepted as JSON, for fmt.
+func (p CRMPushed) String() string { return textOf(Object{}, p) }
+
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
 // with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
 // pushed and nothing is overwritten. It uses the connection of the team's designated sync user and the field mapping saved in the app,
@@ -296,6 +300,9 @@ type Folder struct {
 	Name string     `json:"name"` // unique among the folders of its kind
 	Kind FolderKind `json:"type"`
 }
+
+// String returns the folder as JSON, for fmt.
+func (f Folder) String() string { return textOf(Object{}, f) }
 
 // Folders lists the folders of one kind. There are no pages.
 //

@@ -20,6 +20,7 @@ type memoryServer struct {
 	transport *http.Transport
 	dials     atomic.Int32 // connections made
 	requests  atomic.Int32 // requests that reached the handler
+	raw       string       // what rawEnd answers
 
 	server *http.Server
 	conns  chan net.Conn

@@ -17,7 +17,7 @@ import (
 // field only.
 type misfitError struct {
 	foreignError
-	rowID string
+	rowID func() string // a closure, so that no dump shows it
 }
 
 // newMisfit describes why a value does not fit a type of the caller's.
@@ -26,7 +26,7 @@ func newMisfit(what string, t reflect.Type, rowID string, err error) error {
 		return err
 	}
 	text := fmt.Sprintf("%s does not fit %s: %s", what, shorten(t.String(), mostOfName), misfitReason(t, err))
-	return &misfitError{foreignError{text, func() error { return err }}, rowID}
+	return &misfitError{foreignError{text, func() error { return err }}, func() string { return rowID }}
 }
 
 func misfitReason(t reflect.Type, err error) string {

@@ -85,7 +85,8 @@ func WithCallHook(f CallHook) Option {
 
 // WithLogger logs calls at Debug, waits, repetitions and what is new in the service's answers at Info, failures at Warn. Only fields on a fixed list are logged:
 // never a key, an id, a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of
-// at most 40 letters. Without this option nothing is ever logged.
+// at most 40 letters. Without this option this package logs nothing. net/http has one line of its own, for the standard logger of
+// package log: bytes that come over an idle connection, and what they are. No transport can switch it off.
 func WithLogger(l *slog.Logger) Option {
 	if l == nil {
 		return clientOption(func(_ *config, bad *checks) { bad.add("WithLogger", "got nil") })

@@ -155,6 +155,7 @@ func silence(t *testing.T, f func()) string {
 		os.Stdout, os.Stderr = stdout, stderr
 		slog.SetDefault(logger)
 		log.SetOutput(writer)
+		require.NoError(t, file.Close()) // Windows removes no open file
 	}()
 	os.Stdout, os.Stderr = file, file
 	slog.SetDefault(slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})))

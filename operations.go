@@ -102,7 +102,8 @@ func codesOf(names []string) []Code {
 // others. You describe it: name, method, path, surface and class are required, and what you leave out of the effects counts
 // as possible. The class decides what is repeated, so when in doubt say [ClassUnsafe].
 //
-// in becomes the JSON body, unless it is nil; out is what encoding/json decodes the answer into, an *[Object], or nil.
+// in becomes the JSON body, unless it is nil; out is what encoding/json decodes the answer into, an *[Object], or nil. How much
+// memory out may take is bounded: see [WithMaxResponseBytes].
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := o.row()
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {

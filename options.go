@@ -175,8 +175,14 @@ func WithUserAgent(app string) Option {
 	})
 }
 
-// WithMaxResponseBytes bounds one decoded answer; default 32 MiB. A longer one is an error, never cut silently. Memory grows with what
-// arrives: of a length that is only announced, at most 4 MiB are made ahead.
+// WithMaxResponseBytes bounds the text of one response, decompressed; default 32 MiB. A longer one is an error, never cut silently. Memory grows with
+// what arrives: of a length that is only announced, at most 4 MiB are made ahead.
+//
+// What is made of a text is bounded, too. Elements of slices, entries of maps and what pointers point to may take 16 MiB and four
+// times the length of the text. A page may hold as many elements as were asked for; where nobody asked, it may hold the documented
+// maximum, 1000 lists or rows and 100 profiles; any other array may hold 10,000. Beyond that the call ends with an error that says
+// "holds too much", and is not sent again. The same allowance holds for [RowsOf], [Object.Decode] and [Client.Call]. To decode
+// more than that, pass the text of [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) Option {
 	return clientOption(func(c *config, bad *checks) {
 		if n < 1 {

@@ -147,6 +147,7 @@ func TestAllMistakesOfACallComeAtOnce(t *testing.T) {
 var reservedHeaders = []string{
 	"Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",
 	"Proxy-Authorization", "Idempotency-Key", "X-Idempotency-Key",
+	"Upgrade", "Te", "Trailer", "Expect", "Keep-Alive", "Proxy-Connection", "Http2-Settings",
 }
 
 func TestWithHeader(t *testing.T) {

@@ -21,6 +21,9 @@ type OutcomeUnknownError struct {
 	SentAt   time.Time // when the attempt in doubt began
 	Attempts []Attempt
 
+	// Resolution is for fakes in tests: if it is set, Resolve returns it and reads nothing. This package never sets it.
+	Resolution *Resolution `json:",omitzero"`
+
 	op    *op.Op
 	cause error
 	look  lookup // nil where nothing can be read
@@ -125,11 +128,19 @@ type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption)
 // show: 10 s after the call, 65 s for agents, whose service may work that long. If the context ends before, the answer is
 // [VerdictNotSeen] without Settled. Where the service shows nothing that would tell, the answer is [VerdictUnknowable] with the reason.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
-	if e.look == nil {
+	if e.Resolution != nil {
+		return e.Resolution, nil
+	}
+	if e.look == nil || e.op == nil {
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
-	settled := e.SentAt.Add(e.op.Settle)
-	for pause := time.Second; ; pause *= 2 {
+	return e.lookFor(ctx, e.op.Settle-since(e.SentAt), opts)
+}
+
+// lookFor looks until the change shows or patience is over.
+func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+	began := time.Now()
+	for looks, pause := 1, time.Second; ; looks, pause = looks+1, 2*pause {
 		r, err := e.look(ctx, e, opts)
 		if err != nil {
 			return nil, err
@@ -141,18 +152,34 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 			return &r, nil
 		}
 		r.AsOf = time.Now()
-		if r.Settled = r.Settled || !r.AsOf.Before(settled); r.Settled || r.Verdict == VerdictHappened {
+		if r.Verdict == VerdictHappened || r.Settled {
 			return &r, nil
 		}
-		if !rest(ctx, min(pause, settled.Sub(r.AsOf))) {
+		pause = min(pause, patience-r.AsOf.Sub(began))
+		if pause <= 0 || !rest(ctx, pause) {
+			age := since(e.SentAt)
+			r.Settled = age >= e.op.Settle
+			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call", r.Note, plural(looks, "time"), age.Round(time.Millisecond))
 			return &r, nil
 		}
 	}
 }
 
+// since is the time that has gone by since an instant of this process: by the monotonic clock, so that nobody who sets the clock
+// changes it. An instant that was read back from somewhere may lie ahead of a clock that was set back.
+func since(t time.Time) time.Duration { return max(0, time.Since(t)) }
+
 func (e *OutcomeUnknownError) note() string {
-	if e.op == nil || e.op.Verify == "" {
-		return "nothing that the service shows would tell"
+	o := e.op
+	if o == nil {
+		o, _ = op.ByName(e.Op)
 	}
-	return e.op.Verify
+	note := "nothing that the service shows would tell"
+	if o != nil && o.Verify != "" {
+		note = o.Verify
+	}
+	if e.op == nil {
+		return "this error was not made by a call of this process, so it cannot look; what tells: " + note
+	}
+	return note
 }

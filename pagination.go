@@ -130,7 +130,7 @@ func (p pager[T]) pages(ctx context.Context, opts []IterOption) iter.Seq2[*Page[
 
 // begin applies the options for one range.
 func (p pager[T]) begin(ctx context.Context, opts []IterOption) (*walk[T], error) {
-	w := &walk[T]{pager: p, ctx: ctx, number: p.first}
+	w := &walk[T]{pager: p, ctx: ctx, number: p.first, least: -1, barren: -1}
 	if w.number == 0 {
 		w.number = 1
 	}

@@ -233,7 +233,7 @@ func TestPagerCapturesTheLastPage(t *testing.T) {
 	})
 }
 
-// The end is the last page told or an empty page, whichever comes first.
+// The end is the last page told, or an empty page where nothing else is told.
 var endCases = []struct {
 	name       string
 	pagination string
@@ -247,7 +247,8 @@ var endCases = []struct {
 	{"totals of another type", `{"pageNum":"1","totalPages":"2","totalRecords":true}`, 2, 3},
 	{"no totals", `{}`, 2, 3},
 	{"null for pagination", `null`, 2, 3},
-	{"too many pages told", `{"totalPages":99,"totalRecords":99}`, 2, 3},
+	{"one page too many told", `{"totalPages":3,"totalRecords":3}`, 2, 3},
+	{"one record too many told", `{"totalRecords":3}`, 2, 3},
 }
 
 func TestPagerEnd(t *testing.T) {

@@ -133,6 +133,19 @@ func TestPrefetchIsBounded(t *testing.T) {
 	})
 }
 
+// A change makes the walk careful for a while, not for ever.
+func TestPrefetchComesBackAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(1000)
+		s.shelf.edits = make([]func(*shelf), 41)
+		s.shelf.edits[20] = add("X")
+		s.shelf.edits[40] = func(*shelf) { s.most = 0 } // the lock is held
+		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(6))), 1000)
+		require.Equal(t, 7, s.most)
+		require.Less(t, len(s.shelf.asked), 110)
+	})
+}
+
 // Without totals nobody knows whether there is a next page.
 func TestPrefetchNeedsTotals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -236,7 +249,7 @@ func TestPrefetchLosesNothingBetweenPages(t *testing.T) {
 		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.Track(&p)))
 		require.Equal(t, "abcdefghi", strings.Join(got, ""))
 		require.Equal(t, []int{1, 4, 3, 2, 2, 3, 4, 5}, s.shelf.asked)
-		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalTold: true, Repeats: 1, Finished: true, OrderKnown: true}, p.Report())
+		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalTold: true, Repeats: 1, Finished: true, Missing: 1, OrderKnown: true}, p.Report(), "X is missing")
 	})
 }
 
@@ -443,6 +456,8 @@ func (q squall) walk(t *testing.T, opts ...prospectkit.IterOption) (got []string
 		return got, fmt.Errorf("a record came twice: %v", got)
 	case r.Delivered != len(got) && q.stop == 0:
 		return got, fmt.Errorf("%d records came, reported %+v", len(got), r)
+	case churned(failed):
+		return got, nil
 	case failed != nil && !errors.Is(failed, context.DeadlineExceeded) && q.failures < 3:
 		return got, failed
 	case !r.Finished || r.Unsettled:

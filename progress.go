@@ -22,11 +22,16 @@ type Report struct {
 	Unsettled bool // records kept vanishing while a border was read again: some may have slipped past
 	Rewound   bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished  bool // the end was reached
-	Restarts  int  // of a search whose token was dead: see RestartSkippingSeen
-	PaidAgain int  // pages read after a restart that held something delivered before; Repeats says how much
 
-	// OrderKnown says that the service promises an order. Without one, what was recovered is the best that can be done, and
-	// records may have slipped past where the total did not fall.
+	// Missing is how many more records the service has told of than have come, at the end of a walk over the whole collection: the
+	// smallest total that was told, less the records of all pages. Some may have come in and others gone meanwhile.
+	Missing int
+
+	Restarts  int // of a search whose token was dead: see RestartSkippingSeen
+	PaidAgain int // pages read after a restart that held something delivered before; Repeats says how much
+
+	// OrderKnown says that the service promises an order. It does so for all lists, not for those of a folder or a search. Without one,
+	// what was recovered is the best that can be done, and records may have slipped past where the total did not fall.
 	OrderKnown bool
 }
 
@@ -159,7 +164,9 @@ func (p *Progress) recovered(n int) { p.update(func(r *Report) { r.Recovered += 
 func (p *Progress) repeats(n int)   { p.update(func(r *Report) { r.Repeats += n }) }
 func (p *Progress) unsettled()      { p.update(func(r *Report) { r.Unsettled = true }) }
 func (p *Progress) rewound()        { p.update(func(r *Report) { r.Rewound = true }) }
-func (p *Progress) finished()       { p.update(func(r *Report) { r.Finished = true }) }
+func (p *Progress) finished(missing int) {
+	p.update(func(r *Report) { r.Finished, r.Missing = true, missing })
+}
 
 func (p *Progress) restarted() { p.update(func(r *Report) { r.Restarts++ }) }
 

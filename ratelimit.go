@@ -297,7 +297,11 @@ func (e *WaitError) Error() string {
 	if e.Window != "" {
 		text += " (" + string(e.Window) + ")"
 	}
-	text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
+	if e.Wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
+	} else {
+		text += " has no room within " + why
+	}
 	if !e.FitsAt.IsZero() {
 		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
 	}

@@ -41,6 +41,7 @@ func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context,
 			w.told += told
 			w.took += e.Waited
 			w.off += max(told-e.Waited, e.Waited-told)
+		default:
 		}
 	}
 }
@@ -48,7 +49,6 @@ func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context,
 // What a client is told of its waits is what they take: alone and with others in the queue, near and far from the service, in windows
 // that are fixed and in such as slide.
 func TestToldWaitsAreTrue(t *testing.T) {
-	t.Parallel()
 	sliding := []sandbox.Option{sandbox.SlidingWindows()}
 	for _, tc := range []struct {
 		name       string
@@ -131,6 +131,33 @@ func TestWaitedIsTrue(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The same by a store that several processes share, of which this one is alone.
+func TestToldWaitsAreTrueWithAStore(t *testing.T) {
+	t.Parallel()
+	for _, goroutines := range []int{1, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			var all waits
+			sb := sandbox.New(t)
+			budget := prospectkit.NewBudget(prospectkit.SharedBy(newStore(1), prospectkit.Sharing{}))
+			client := sandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook), prospectkit.WithBudget(budget),
+				prospectkit.WithMaxWait(time.Hour))
+			var group sync.WaitGroup
+			for range goroutines {
+				group.Go(func() {
+					for range 400 / goroutines {
+						_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+						require.NoError(t, err)
+					}
+				})
+			}
+			group.Wait()
+			require.Greater(t, all.took, 50*time.Second)
+			require.InEpsilon(t, all.took, all.told, 0.1)
+			require.LessOrEqual(t, all.off, all.took/5) // each knows what the store said last, up to a second ago
+		})
+	}
 }
 
 // After a 429 that nobody had earned, the budget takes it that a teammate did, and tells how long it waits for that.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -56,13 +57,19 @@ func (s secrets) clean(text string, most int) string {
 	whole := len(text) <= 8*most
 	if !whole {
 		text = text[:8*most]
+		if i := strings.LastIndexAny(text, `%&\`); i >= len(text)-longestEscape {
+			text = text[:max(i, 0)] // it may be half an escape
+		}
 	}
 	return shorten(s.hide(text, !whole), most)
 }
 
 // cleanBody is the beginning of a body. Where it ends, the connection may have been cut.
 func (s secrets) cleanBody(body []byte) string {
-	return shorten(s.hide(string(body[:min(len(body), 8*mostOfText)]), true), mostOfText)
+	if len(body) > 8*mostOfText {
+		return s.clean(string(body[:8*mostOfText+1]), mostOfText)
+	}
+	return shorten(s.hide(string(body), true), mostOfText)
 }
 
 // shorten cuts a text to at most so many bytes.
@@ -144,6 +151,8 @@ func (s secrets) header(h http.Header) http.Header {
 	}
 	return clean
 }
+
+const longestEscape = len("&#x0010FFFF;")
 
 // layers bounds how deep escapes are undone.
 const layers = 8
@@ -233,6 +242,9 @@ func escape(text []byte) (n int, of string) {
 	case strings.IndexByte(`\"/'`, text[1]) >= 0:
 		return 2, string(text[1:2])
 	}
+	if i := strings.IndexByte("nrt", text[1]); i >= 0 {
+		return 2, "\n\r\t"[i : i+1]
+	}
 	return 0, ""
 }
 
@@ -258,8 +270,7 @@ var entities = map[string]string{
 
 // entity reads an escape of HTML.
 func entity(text []byte) (n int, of string) {
-	const longest = len("&#x0010FFFF;")
-	end := bytes.IndexByte(text[:min(len(text), longest)], ';')
+	end := bytes.IndexByte(text[:min(len(text), longestEscape)], ';')
 	if end < 0 {
 		return 0, ""
 	}
@@ -307,10 +318,15 @@ func (c *call) secrets() secrets {
 	return s
 }
 
-// private are the secrets, and what no text about the call is to show: ids, URL and query.
+// private are the secrets, and what no text about the call is to show: URL and query.
 func (c *call) private() secrets {
-	return c.secrets().plain(c.ids...).plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
+	return c.secrets().plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
 }
+
+var anyID = regexp.MustCompile(`\b[0-9a-fA-F]{24}\b`)
+
+// withoutIDs hides all that looks like an id.
+func withoutIDs(text string) string { return anyID.ReplaceAllString(text, hidden) }
 
 // mostOfText bounds what is kept of a foreign text.
 const mostOfText = 2 << 10
@@ -328,7 +344,7 @@ func (c *call) foreign(err error) error {
 			}
 		}
 	}
-	return &foreignError{s.clean(unquoted(withoutURL(err).Error()), mostOfText), func() error { return err }}
+	return &foreignError{withoutIDs(s.clean(unquoted(withoutURL(err).Error()), mostOfText)), func() error { return err }}
 }
 
 // unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the URL. Lines of a malformed header come

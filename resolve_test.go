@@ -156,15 +156,15 @@ func TestResolvedOfNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Ages are compared by the service's clock, which the Date of its answers tells: a list that was made a minute before the call
-// is not taken for ours, even if the clocks differ by hours.
+// Ages are compared by the service's clock, which the Date of its answers tells: a list that was made some minutes before the call
+// is not taken for ours, even if the clocks differ by decades.
 func TestResolveReckonsWithTheServicesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := sandbox.NewManualClock(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)) // three decades ahead of ours
 		sb := sandbox.New(t, sandbox.WithClock(clock))
 		client := sandboxClient(t, sb)
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
-		clock.Advance(time.Minute)
+		clock.Advance(3 * time.Minute)
 		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
 		r, err := doubt.Resolve(t.Context())
 		require.NoError(t, err)

@@ -32,6 +32,35 @@ type scrollWalk[T any] struct {
 	restarts  int
 	fresh     int                // elements delivered since the last restart
 	known     map[idKey]struct{} // what was delivered, if there may be a restart
+	shown     seenIDs            // what was on the pages since the last restart
+	empty     int                // pages without elements since the last that brought something new
+	same      int                // pages that held nothing new, likewise
+}
+
+// So many pages that bring nothing are read, and may each be paid for.
+const (
+	mostEmpty = 10
+	mostSame  = 2
+)
+
+// stuck reports a scroll that may never end: its pages bring nothing, but always a new token.
+func (w *scrollWalk[T]) stuck(page *scrollPage[T]) error {
+	fresh := false
+	for i := range page.items {
+		fresh = w.shown.add(w.identity(&page.items[i])) || fresh
+	}
+	switch {
+	case fresh:
+		w.empty, w.same = 0, 0
+	case len(page.items) == 0:
+		w.empty++
+	default:
+		w.same++
+	}
+	if page.next != nil && (w.empty == mostEmpty || w.same == mostSame) {
+		return unusable(w.op, "the last %s brought nothing new, and another one is offered", plural(w.empty+w.same, "page"))
+	}
+	return nil
 }
 
 // handOut yields what is new on a page, and reports whether the loop goes on.
@@ -81,7 +110,7 @@ func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
 	if w.capped() {
 		return false
 	}
-	w.restarts, w.fresh = w.restarts+1, 0
+	w.restarts, w.fresh, w.shown = w.restarts+1, 0, seenIDs{}
 	w.conf.progress.restarted()
 	return true
 }

@@ -68,7 +68,7 @@ const (
 	unreachable                     // the same, and no repetition will cure it
 	refused                         // the peer's protocol layer refused it unprocessed; 421, 425
 	limited                         // 429
-	rejected                        // the service's own refusal: an enveloped 4xx, see refusedByService
+	rejected                        // the service's own refusal: an enveloped 4xx, see ownEnvelope
 	cut                             // sent, no usable answer: reset, end of file, time limit, half a 2xx of nobody knows whom
 	serviceFault                    // an enveloped 500: the service says that it failed
 	gatewayFault                    // 502, 503, 504, 408, a 500 without the service's envelope: somebody in between says so
@@ -233,7 +233,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return truncated
 	case status == 499:
 		return otherFault
-	case status == http.StatusInternalServerError && c.refusedByService(a):
+	case status == http.StatusInternalServerError && c.ownEnvelope(a):
 		return serviceFault
 	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout:
 		return gatewayFault
@@ -241,16 +241,16 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return otherFault
 	case c.answer.Code == CodeUnexpectedError: // with the status of a refusal: somebody in between has changed it
 		return otherFault
-	case status >= 400 && c.refusedByService(a):
+	case status >= 400 && c.ownEnvelope(a):
 		return rejected
 	default:
 		return foreign
 	}
 }
 
-// refusedByService reports whether an error envelope is surely the service's: its code is documented, or it has what gateways do
+// ownEnvelope reports whether an error envelope is surely the service's: its code is documented, or it has what gateways do
 // not have, a request id or the rate headers.
-func (c *call) refusedByService(a *attempt) bool {
+func (c *call) ownEnvelope(a *attempt) bool {
 	e := &c.answer
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
 }

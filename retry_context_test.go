@@ -197,8 +197,9 @@ func TestTimeoutOfTheHTTPClient(t *testing.T) {
 			h := &http.Client{Transport: m.transport, Timeout: time.Second}
 			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
 				m.requests.Store(0)
-				_, err := call(t.Context(), newClient(t, h.Transport, prospectkit.WithHTTPClient(h)), isWrite)
+				info, err := call(t.Context(), newClient(t, h.Transport, prospectkit.WithHTTPClient(h)), isWrite)
 				require.Error(t, err)
+				require.Equal(t, time.Second, info.Attempts[0].Duration)
 				require.Equal(t, want, m.requests.Load())
 				require.Equal(t, isWrite, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 			}

@@ -140,17 +140,30 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 	return rowsPage[Row](ctx, s, listID, p, opts)
 }
 
-// RowsOf iterates over the rows of a list as values of your own struct, decoded as encoding/json does. Fields that your struct
-// does not have are dropped, so it is the thing for columns that you know. A row that does not fit your types ends the range with
-// an [*Error] whose RowID names the row and whose text names type and field, but no value; what an UnmarshalJSON of yours returned
-// is found by errors.As. Plain fields (strings, numbers, booleans, structs of these) are read fastest.
+// RowSource iterates over rows by an id. [ListsService] does, with the id of a list; [AgentsService] does, with the id of an agent; and
+// a stand-in of your tests can.
+type RowSource interface {
+	Rows(ctx context.Context, id string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error]
+}
+
+// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. Fields that your struct does not have are
+// dropped. A row that does not fit your types ends the range with an [*Error] whose RowID names the row and whose text names type and
+// field, but no value; what an UnmarshalJSON of yours returned is found by errors.As. So does a page that would take too much memory in
+// your types: see [WithMaxResponseBytes].
+//
+// With client.Lists as the source, it decodes the pages as they come. With any other source, it decodes the rows that the source yields.
 //
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
+func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		for row, err := range rowsPager(lists, listID, p, func(r *jsonscan.Exact[T]) string { return r.ID }).items(ctx, opts) {
+		lists, direct := source.(*ListsService)
+		if !direct {
+			decodeRows(source.Rows(ctx, id, p, opts...), yield)
+			return
+		}
+		for row, err := range rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID }).items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -158,6 +171,28 @@ func RowsOf[T any](ctx context.Context, lists *ListsService, listID string, p Ro
 			if !yield(&row.Value, nil) {
 				return
 			}
+		}
+	}
+}
+
+// decodeRows hands out the rows of any source as values of T. It pulls them: were the loop handed to a source that the compiler does
+// not know, every loop over RowsOf would allocate.
+func decodeRows[T any](rows iter.Seq2[*Row, error], yield func(*T, error) bool) {
+	next, stop := iter.Pull2(rows)
+	defer stop()
+	for row, err, more := next(); more; row, err, more = next() {
+		var value *T
+		if err == nil {
+			value = new(T)
+			if cause := row.Decode(value); cause != nil {
+				value, err = nil, &Error{
+					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, RowID: row.ID(), outcome: NotApplied,
+					cause: newMisfit("a row", reflect.TypeFor[T](), row.ID(), cause),
+				}
+			}
+		}
+		if !yield(value, err) || err != nil {
+			return
 		}
 	}
 }

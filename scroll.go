@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"example.com/prospectkit/internal/jsonscan"
@@ -27,7 +28,8 @@ func MaxPaidPages(n int) IterOption {
 	})
 }
 
-// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs.
+// UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs. The range still ends with
+// an error when ten pages in a row are empty, or two bring nothing but what came before, and another page is offered.
 func UnlimitedPages() IterOption {
 	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
 }
@@ -61,11 +63,14 @@ type ScrollError struct {
 
 // Error says how far the range got and why it ended.
 func (e *ScrollError) Error() string {
-	restarts := ""
-	if e.Restarts > 0 {
-		restarts = ", " + plural(e.Restarts, "restart")
+	text := "the range ended before the results did"
+	if e.Pages > 0 {
+		text = fmt.Sprintf("after %s and %s", plural(e.Pages, "page"), plural(e.Delivered, "element"))
 	}
-	return describe(e.Op, fmt.Sprintf("after %s%s and %s", plural(e.Pages, "page"), restarts, plural(e.Delivered, "element")), causeText(e.cause, e.Op))
+	if e.Restarts > 0 {
+		text = strings.Replace(text, " and", ", "+plural(e.Restarts, "restart")+" and", 1)
+	}
+	return describe(e.Op, text, causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the range ended.
@@ -97,7 +102,7 @@ type scroll[T any] struct {
 	opts  []CallOption       // of the first page: they hold for the later ones, so that all are the same query
 	seen  map[idKey]struct{} // hashes of the tokens
 
-	identity func(*T) string // what tells elements apart; nil where nothing does
+	identity func(*T) string // what tells elements apart
 }
 
 // scrollAnswer is what the answer of one page holds.
@@ -214,8 +219,11 @@ func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, e
 				return
 			}
 			if page.next == nil {
-				w.conf.progress.finished()
+				w.conf.progress.finished(0)
 				return
+			}
+			if err = w.stuck(page); err != nil {
+				break
 			}
 			if w.capped() {
 				err = forbidden(s.op, RulePaidPages)

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -220,6 +221,78 @@ func TestTheEndOfAScroll(t *testing.T) {
 			require.ErrorContains(t, err, c.err)
 		})
 	}
+}
+
+// A page without a profile, and one with a profile of a name, each with a token of its own.
+func blank(n int) string { return fmt.Sprintf(`{"profiles": [], "scrollToken": "%d"}`, n) }
+
+func profileNamed(name string, n int) string {
+	return fmt.Sprintf(`{"profiles": [{"firstName": "%s"}], "scrollToken": "%d"}`, name, n)
+}
+
+// Pages are paid for, so a scroll that brings nothing new ends, although another page is offered.
+func TestAScrollThatBringsNothingEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		body       func(n int) string
+		want, sent int
+		says       string
+	}{
+		"nothing at all": {blank, 0, 10, "after 10 pages and 0 elements: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
+		"nothing after a while": {func(n int) string {
+			return map[bool]string{true: pageOf(n, quoted(strconv.Itoa(n))), false: blank(n)}[n < 3]
+		}, 4, 12, "after 12 pages and 4 elements"},
+		"the same profile":      {func(n int) string { return profileNamed("a", n) }, 3, 3, "the last 2 pages brought nothing new"},
+		"two in turn":           {func(n int) string { return profileNamed(string("ab"[n%2]), n) }, 4, 4, "the last 2 pages brought nothing new"},
+		"now and then the same": {func(n int) string { return map[bool]string{true: profileNamed("a", n), false: blank(n)}[n%2 == 1] }, 3, 5, "the last 4 pages brought nothing new"},
+		"a token too long":      {func(int) string { return pageOf(1, quoted(strings.Repeat("t", 64<<10+1))) }, 2, 2, "the token of the next page has 65537 bytes, more than the 65536 that are sent back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				return answer(200, c.body(sent)), nil
+			}))
+			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.RestartSkippingSeen(1)))
+			require.ErrorContains(t, err, c.says)
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, []int{c.want, c.sent}, []int{len(got), sent})
+		})
+	}
+}
+
+// Nine empty pages and one of repeats may stand between profiles, again and again, and at the end any number may.
+func TestAScrollGoesOnBehindEmptyPages(t *testing.T) {
+	sent := 0
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		body := blank(sent)
+		switch {
+		case sent == 66:
+			body = `{"profiles": [{"firstName": "1a"}]}`
+		case sent%11 == 1:
+			body = pageOf(sent, quoted(strconv.Itoa(sent)))
+		case sent%11 == 2:
+			body = pageOf(sent-1, quoted(strconv.Itoa(sent)))
+		}
+		return answer(200, body), nil
+	}))
+	got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
+	require.NoError(t, err)
+	require.Equal(t, 66, sent)
+	require.Len(t, got, 6*4+1)
+}
+
+func TestATokenOfTheGreatestLength(t *testing.T) {
+	token := strings.Repeat("t", 64<<10)
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		if searchRequest(r).ScrollToken != token {
+			return answer(200, pageOf(1, quoted(token))), nil
+		}
+		return answer(200, pageOf(2, "")), nil
+	}))
+	got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
+	require.NoError(t, err)
+	require.Len(t, got, 4)
 }
 
 // What may be sent again, on the first page and behind it: a metered page that may have been delivered never is.

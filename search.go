@@ -144,8 +144,8 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...I
 
 // ProspectsPage reads the first page of prospects that match; its Next reads on. Each page spends credits.
 //
-// It is sent again after an error of the service itself, because a failed request is never billed, but not after a lost answer:
-// then the error is an [OutcomeUnknownError].
+// It is sent again after an error of the service itself, because a failed request is never billed, unless [RetryPolicy] says
+// NoMeteredRetry; but not after a lost answer: then the error is an [OutcomeUnknownError]. A page without a body is never an empty one.
 //
 // Errors: those of [SearchService.Prospects].
 //

@@ -56,13 +56,13 @@ func (o *opening) do() {
 		err = errors.New("Open returned nothing") //nolint:staticcheck // it is the name of a field
 	}
 	if err != nil {
-		o.err = fmt.Errorf("cannot be opened: %w", err)
+		o.err = fmt.Errorf("cannot be opened: %w", withoutURL(err))
 		return
 	}
 	o.opened.Store(&file)
 	o.buffer = bufio.NewReaderSize(file, o.ahead)
-	if o.head, err = o.buffer.Peek(o.ahead); err != nil && err != io.EOF {
-		o.err = fmt.Errorf("cannot be read: %w", err)
+	if o.head, err = o.buffer.Peek(o.ahead); err != nil && !errors.Is(err, io.EOF) {
+		o.err = fmt.Errorf("cannot be read: %w", withoutURL(err))
 		_ = file.Close()
 	}
 }

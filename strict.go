@@ -65,12 +65,13 @@ func (o Object) lacks(t reflect.Type, path string) error {
 
 func (o Object) lacksField(t reflect.Type, path string) error {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(o.raw, &members) != nil {
-		return nil // decoding says why
+	if err := json.Unmarshal(o.raw, &members); err != nil {
+		return fmt.Errorf("prospectkit: %w", err)
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || name == "-" && options == "" || f.Anonymous && name == "" {
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		if !f.IsExported() || tag == "-" || f.Anonymous && name == "" {
 			continue
 		}
 		if name == "" {

@@ -94,7 +94,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		"error page of 5,000 B":    {page(5000), 1},
 		"error page of 64 KB":      {page(64 << 10), 1},
 		"chunked page of 64 KB":    {chunked(strings.Repeat("x", 64<<10)), 1},
-		"endless error page":       {page(1 << 20), 4},
+		"endless error page":       {page(2 << 20), 4},
 		"success that is too long": {serves(200, strings.Repeat(" ", 2<<20)), 4},
 	}
 	for name, test := range tests {

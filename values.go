@@ -59,7 +59,8 @@ func textOf(from Object, v any) string {
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
 // Decode unmarshals the whole value into v, as encoding/json does: what v has no field for is dropped, and a field that the value has
-// no key for stays as it is. See [Object.DecodeStrict].
+// no key for stays as it is. It fails where v would take far more memory than the text: see [WithMaxResponseBytes]. See
+// [Object.DecodeStrict], too.
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errors.New("prospectkit: nothing to decode")

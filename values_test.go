@@ -135,6 +135,7 @@ func TestDecodeStrict(t *testing.T) {
 		Data       []send
 		Pagination struct{ PageNum int }
 		Note       string `json:",omitempty"`
+		Zero       int    `json:",omitzero"`
 		ignored    string
 		Skipped    string `json:"-"`
 	}
@@ -163,6 +164,10 @@ func TestDecodeStrict(t *testing.T) {
 	require.NoError(t, objectOf(t, `{"a":{"n":1},"b":null}`).DecodeStrict(&byKey))
 	var when struct{ At time.Time }
 	require.NoError(t, objectOf(t, `{"at":"2026-11-21T10:00:00.000Z"}`).DecodeStrict(&when), "a type that reads itself")
+	var dash struct {
+		Dash string `json:"-,"` //nolint:staticcheck // a field of that name is meant
+	}
+	require.EqualError(t, objectOf(t, `{"b":1}`).DecodeStrict(&dash), `prospectkit: "-" is not there: the value is an object with b`)
 	require.EqualError(t, prospectkit.Object{}.DecodeStrict(&when), "prospectkit: nothing to decode")
 	require.Error(t, objectOf(t, `{}`).DecodeStrict(nil))
 	require.Error(t, objectOf(t, `{}`).DecodeStrict(when))

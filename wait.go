@@ -26,12 +26,16 @@ type UnsettledError struct {
 
 // Error says what was seen last, and why the wait ended.
 func (e *UnsettledError) Error() string {
-	state := "no state was seen"
-	if e.State != "" {
-		state = "last seen as " + oneLine(e.State)
+	text := "not settled"
+	if e.Polls > 0 {
+		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"))
 	}
-	return describe(e.Op, fmt.Sprintf("not settled after %s and %s, %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"), state),
-		causeText(e.cause, e.Op))
+	if e.State != "" {
+		text += ", last seen as " + oneLine(e.State)
+	} else if e.Polls > 0 {
+		text += ", no state was seen"
+	}
+	return describe(e.Op, text, causeText(e.cause, e.Op))
 }
 
 // Unwrap returns why the wait ended.

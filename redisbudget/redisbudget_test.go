@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -158,4 +160,13 @@ func BenchmarkCall(b *testing.B) {
 		_, err := client.Lists.Page(b.Context(), prospectkit.ListsParams{})
 		require.NoError(b, err)
 	}
+}
+
+// Where only what FIPS 140 approves may run, the store works all the same: this binary runs a test of it there.
+func TestFIPS(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^(TestProcessesKnowTheSame|TestNewChecks)$")
+	cmd.Env = append(os.Environ(), "GODEBUG=fips140=only")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, 2, strings.Count(string(out), "--- PASS: Test"), "%s", out)
 }

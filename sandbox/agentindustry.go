@@ -57,10 +57,10 @@ func wordsOf(text string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "and" || word == "the" || word == "of" })
 }
 
-// akin reports whether two words are the same, or one begins with the other.
+// akin reports whether two words are the same, or begin with the same five letters, or one of four letters begins the other.
 func akin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return a == b || len(a) >= 4 && strings.HasPrefix(b, a)
+	return a == b || len(a) >= 4 && strings.HasPrefix(b, a[:min(len(a), 5)])
 }

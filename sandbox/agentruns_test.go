@@ -329,7 +329,7 @@ func TestAnIndustryThatIsNotRecognisedWidens(t *testing.T) {
 	require.Len(t, found("alone", plain, object{"filters": object{"industry": []string{"Qwxyz"}}}), 5, "accepted: it is not empty")
 
 	for text, want := range map[string]any{
-		"software development companies": "Software Development", "biotech": "Biotechnology", "retail services": "Retail", "ENERGY": "Renewable Energy Power Generation",
+		"software development companies": "Software Development", "biotech": "Biotechnology", "finance": "Financial Services", "retail services": "Retail", "ENERGY": "Renewable Energy Power Generation",
 		"Retail": "Retail",
 	} {
 		rows := found(text, plain, with(germans, object{"industries": []string{text, "Qwxyz"}}))

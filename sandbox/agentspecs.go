@@ -20,7 +20,7 @@ var (
 	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id answers 422 VALIDATION_FAILED")
 	ruleSourceKinds = assumed("agents.sources.kinds", "a company list, in which nobody can be watched, and a list that is still processing may be sources")
 	ruleAgentFilter = assumed("agents.filters", "in a person discovery, whatever is an array is a filter, under any name and at any depth; one has to hold something; the value has to be in the vocabulary of AgentPlan")
-	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or beginnings of words of four letters, with what was sent")
+	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or first five letters of words, with what was sent")
 	ruleAgentExtra  = assumed("agents.extra", "a field whose name the document does not show is kept; it has an effect if AgentPlan.Fields names it")
 )
 

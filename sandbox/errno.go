@@ -5,6 +5,6 @@ package sandbox
 import "syscall"
 
 const (
-	connRefused = syscall.ECONNREFUSED
-	connReset   = syscall.ECONNRESET
+	errRefused = syscall.ECONNREFUSED
+	errReset   = syscall.ECONNRESET
 )

@@ -3,6 +3,6 @@ package sandbox
 import "syscall"
 
 const (
-	connRefused syscall.ErrorString = "connection refused"
-	connReset   syscall.ErrorString = "connection reset"
+	errRefused syscall.ErrorString = "connection refused"
+	errReset   syscall.ErrorString = "connection reset"
 )

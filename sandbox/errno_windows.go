@@ -4,6 +4,6 @@ import "syscall"
 
 // The package syscall calls other numbers by the names of Unix, and this system never gives them.
 const (
-	connRefused syscall.Errno = 10061 // WSAECONNREFUSED
-	connReset                 = syscall.WSAECONNRESET
+	errRefused syscall.Errno = 10061 // WSAECONNREFUSED
+	errReset                 = syscall.WSAECONNRESET
 )

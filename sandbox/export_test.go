@@ -2,8 +2,8 @@ package sandbox
 
 // What this system says of a connection.
 const (
-	ConnRefused = connRefused
-	ConnReset   = connReset
+	ErrRefused = errRefused
+	ErrReset   = errReset
 )
 
 // Suspend takes rules out of the book that Strict and X-Sandbox-Assumed go by, until restore is called.

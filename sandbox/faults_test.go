@@ -173,9 +173,9 @@ func TestCutConnections(t *testing.T) {
 	}{
 		"before":       {[]sandbox.FaultOption{sandbox.DropBefore()}, false, io.EOF},
 		"after":        {[]sandbox.FaultOption{sandbox.DropAfter()}, true, io.EOF},
-		"reset":        {[]sandbox.FaultOption{sandbox.Reset()}, false, sandbox.ConnReset},
-		"reset after":  {[]sandbox.FaultOption{sandbox.Reset(), sandbox.DropAfter()}, true, sandbox.ConnReset},
-		"after, reset": {[]sandbox.FaultOption{sandbox.DropAfter(), sandbox.Reset()}, true, sandbox.ConnReset},
+		"reset":        {[]sandbox.FaultOption{sandbox.Reset()}, false, sandbox.ErrReset},
+		"reset after":  {[]sandbox.FaultOption{sandbox.Reset(), sandbox.DropAfter()}, true, sandbox.ErrReset},
+		"after, reset": {[]sandbox.FaultOption{sandbox.DropAfter(), sandbox.Reset()}, true, sandbox.ErrReset},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
@@ -207,7 +207,7 @@ func TestRefusedConnections(t *testing.T) {
 		_, err := c.send(c.request("POST", lists, create("x")))
 		require.Error(t, err)
 		if c.base == sb.BaseURL() { // over a socket the connection stands already, and is reset
-			require.ErrorIs(t, err, sandbox.ConnRefused)
+			require.ErrorIs(t, err, sandbox.ErrRefused)
 		}
 		require.Zero(t, sb.Calls("lists.create"))
 		require.Empty(t, sb.Journal(), "it never arrived")

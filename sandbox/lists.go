@@ -28,7 +28,7 @@ var (
 	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in space between them are different names; the title of a system list is the same in any case")
 	ruleNoFolder   = assumed("lists.folder-unknown", "a folder that is missing, or holds no lists, has no lists")
 	ruleCompletion = assumed("lists.completion-status", "a single list shows its completionStatus, if it has one; a listing does not")
-	_              = ambient("lists.counts", "contactsCount is the number of rows of a contact list, companiesCount that of a company list; the other count is zero")
+	_              = inferred("lists.counts", "contactsCount is the number of rows of a contact list, companiesCount that of a company list; the other count is zero")
 	_              = inferred("paging.total", "totalPages of nothing is zero")
 	ruleTitles     = assumed("lists.titles", "besides the system lists of the seed, the titles All Contacts and All Companies are reserved")
 	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing, nor does an empty one")

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,7 +111,9 @@ var (
 	pagingOf  = []known{{name: "limit", kind: "integer", least: 1, most: 1000}, {name: "pageNum", kind: "integer", least: 1}}
 	listKinds = []string{"contactList", "companyList"}
 	agentOf   = []known{
-		{name: "listName", kind: "other"}, {name: "start", kind: "flag"}, {name: "expirationDate", kind: "date"},
+		{name: "listName", kind: "other"},
+		{name: "start", kind: "flag"},
+		{name: "expirationDate", kind: "date"},
 		{name: "maxCreditSpend", kind: "integer", least: 1000, most: 200_000},
 	}
 	creationCodes = "LIST_NAME_TAKEN LIST_NAME_RESERVED LIST_NOT_FOUND AGENT_SOURCE_LIST_EMPTY"
@@ -136,8 +139,10 @@ func documented() []base {
 	watch := send("POST", watchers, "listName", `"Changes"`, "eventType", `"social-person-post-updates"`, "listId", quote(id(1)))
 	many := send("POST", watchers, "listName", `"Changes"`, "eventType", `"social-person-profile-updates"`, "listIds", `["`+id(1)+`","`+id(2)+`"]`)
 	monitorOf := append([]known{
-		{name: "entityType", kind: "enum", values: []string{"person", "company"}}, {name: "prompt", kind: "text", most: 2000},
-		{name: "searchPeriod", kind: "enum", values: []string{"1h", "6h", "1d", "7d"}}, {name: "numResults", kind: "integer", least: 1, most: 100},
+		{name: "entityType", kind: "enum", values: []string{"person", "company"}},
+		{name: "prompt", kind: "text", most: 2000},
+		{name: "searchPeriod", kind: "enum", values: []string{"1h", "6h", "1d", "7d"}},
+		{name: "numResults", kind: "integer", least: 1, most: 100},
 	}, agentOf...)
 	watcherOf := append([]known{
 		{name: "eventType", kind: "enum", values: []string{"social-person-profile-updates", "social-person-post-updates"}},
@@ -229,7 +234,7 @@ func stepsOf(b base) (steps []step) {
 		add("auth", name, false, func(w *wire) { w.change = change })
 	}
 	for _, k := range b.query {
-		queryStepsOf(b, k, add)
+		queryStepsOf(k, add)
 	}
 	for _, q := range b.wire.query {
 		add(q[0], "twice", false, func(w *wire) { w.query = append(w.query, q) })
@@ -247,7 +252,7 @@ func stepsOf(b base) (steps []step) {
 type adder func(where, name string, valid bool, take func(*wire))
 
 // queryStepsOf are values of a query parameter.
-func queryStepsOf(b base, k known, add adder) {
+func queryStepsOf(k known, add adder) {
 	set := func(value string, valid bool) {
 		add(k.name, "= "+value[:min(len(value), 30)], valid, func(w *wire) {
 			w.query = slices.DeleteFunc(w.query, func(q [2]string) bool { return q[0] == k.name })
@@ -258,14 +263,14 @@ func queryStepsOf(b base, k known, add adder) {
 	set("\xff", false)
 	switch k.kind {
 	case "integer":
-		for _, v := range strings.Fields("0 -1 +5 007 1e2 5.0 0x5 five 99999999999999999999 1,000 5_0") {
+		for v := range strings.FieldsSeq("0 -1 +5 007 1e2 5.0 0x5 five 99999999999999999999 1,000 5_0") {
 			set(v, false)
 		}
 		set(" 5", false)
-		set(fmt.Sprint(k.least), true)
+		set(strconv.Itoa(k.least), true)
 		if k.most > 0 {
-			set(fmt.Sprint(k.most), true)
-			set(fmt.Sprint(k.most+1), false)
+			set(strconv.Itoa(k.most), true)
+			set(strconv.Itoa(k.most+1), false)
 		}
 	case "enum":
 		for _, v := range k.values {
@@ -295,10 +300,10 @@ func queryStepsOf(b base, k known, add adder) {
 // rowFilterSteps are filters of which the document does not say what they find.
 func rowFilterSteps() []string {
 	out := []string{"[]", "null", "x", `"x"`, "{", `{"name":["x"],"name":["y"]}`, `{"unknown":["x"]}`, `{"Name":["x"]}`, `{"keywords":"\ud800"}`, " {} x"}
-	keys := strings.Fields(`name title dept level industryName country state personalLocation companyName companyIndustry
+	keys := strings.FieldsSeq(`name title dept level industryName country state personalLocation companyName companyIndustry
 		companyHeadQuartersCountry companyLocation website campaignEngagement otherLists numberOfEmployees revenue keywords socialUrl
 		enrichedEmail enrichedPhone emailValidity icpMatch customColumns`)
-	for _, key := range keys {
+	for key := range keys {
 		for _, value := range []string{
 			`[]`, `{}`, `""`, `"x"`, `null`, `5`, `true`, `[null]`, `[5]`, `["x"]`, `["x","x"]`, `[["x"]]`, `{"include":[]}`, `{"exclude":[]}`, `{"include":"x"}`, `{"include":["x"],"other":["y"]}`,
 			`{"include":["x"],"exclude":["x"]}`, `{"INCLUDE":["x"]}`, `{"c":{}}`, `{"c":{"dataType":"string","include":[]}}`, `{"c":{"dataType":"other"}}`,
@@ -361,11 +366,11 @@ func fieldStepsOf(k known, add adder) {
 	}
 	switch k.kind {
 	case "integer":
-		for _, raw := range []string{`"5"`, "1e3", "1000.0", "1.5", "-1", "0", "99999999999999999999", fmt.Sprint(k.least - 1), fmt.Sprint(k.most + 1)} {
+		for _, raw := range []string{`"5"`, "1e3", "1000.0", "1.5", "-1", "0", "99999999999999999999", strconv.Itoa(k.least - 1), strconv.Itoa(k.most + 1)} {
 			set(raw, false)
 		}
-		set(fmt.Sprint(k.least), true)
-		set(fmt.Sprint(k.most), true)
+		set(strconv.Itoa(k.least), true)
+		set(strconv.Itoa(k.most), true)
 	case "enum":
 		for _, v := range k.values {
 			set(quote(v), true)
@@ -375,22 +380,7 @@ func fieldStepsOf(k known, add adder) {
 		}
 		set(`""`, false)
 	case "text":
-		set(quote(strings.Repeat("x", k.most)), true)
-		set(quote(strings.Repeat("x", k.most+1)), false)
-		set(quote(strings.Repeat("ä", k.most)), true)
-		set(quote(strings.Repeat("😀", k.most/2+1)), false)
-		set(`""`, false)
-		set(`"\ud800"`, false)
-		if k.name == "name" {
-			for _, name := range []string{"People", "PEOPLE", "let ters", " Letters", "alerts", "everybody", "ALL CONTACTS", "All Companies", "\u00a0x", "x\u3000", "\ufeffx", "people", "Everybody", "  "} {
-				set(quote(name), false)
-			}
-		}
-		if k.name == "claim" {
-			for _, claim := range []string{"contract terms", "three NDAs", "$500 discounts", "auto-renewal", "sow", "nda", "12 34 56 78 90", "me@home", "5 dollars, agreed", "a contract | term", "NDA", "a@b.example", "123456789", "$5 quote"} {
-				set(quote(claim), false)
-			}
-		}
+		textStepsOf(k, set)
 	case "flag":
 		for _, raw := range []string{`"true"`, `"false"`, "0", "1", "true"} {
 			set(raw, false) // what a start answers is not shown
@@ -412,6 +402,25 @@ func fieldStepsOf(k known, add adder) {
 			set(quote(name), false)
 		}
 		set(quote(strings.Repeat("x", 255)), true)
+	}
+}
+
+func textStepsOf(k known, set func(raw string, valid bool)) {
+	set(quote(strings.Repeat("x", k.most)), true)
+	set(quote(strings.Repeat("x", k.most+1)), false)
+	set(quote(strings.Repeat("ä", k.most)), true)
+	set(quote(strings.Repeat("😀", k.most/2+1)), false)
+	set(`""`, false)
+	set(`"\ud800"`, false)
+	if k.name == "name" {
+		for _, name := range []string{"People", "PEOPLE", "let ters", " Letters", "alerts", "everybody", "ALL CONTACTS", "All Companies", "\u00a0x", "x\u3000", "\ufeffx", "people", "Everybody", "  "} {
+			set(quote(name), false)
+		}
+	}
+	if k.name == "claim" {
+		for _, claim := range []string{"contract terms", "three NDAs", "$500 discounts", "auto-renewal", "sow", "nda", "12 34 56 78 90", "me@home", "5 dollars, agreed", "a contract | term", "NDA", "a@b.example", "123456789", "$5 quote"} {
+			set(quote(claim), false)
+		}
 	}
 }
 
@@ -462,9 +471,11 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	changed := !reflect.DeepEqual(j.before, after)
 	assumed := lenient.header.Get("X-Sandbox-Assumed")
 	code, _ := at(strict.json(), "error").(object)
-	if strict.status < 300 || lenient.status < 300 { // both start again
-		fresh := newJudge(t)
-		j.strict, j.lenient, j.before = fresh.strict, fresh.lenient, fresh.before
+	if strict.status < 300 && w.method != http.MethodGet {
+		j.strict = sandbox.New(t, append(strictSeed(), sandbox.Strict())...)
+	}
+	if lenient.status < 300 && w.method != http.MethodGet {
+		j.lenient = sandbox.New(t, strictSeed()...)
 	}
 	switch {
 	case strict.status < 300 && !valid:

@@ -92,14 +92,14 @@ func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error
 	if err := t.sb.clock.Sleep(ctx, d.latency()); err != nil {
 		return err
 	}
-	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", connRefused)}
+	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", errRefused)}
 	trace.connecting(err)
 	return err
 }
 
 func lostBy(f *Fault) error {
 	if f.reset {
-		return &net.OpError{Op: "read", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("read", connReset)}
+		return &net.OpError{Op: "read", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("read", errReset)}
 	}
 	return io.EOF
 }

@@ -43,11 +43,10 @@ Usage: prospectkit-sandbox [flags]
 `
 
 const usageTail = `
-The document does not show the paths of three operations. To serve them where your program calls them:
+The document does not show the paths of agents.pause, campaigns.preview-step and contacts.timeline. Serve them where your program
+looks for them, with their parameters: agentId, campaignId and stepId, contactId. For example
 
-  -route 'agents.pause=POST /business/agents/{agentId}/pause'
-  -route 'campaigns.preview-step=POST /business/campaigns/{campaignId}/steps/{stepId}/preview'
-  -route 'contacts.timeline=GET /business/contacts/{contactId}/activities'
+  -route 'agents.pause=POST /path/to/{agentId}/pause'
 
 A fault is OPERATION:WHEN:WHAT, for example
 
@@ -179,7 +178,7 @@ func writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Close(), os.Remove(file.Name())) //nolint:gosec // made above
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // isLoopback takes names for what they say: only localhost is this machine.

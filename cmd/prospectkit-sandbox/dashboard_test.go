@@ -66,7 +66,7 @@ func TestNewestRecords(t *testing.T) {
 	}
 	p.ok(t, "GET", "/business/me", "")
 	failed := p.control(t, "GET", "journal?last=1&failures=true", "").body
-	require.EqualValues(t, []any{6.0, 2.0}, []any{failed["total"], failed["failures"]})
+	require.Equal(t, []any{6.0, 2.0}, []any{failed["total"], failed["failures"]})
 	require.Len(t, failed["requests"], 1, "of the whole journal, not of its end")
 	require.Equal(t, "req_000005", failed["requests"].([]any)[0].(map[string]any)["requestId"])
 	for _, path := range []string{"journal?last=-1", "ledger?last=x", "journal?last="} {

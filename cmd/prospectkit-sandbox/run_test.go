@@ -252,6 +252,23 @@ func TestTheStartTextIsSafe(t *testing.T) {
 	require.Equal(t, "''", quoted(""))
 }
 
+func TestForeignHostNames(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want int
+	}{{nil, http.StatusMisdirectedRequest}, {[]string{"-allow-remote"}, http.StatusOK}} {
+		p := start(t, tc.args...)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/business/me", nil)
+		require.NoError(t, err)
+		req.Host = "evil.example"
+		req.SetBasicAuth(p.Token, "")
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, tc.want, resp.StatusCode)
+	}
+}
+
 func seedFile(t *testing.T, state sandbox.State) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "seed.json")
@@ -289,9 +306,18 @@ func TestEverythingIsAnnouncedAndCanBeSet(t *testing.T) {
 	require.EqualValues(t, 20, p.control(t, "GET", "ledger", "").body["balance"])
 
 	for _, args := range [][]string{
-		{"-limit", "search"}, {"-limit", "search=5"}, {"-limit", "nobody=1/1"}, {"-limit", "search=-1/1"}, {"-price", "lists.list=1"}, {"-price", "search.prospects=x"},
-		{"-price", "search.prospects=-1"}, {"-route", "agents.pause"}, {"-route", "lists.list=GET /x"}, {"-route", "agents.pause=POST /x"},
-		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"}, {"-state", filepath.Join(t.TempDir(), "no", "state.json")},
+		{"-limit", "search"},
+		{"-limit", "search=5"},
+		{"-limit", "nobody=1/1"},
+		{"-limit", "search=-1/1"},
+		{"-price", "lists.list=1"},
+		{"-price", "search.prospects=x"},
+		{"-price", "search.prospects=-1"},
+		{"-route", "agents.pause"},
+		{"-route", "lists.list=GET /x"},
+		{"-route", "agents.pause=POST /x"},
+		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"},
+		{"-state", filepath.Join(t.TempDir(), "no", "state.json")},
 	} {
 		var stderr lockedBuffer
 		require.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &stderr), args)

@@ -24,12 +24,10 @@ func TestMain(m *testing.M) {
 }
 
 func TestSignalsEndTheCommand(t *testing.T) {
-	binary, err := os.Executable()
-	require.NoError(t, err)
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(signal.String(), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "state.json")
-			cmd := exec.CommandContext(t.Context(), binary, "-json", "-seed", "empty", "-state", file)
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-json", "-seed", "empty", "-state", file)
 			cmd.Env = append(os.Environ(), asCommand+"=1")
 			stdout, err := cmd.StdoutPipe()
 			require.NoError(t, err)

@@ -50,6 +50,7 @@ func draw(without, with *pull) []byte {
 	fmt.Fprintf(&c, head, width, height, title, about, width-1, height-1)
 	c.text(24, 38, "h1", "start", title)
 	c.text(24, 60, "", "start", "What is left of each minute's quota. For three of the minutes a teammate draws on it, too.")
+	c.text(24, 80, "", "start", "What the teammate gets, the pull lacks: the budget ends later, because it lets more of the teammate's requests through.")
 	c.panel(firstTop, "No limiter: send at once, come back when a 429 says", without)
 	c.panel(secondTop, "prospectkit's budget: the whole quota, and room for others", with)
 	c.text((left+right)/2, height-16, "", "middle", "minutes since the start")

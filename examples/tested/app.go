@@ -7,13 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"strings"
 
 	"example.com/prospectkit"
 )
 
 // Export writes the contacts of a list as CSV and returns how many there were.
 func Export(ctx context.Context, client *prospectkit.Client, listName string, out io.Writer) (int, error) {
-	list, err := find(ctx, client, listName)
+	list, err := Find(ctx, client.Lists, listName)
 	if err != nil {
 		return 0, err
 	}
@@ -24,15 +26,29 @@ func Export(ctx context.Context, client *prospectkit.Client, listName string, ou
 		if err != nil {
 			return n, err
 		}
-		_ = file.Write([]string{row.Text("firstName"), row.Text("email")})
+		_ = file.Write([]string{cell(row.Text("firstName")), cell(row.Text("email"))})
 		n++
 	}
 	file.Flush()
 	return n, file.Error()
 }
 
-func find(ctx context.Context, client *prospectkit.Client, name string) (*prospectkit.List, error) {
-	for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{Search: name}) {
+// cell keeps a spreadsheet from running a text as a formula: it shows the text after an apostrophe.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
+		return "'" + text
+	}
+	return text
+}
+
+// Lister is all that Find needs of the client.
+type Lister interface {
+	All(ctx context.Context, p prospectkit.ListsParams, opts ...prospectkit.IterOption) iter.Seq2[*prospectkit.List, error]
+}
+
+// Find returns the list of that name.
+func Find(ctx context.Context, lists Lister, name string) (*prospectkit.List, error) {
+	for list, err := range lists.All(ctx, prospectkit.ListsParams{Search: name}) {
 		if err != nil {
 			return nil, err
 		}

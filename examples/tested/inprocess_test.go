@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,4 +138,52 @@ func (f approver) Approve(_ context.Context, id string, _ ...prospectkit.CallOpt
 func TestLaunchWithAFake(t *testing.T) {
 	err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
 	require.ErrorIs(t, err, prospectkit.CodeCampaignBusy)
+	require.ErrorIs(t, err, prospectkit.ErrConflict) // a code matches its class
+	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.ActionAfterDelay, prospectkit.AdviceOf(err).Action)
+}
+
+func TestLaunchWithALostResponse(t *testing.T) {
+	lost := &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened}}
+	err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any")
+	require.NoError(t, err)
+}
+
+// lister is a fake of an iterator: it hands out the lists, and then the error if there is one.
+type lister struct {
+	lists []prospectkit.List
+	err   error
+}
+
+func (f lister) All(context.Context, prospectkit.ListsParams, ...prospectkit.IterOption) iter.Seq2[*prospectkit.List, error] {
+	return func(yield func(*prospectkit.List, error) bool) {
+		for i := range f.lists {
+			if !yield(&f.lists[i], nil) {
+				return
+			}
+		}
+		if f.err != nil {
+			yield(nil, f.err)
+		}
+	}
+}
+
+func TestFindWithAFake(t *testing.T) {
+	lists := lister{lists: []prospectkit.List{{ID: "1", Name: "Berlin"}}, err: prospectkit.CodeRateLimited}
+	found, err := tested.Find(t.Context(), lists, "Berlin")
+	require.NoError(t, err)
+	require.Equal(t, "1", found.ID)
+	_, err = tested.Find(t.Context(), lists, "Paris")
+	require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+}
+
+func TestExportRunsNoFormula(t *testing.T) {
+	sb, client := start(t)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.CreateList(sandbox.List{Name: "Bad", Rows: sandbox.Rows(sandbox.Row{"firstName": "=1+1", "email": "@SUM(A1)"})})
+	})
+	var out bytes.Buffer
+	_, err := tested.Export(t.Context(), client, "Bad", &out)
+	require.NoError(t, err)
+	require.Equal(t, "name,email\n'=1+1,'@SUM(A1)\n", out.String())
 }

@@ -9,7 +9,6 @@ require (
 )
 
 require (
-	github.com/brianvoe/gofakeit/v7 v7.18.1 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect

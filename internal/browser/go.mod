@@ -10,7 +10,6 @@ require (
 )
 
 require (
-	github.com/brianvoe/gofakeit/v7 v7.18.1 // indirect
 	github.com/chromedp/sysutil v1.1.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260214004413-d219187c3433 // indirect
 	github.com/gobwas/httphead v0.1.0 // indirect

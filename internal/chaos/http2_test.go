@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -181,4 +182,25 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	}
 	require.EqualValues(t, calls, server.received.Load())
+}
+
+// TestHTTP2WindowOverflow lets a window of a stream overflow, at which net/http of Go 1.26 stops for good: no call through that transport
+// comes back by itself. Ours come back with their context, and a second one, too.
+func TestHTTP2WindowOverflow(t *testing.T) {
+	server, transport := startFrames(t, func(_ int64, f *http2.Framer, stream uint32) error {
+		return errors.Join(f.WriteWindowUpdate(stream, 1<<31-1), f.WriteWindowUpdate(stream, 1<<31-1))
+	})
+	stopped := transport.Clone() // not to be closed at the end: that hangs as well
+	client, err := prospectkit.New(server.url, "token", prospectkit.WithTransport(stopped), prospectkit.WithRetry(prospectkit.NoRetry))
+	require.NoError(t, err)
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "x"})
+		cancel()
+		require.Error(t, err)
+		require.NotEqual(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+	}
+	for _, surface := range client.Budget().Snapshot() {
+		require.Zero(t, surface.UnderWay, "no permit is lost")
+	}
 }

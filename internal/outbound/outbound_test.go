@@ -19,7 +19,7 @@ type inner struct {
 	Note   string `json:"note,omitempty"`
 	hidden string
 	Left   string `json:"-"`
-	Dash   string `json:"-,"`
+	Dash   string `json:"-,"` //nolint:staticcheck // a field of that name is meant
 }
 
 type embedded struct {

@@ -1,8 +1,10 @@
 // Package ratehdr reads the rate-limit headers: RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset and Retry-After.
-// What cannot be understood is reported as absent, never guessed.
+// The first three are integers; RFC 9651 lets parameters follow, which are left out. What cannot be understood is reported as absent,
+// never guessed.
 package ratehdr
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -28,7 +30,7 @@ type Rate struct {
 // ParseRate reads the three RateLimit headers; ok is false when neither limit nor remaining is there.
 func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	r.Limit, r.Remaining = count(h, "Ratelimit-Limit"), count(h, "Ratelimit-Remaining")
-	if reset, found := number(first(h, "Ratelimit-Reset")); found {
+	if reset, found := integer(h, "Ratelimit-Reset"); found {
 		switch {
 		case reset <= dayAndBit:
 			r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
@@ -90,10 +92,63 @@ func first(h http.Header, key string) string {
 }
 
 func count(h http.Header, key string) int {
-	if n, ok := number(first(h, key)); ok && n <= maxSeconds {
-		return int(n)
+	if n, ok := integer(h, key); ok {
+		return int(min(n, math.MaxInt))
 	}
 	return -1
+}
+
+// integer reads a structured field: an integer that is not negative, and parameters. Several integers are none.
+func integer(h http.Header, key string) (int64, bool) {
+	item, params, more := strings.Cut(first(h, key), ";")
+	for more {
+		var good bool
+		if params, more, good = parameter(params); !good {
+			return 0, false
+		}
+	}
+	if item == "-0" {
+		item = "0"
+	}
+	return number(item)
+}
+
+const (
+	keyBytes   = "abcdefghijklmnopqrstuvwxyz0123456789_-.*"
+	valueBytes = keyBytes + "ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'+^`|~:/?@="
+)
+
+// parameter reads over one parameter. It returns what follows the semicolon behind it, if there is one.
+func parameter(s string) (rest string, more, good bool) {
+	s = strings.TrimLeft(s, " ")
+	name := s
+	if s = strings.TrimLeft(s, keyBytes); len(s) == len(name) || name[0] != '*' && (name[0] < 'a' || name[0] > 'z') {
+		return "", false, false
+	}
+	if value, valued := strings.CutPrefix(s, "="); valued {
+		if s = strings.TrimLeft(value, valueBytes); strings.HasPrefix(value, `"`) {
+			s = behindString(value[1:])
+		}
+		if len(s) == len(value) {
+			return "", false, false
+		}
+	}
+	rest, more = strings.CutPrefix(s, ";")
+	return rest, more, more || s == ""
+}
+
+// behindString returns what follows the closing quote of a string. Where it has none, that is the string with its quote, which is
+// no good.
+func behindString(s string) string {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return s[i+1:]
+		}
+	}
+	return `"` + s
 }
 
 func digits(s string) bool {

@@ -1,6 +1,7 @@
 package ratehdr
 
 import (
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -86,8 +87,16 @@ func TestRate(t *testing.T) {
 		{"reset alone", header("-", "-", "5"), Rate{-1, -1, 5 * time.Second, true}, false},
 		{"remaining alone", header("-", "4", "-"), Rate{-1, 4, 0, false}, true},
 		{"garbage", header("many", "-3", "later"), Rate{-1, -1, 0, false}, false},
-		{"structured field", header("120;w=60", "5", "3"), Rate{-1, 5, 3 * time.Second, true}, true},
-		{"absurd", header("99999999999999999999", "2147483649", "60"), Rate{-1, -1, time.Minute, true}, false},
+		{"parameters", header("120;w=60", `5; w=60;a="x;\"y" ;b`, "3;c;*d=:YQ==:"), Rate{120, -1, 3 * time.Second, true}, true},
+		{"more parameters", header(`2; w=60`, `-0;comment="a, b; \\";t=1.5;u=?1;v=tok/en:x`, "60;  q"), Rate{2, 0, time.Minute, true}, true},
+		{"lists are no integers", header("10, 10;w=1", "10;w=1, 5;w=60", "1,2"), Rate{-1, -1, 0, false}, false},
+		{"parameters that are none", header("1;", "2;W=1", `3;a="x`), Rate{-1, -1, 0, false}, false},
+		{"values that are none", header("1;a=", `2;a="x"y`, "3;1=2"), Rate{-1, -1, 0, false}, false},
+		{"names that are none", header("1;=2", "2;_b", "3;-a"), Rate{-1, -1, 0, false}, false},
+		{"an escape at the end", header(`1;a="\`, `2;a=b;;c`, `3;a="\""`), Rate{-1, -1, 3 * time.Second, true}, false},
+		{"fractions and signs", header("1.5", "+1", "-1"), Rate{-1, -1, 0, false}, false},
+		{"beyond 32 bits", header("999999999999999", "2147483648", "60"), Rate{int(min(999_999_999_999_999, int64(math.MaxInt))), int(min(1<<31, int64(math.MaxInt))), time.Minute, true}, true},
+		{"out of range", header("99999999999999999999", "1000000000000000", "1000000000000000"), Rate{-1, -1, 0, false}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, ok := ParseRate(tc.h, now)
@@ -101,6 +110,7 @@ func TestRate(t *testing.T) {
 func FuzzHeaders(f *testing.F) {
 	f.Add("120", "119", "60", "5", "")
 	f.Add("-1", "9223372036854775807", "1795262430", "Sat, 21 Nov 2026 12:01:00 GMT", "Sat, 21 Nov 2026 12:00:00 GMT")
+	f.Add(`2; w=60;a="x\"y"`, "-0;b", "60;c=?1", "", "")
 	f.Add("", "0x10", "1e9", "9223372037", "Fri, 31 Dec 9999 23:59:59 GMT")
 	f.Fuzz(func(t *testing.T, limit, remaining, reset, after, date string) {
 		h := http.Header{

@@ -41,7 +41,6 @@ func TestAStrangerCompilesTheReadme(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"github.com/brianvoe/gofakeit/v7", // for sandbox/fixture
 		"github.com/google/go-querystring", "github.com/hashicorp/go-cleanhttp", "github.com/hashicorp/go-retryablehttp",
 	}, indirect)
 

@@ -9,7 +9,6 @@ import (
 
 // required are the modules that the library's go.mod may require directly.
 var required = []string{
-	"github.com/brianvoe/gofakeit/v7", // sandbox/fixture only
 	"github.com/google/go-querystring",
 	"github.com/hashicorp/go-retryablehttp",
 	"github.com/jarcoal/httpmock",
@@ -32,8 +31,8 @@ var linkRules = []linkRule{
 		},
 		never: []string{"/sandbox", "/sandbox/fixture"},
 	},
-	{pkg: "/cmd/prospectkit-sandbox", modules: []string{"github.com/brianvoe/gofakeit/v7"}, never: []string{""}}, // fixture too
-	{pkg: "/sandbox", never: []string{""}}, // a double that shares the client's code agrees with the client's mistakes
+	{pkg: "/cmd/prospectkit-sandbox", never: []string{""}}, // fixture too
+	{pkg: "/sandbox", never: []string{""}},                 // a double that shares the client's code agrees with the client's mistakes
 }
 
 // A goMod is what go mod edit -json prints, in part.

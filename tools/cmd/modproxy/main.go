@@ -7,6 +7,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -14,11 +15,15 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: modproxy VERSION DIRECTORY")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), "Usage: go -C tools run ./cmd/modproxy VERSION DIRECTORY\n\nWrites the modules of this clone into a directory that GOPROXY can name, under a version.\n")
+	}
+	flag.Parse()
+	if flag.NArg() != 2 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	written, err := modproxy.Write("..", os.Args[1], os.Args[2])
+	written, err := modproxy.Write("..", flag.Arg(0), flag.Arg(1))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "modproxy:", err)
 		os.Exit(1)

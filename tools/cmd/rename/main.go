@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,11 +18,15 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: rename MODULE_PATH")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), "Usage: go -C tools run ./cmd/rename MODULE_PATH\n\nGives the module, and those below it, another path in every text file that git knows.\n")
+	}
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	changed, err := rename("..", os.Args[1])
+	changed, err := rename("..", flag.Arg(0))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rename:", err)
 		os.Exit(1)

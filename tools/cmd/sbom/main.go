@@ -5,27 +5,35 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: sbom VERSION")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), "Usage: go -C tools run ./cmd/sbom VERSION\n\nPrints the bill of materials of this clone as CycloneDX JSON. Time and serial number are those of the commit.\n")
+	}
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	if err := write(os.Stdout, "..", os.Args[1]); err != nil {
+	if err := write(os.Stdout, "..", flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
@@ -35,6 +43,8 @@ func main() {
 type linked struct {
 	Path, Version, Sum string
 	Main               bool
+
+	needs map[string]bool // paths of the modules whose packages it imports
 }
 
 func write(w io.Writer, root, version string) error {
@@ -47,7 +57,10 @@ func write(w io.Writer, root, version string) error {
 		return err
 	}
 	bom := cyclonedx.NewBOM()
-	components := []cyclonedx.Component{}
+	if err := stamp(bom, root, version); err != nil {
+		return err
+	}
+	components, dependencies, refs := []cyclonedx.Component{}, []cyclonedx.Dependency{}, map[string]string{}
 	for _, m := range modules {
 		if m.Main {
 			m.Version = version
@@ -57,13 +70,39 @@ func write(w io.Writer, root, version string) error {
 			return err
 		}
 		if m.Main {
-			bom.Metadata = &cyclonedx.Metadata{Component: &c}
+			bom.Metadata.Component = &c
 		} else {
 			components = append(components, c)
 		}
+		refs[m.Path] = c.BOMRef
 	}
-	bom.Components = &components
+	for _, m := range modules {
+		needs := []string{}
+		for _, path := range slices.Sorted(maps.Keys(m.needs)) {
+			needs = append(needs, refs[path])
+		}
+		dependencies = append(dependencies, cyclonedx.Dependency{Ref: refs[m.Path], Dependencies: &needs})
+	}
+	bom.Components, bom.Dependencies = &components, &dependencies
 	return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+}
+
+// stamp says when the bill was made and which one it is, by the commit: the same commit and version make the same bill.
+func stamp(bom *cyclonedx.BOM, root, version string) error {
+	out, err := output(root, "git", "log", "-1", "--format=%ct %H")
+	if err != nil {
+		return err
+	}
+	var seconds int64
+	var commit string
+	if _, err := fmt.Sscan(out, &seconds, &commit); err != nil {
+		return fmt.Errorf("git log: %w", err)
+	}
+	id := sha256.Sum256([]byte(commit + " " + version))
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // a UUID of version 8: made by a rule of its own
+	bom.SerialNumber = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
+	bom.Metadata = &cyclonedx.Metadata{Timestamp: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}
+	return nil
 }
 
 func component(m linked, licence string) (cyclonedx.Component, error) {
@@ -88,27 +127,41 @@ func component(m linked, licence string) (cyclonedx.Component, error) {
 
 // linkedModules are those of the packages that the library and the sandbox link, by path.
 func linkedModules(root string) ([]linked, error) {
-	out, err := run(root, "list", "-deps", "-json=Module", ".", "./sandbox")
+	out, err := run(root, "list", "-deps", "-json=ImportPath,Imports,Module", ".", "./sandbox")
 	if err != nil {
 		return nil, err
 	}
-	byPath := map[string]linked{}
-	for in := json.NewDecoder(strings.NewReader(out)); ; {
-		var pkg struct{ Module *linked }
+	byPath, moduleOf := map[string]*linked{}, map[string]string{}
+	for in := json.NewDecoder(strings.NewReader(out)); ; { // a package comes after those that it imports
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+			Module     *linked
+		}
 		if err := in.Decode(&pkg); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		if pkg.Module != nil { // the standard library has none
-			byPath[pkg.Module.Path] = *pkg.Module
+		if pkg.Module == nil { // the standard library has none
+			continue
+		}
+		m := byPath[pkg.Module.Path]
+		if m == nil {
+			m = pkg.Module
+			m.needs, byPath[m.Path] = map[string]bool{}, m
+		}
+		moduleOf[pkg.ImportPath] = m.Path
+		for _, imported := range pkg.Imports {
+			if of := moduleOf[imported]; of != "" && of != m.Path {
+				m.needs[of] = true
+			}
 		}
 	}
 	var modules []linked
-	for _, m := range byPath {
-		modules = append(modules, m)
+	for _, path := range slices.Sorted(maps.Keys(byPath)) {
+		modules = append(modules, *byPath[path])
 	}
-	slices.SortFunc(modules, func(a, b linked) int { return strings.Compare(a.Path, b.Path) })
 	return modules, nil
 }
 
@@ -133,14 +186,16 @@ func licencesOf(root string, modules []linked) (map[string]string, error) {
 	return licences, nil
 }
 
-func run(dir string, args ...string) (string, error) {
-	cmd := exec.Command("go", args...)
+func run(dir string, args ...string) (string, error) { return output(dir, "go", args...) }
+
+func output(dir, program string, args ...string) (string, error) {
+	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
 	var errText strings.Builder
 	cmd.Stderr = &errText
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s: %w: %s", args[0], err, errText.String())
+		return "", fmt.Errorf("%s %s: %w: %s", program, args[0], err, errText.String())
 	}
 	return string(out), nil
 }

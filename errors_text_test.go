@@ -1,0 +1,225 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// A repetition that our own limit refuses says both: why the first attempt failed, and why there is no second one.
+func TestRefusedRepetitionKeepsTheFirstFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := errors.New("no route to host")
+		holding := false
+		var client *prospectkit.Client
+		var err error
+		client, err = prospectkit.New(baseURL, token, prospectkit.WithAttemptTimeout(time.Hour), prospectkit.WithTransport(roundTrip(func(*http.Request) (*http.Response, error) {
+			if holding {
+				return answer(429, envelope("RATE_LIMITED"), "Retry-After", "3600"), nil
+			}
+			holding = true // a teammate uses the surface up, while this attempt fails
+			_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
+			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+			holding = false
+			return nil, other
+		})))
+		require.NoError(t, err)
+		_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secretname"})
+		require.ErrorIs(t, err, other)
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.Len(t, asError(t, err).Attempts, 1)
+		require.Regexp(t, `^prospectkit: lists.list: no route to host; (after a wait of [^,]*, )?the rate limit of surface lists \(day\) has room in .*, which is beyond the longest wait allowed; it fits at [^ ]*$`, err.Error())
+		var limit *prospectkit.WaitError
+		require.ErrorAs(t, err, &limit)
+	})
+}
+
+// The end of a context says what the call was about, with the words of its cause.
+func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
+	stall := func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
+	}
+	for want, rt := range map[string]roundTrip{
+		"stopped while it waited for the response: interrupt signal received":                     stall,
+		"500 UNEXPECTED_ERROR: prose: stopped before the next attempt: interrupt signal received": always(500, envelope("UNEXPECTED_ERROR")),
+		"stopped while it waited for the rate limit: interrupt signal received":                   always(429, envelope("RATE_LIMITED"), "Retry-After", "60"),
+		"stopped before it was sent: interrupt signal received":                                   nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(100*time.Millisecond, func() { cancel(errInterrupt) })
+			client := newClient(t, rt)
+			if rt == nil {
+				cancel(errInterrupt)
+				client = newClient(t, always(200, oneUser))
+			}
+			_, err := client.Account.Me(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, errInterrupt)
+			require.ErrorContains(t, err, want)
+		})
+	}
+}
+
+func TestPunctuation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		client := newClient(t, always(429, strings.Replace(envelope("RATE_LIMITED"), "prose", "The rate limit is exceeded.", 1), "Retry-After", "60"))
+		_, err := client.Account.Me(ctx)
+		require.EqualError(t, err, "prospectkit: account.me: 429 RATE_LIMITED: The rate limit is exceeded: the deadline is too near for another attempt (request req-1)")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+// refuses is a type of the caller's that tells in its error what it was given.
+type refuses struct{ value string }
+
+func (r *refuses) UnmarshalJSON(text []byte) error { return &refusesError{string(text)} }
+
+type refusesError struct{ text string }
+
+func (e *refusesError) Error() string { return "cannot read " + e.text }
+
+// Whatever refuses a value, the error names type and field, and neither id nor value.
+func TestMisfitsHoldNoValues(t *testing.T) {
+	const person = "Ada Lovelace <ada@engines.example> +49 30 23125"
+	huge := strings.Repeat("9", 1<<20)
+	for name, c := range map[string]struct {
+		value, want string
+		read        func(*prospectkit.Client, context.Context) error
+	}{
+		"number": {`"` + person + `"`, "field F: got string, want int", rowsAs[struct{ F int }]},
+		"digits": {"4930231250000000000000", "field F: got number, want int8", rowsAs[struct{ F int8 }]},
+		"huge":   {huge, "field F: got number, want float32", rowsAs[struct{ F float32 }]},
+		"deep": {`{"a": {"b": ["` + person + `"]}}`, "field F.a.b: got string, want bool", rowsAs[struct {
+			F struct {
+				A struct {
+					B []bool `json:"b"`
+				} `json:"a"`
+			}
+		}]},
+		"a map":  {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
+		"time":   {`"` + person + `"`, "a text is no time as time.Time reads it", rowsAs[struct{ F time.Time }]},
+		"Number": {`"` + person + `"`, "a field refused its value (*errors.errorString)", rowsAs[struct{ F json.Number }]},
+		"string": {`"` + person + `"`, "a field refused its value", rowsAs[struct {
+			F int `json:",string"`
+		}]},
+		"my own":  {`"` + person + `"`, "a field refused its value (*prospectkit_test.refusesError)", rowsAs[struct{ F refuses }]},
+		"a call":  {`"` + person + `"`, "the response does not fit struct { F int }: field F: got string, want int", callAs[struct{ F int }]},
+		"of mine": {`"` + person + `"`, "a field refused its value (*prospectkit_test.refusesError)", callAs[struct{ F refuses }]},
+	} {
+		id := listID + strings.Repeat("x", 1<<20)
+		var out shows
+		body := `{"F": ` + c.value + `, "data": [{"id": "` + id + `", "F": ` + c.value + `}]}`
+		err := c.read(newClient(t, always(200, body), append(out.options(), prospectkit.WithMaxResponseBytes(64<<20))...), t.Context())
+		require.ErrorContains(t, err, c.want, name)
+		if e, ok := errors.AsType[*prospectkit.Error](err); ok {
+			require.Equal(t, id[:64], e.RowID, name)
+			e.RowID = ""
+			out.Reset()
+			out.failure(e, prospectkit.Info{Attempts: e.Attempts})
+		} else {
+			out.show(err)
+		}
+		for _, private := range []string{person, "Ada", "ada@", "49302312", "99999999", listID, "xxxx"} {
+			if at := strings.Index(out.String(), private); at >= 0 {
+				require.Fail(t, "shows "+private, "%s: %s", name, out.String()[max(0, at-100):min(out.Len(), at+100)])
+			}
+		}
+		require.Less(t, out.Len(), 60_000, name)
+	}
+	var mine *refusesError
+	err := rowsAs[struct{ F refuses }](newClient(t, always(200, `{"data": [{"id": "a", "F": 7}]}`)), t.Context())
+	require.ErrorAs(t, err, &mine)
+	require.Equal(t, "7", mine.text, "what a type of the caller's says stays reachable")
+	require.Equal(t, "a", asError(t, err).RowID)
+}
+
+func rowsAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // the client is what differs
+	return rangeOver(prospectkit.RowsOf[T](ctx, c.Lists, listID, prospectkit.RowsParams{}))
+}
+
+func callAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // as above
+	return c.Call(ctx, unnamedOperation(prospectkit.ClassUnsafe), nil, new(T))
+}
+
+// Logs hold what the service writes only if it is a plain name.
+func TestLogsBoundWhatTheServiceWrites(t *testing.T) {
+	for code, want := range map[string]string{
+		"LIST_ASLEEP": `"code":"LIST_ASLEEP"`, "LIST_NOT_FOUND": `"code":"LIST_NOT_FOUND"`, "": `"code":""`,
+		"Ada Lovelace, 12 Engine Row": `"code":"undocumented"`, strings.Repeat("LONG_", 9): `"code":"undocumented"`, strings.Repeat("A", 100_000): `"code":"undocumented"`,
+	} {
+		var logs, value bytes.Buffer
+		long := strings.Repeat("p\u2028", 20_000)
+		body := fmt.Sprintf(`{"error": {"code": %q, "message": "m", "param": "%s", "request_id": "%s"}}`, code, long, long)
+		client := newClient(t, always(404, body), prospectkit.WithLogger(slog.New(slog.NewJSONHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+		_, err := client.Account.Me(t.Context())
+		slog.New(slog.NewJSONHandler(&value, nil)).Error("x", "error", err)
+		require.Contains(t, logs.String(), want)
+		require.Contains(t, value.String(), want)
+		require.Less(t, logs.Len(), 2000)
+		require.Less(t, value.Len(), 500)
+		require.NotContains(t, value.String(), "\u2028")
+		e := asError(t, err)
+		require.LessOrEqual(t, len(e.Code), 64)
+		require.Equal(t, code[:min(len(code), 64)], string(e.Code))
+		for _, field := range []string{e.Message, e.Param, e.DocURL, e.RequestID, e.Body} {
+			require.LessOrEqual(t, len(field), 2<<10)
+		}
+	}
+}
+
+// The state of a record is the service's word, too.
+func TestStateInLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		body := `{"agent": {"id": "` + runsID + `", "status": ` + jsonText(hostile+token) + `}}`
+		_, err := newClient(t, always(200, body)).Agents.WaitSettled(ctx, runsID)
+		var unsettled *prospectkit.UnsettledError
+		require.ErrorAs(t, err, &unsettled)
+		require.Len(t, unsettled.State, 64)
+		require.Contains(t, fmt.Sprint(unsettled.LogValue()), "state=undocumented")
+	})
+}
+
+// errors.Is and errors.As find what a transport returned, but no error that holds the URL.
+func TestErrorsOfTheTransportStayReachable(t *testing.T) {
+	failing := func(err error) error {
+		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { return nil, err }), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err = client.Account.Me(t.Context())
+		return err
+	}
+	inner := &url.Error{Op: "Get", URL: "https://x.example/" + listID, Err: io.ErrUnexpectedEOF}
+	for want, cause := range map[string]error{
+		"unexpected EOF":                        inner,
+		`middleware: Get "...": unexpected EOF`: fmt.Errorf("middleware: %w", inner),
+		`refused 7: Get "...": unexpected EOF`:  errors.Join(&refusesError{"7"}, inner),
+	} {
+		err := failing(cause)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		var holder *url.Error
+		require.False(t, errors.As(err, &holder))
+		require.ErrorContains(t, err, strings.TrimPrefix(want, "refused 7: "))
+	}
+	var mine *refusesError
+	require.ErrorAs(t, failing(errors.Join(inner, &refusesError{"7"})), &mine)
+	require.EqualError(t, failing(errors.New(`bad "quote and no end`)), `prospectkit: account.me: bad "..."`)
+	require.EqualError(t, failing(errors.New(`"a\"b" and "c"`)), `prospectkit: account.me: "..." and "..."`)
+}

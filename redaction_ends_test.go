@@ -1,0 +1,293 @@
+package prospectkit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// What the calls of these tests send, and no text about them may show.
+const (
+	zebra   = "Zebra Q4 größe" // searches, filters and queries
+	someone = "Ada Lovelace"   // names in bodies
+)
+
+// endings are calls of every class, with ids, queries and names that are easy to recognise.
+var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error{
+	"read with a query": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Page(ctx, prospectkit.ListsParams{Search: zebra}, append(opts, prospectkit.WithQuery("also", zebra))...)
+		return err
+	},
+	"read with an id": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf(zebra)}}, opts...)
+		return err
+	},
+	"rows of a struct": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, listID, prospectkit.RowsParams{}, iterOptions(opts)...))
+	},
+	"a wait": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Agents.WaitSettled(ctx, runsID, opts...)
+		return err
+	},
+	"a search": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		filters := map[string][]prospectkit.FilterEntry{"company": prospectkit.Including(zebra)}
+		return rangeOver(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(iterOptions(opts), prospectkit.MaxPaidPages(1))...))
+	},
+	"a write by name": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: someone}, opts...)
+		return err
+	},
+	"ensure": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Ensure(ctx, prospectkit.NewList{Name: someone}, opts...)
+		return err
+	},
+	"a write with ids": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Move(ctx, listID, folderID, opts...)
+		return err
+	},
+	"a write that sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Campaigns.Approve(ctx, campaignID, opts...)
+		return err
+	},
+	"an agent": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		spec := discovery()
+		spec.ListName, spec.MaxCreditSpend = someone, 1000
+		_, err := c.Agents.CreateAndStart(ctx, spec, opts...)
+		return err
+	},
+	"an upload": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		text := "email\nada@engines.example\n"
+		_, err := c.Imports.Upload(ctx, prospectkit.UploadFrom(someone+".csv", int64(len(text)), strings.NewReader(text)), opts...)
+		return err
+	},
+	"an upload that cannot be read": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+			return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + listID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
+		}}, opts...)
+		return err
+	},
+	"a call of one's own": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		var out struct{ Age int }
+		return c.Call(ctx, unnamedOperation(prospectkit.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
+	},
+}
+
+func iterOptions(opts []prospectkit.CallOption) (all []prospectkit.IterOption) {
+	for _, o := range opts {
+		all = append(all, o)
+	}
+	return all
+}
+
+func rangeOver[T any](seq func(func(*T, error) bool)) (last error) {
+	for _, err := range seq {
+		last = err
+	}
+	return last
+}
+
+// ends are the ways in which an attempt fails: with every row of the decision table, and with everything that repeats the request.
+var ends = map[string]func(r *http.Request, m *memoryServer) (*http.Response, error){
+	"no connection": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	},
+	"not sent": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return (&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}).RoundTrip(r)
+	},
+	"no such host": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return (&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
+		}}).RoundTrip(r)
+	},
+	"a proxy that refuses": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		proxy := func(r *http.Request) (*url.URL, error) { return nil, fmt.Errorf("no proxy for %s", r.URL) }
+		return (&http.Transport{Proxy: proxy}).RoundTrip(r)
+	},
+	"URL error": func(r *http.Request, _ *memoryServer) (*http.Response, error) { return nil, urlError(r) },
+	"wrapped": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return nil, fmt.Errorf("middleware: %w", urlError(r))
+	},
+	"joined": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return nil, errors.Join(io.EOF, urlError(r), urlError(r))
+	},
+	"own words": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return nil, fmt.Errorf("%s %s %v %s", r.Method, r.URL, r.URL.Query(), r.URL.RequestURI())
+	},
+	"cut":          func(*http.Request, *memoryServer) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+	"nothing":      func(*http.Request, *memoryServer) (*http.Response, error) { return nil, nil },
+	"request line": rawEnd(func(r *http.Request) string { return "HTTP/1.1 " + r.URL.RequestURI() + "\r\n\r\n" }),
+	"header line":  rawEnd(func(r *http.Request) string { return "HTTP/1.1 200 OK\r\nGET " + r.URL.RequestURI() + "\r\n\r\n" }),
+	"no protocol":  rawEnd(func(r *http.Request) string { return r.Method + " " + r.URL.RequestURI() + " HTTP/1.1\r\n\r\n" }),
+	"cut body": rawEnd(func(*http.Request) string {
+		return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+	}),
+	"refused":      echoEnd(404, "LIST_NOT_FOUND"),
+	"taken":        echoEnd(409, "LIST_NAME_TAKEN"),
+	"failed":       echoEnd(500, "UNEXPECTED_ERROR"),
+	"limited":      echoEnd(429, "RATE_LIMITED", "Retry-After", "3600"),
+	"gateway":      htmlEnd(502),
+	"unavailable":  htmlEnd(503),
+	"odd":          htmlEnd(520),
+	"not found":    htmlEnd(404),
+	"welcome page": htmlEnd(200),
+	"redirect": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return answer(302, "", "Location", r.URL.String()), nil
+	},
+	"empty": func(*http.Request, *memoryServer) (*http.Response, error) { return answer(200, ""), nil },
+	"too long": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return answer(200, `"`+strings.Repeat(listID, 200)+`"`), nil
+	},
+	"no page": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return answer(200, `{"`+listID+`": "`+zebra+`"}`), nil
+	},
+	"misfit": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return answer(200, `{"age": "`+zebra+`", "data": [{"id": "`+listID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`), nil
+	},
+	"unknown state": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return answer(200, `{"agent": {"id": "`+runsID+`", "status": "PROCESSING", "name": "`+someone+`"}}`), nil
+	},
+	"stalled": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
+	},
+}
+
+func urlError(r *http.Request) error {
+	return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.ErrUnexpectedEOF}
+}
+
+func rawEnd(text func(*http.Request) string) func(*http.Request, *memoryServer) (*http.Response, error) {
+	return func(r *http.Request, m *memoryServer) (*http.Response, error) {
+		m.raw = text(r)
+		return oneTime(m).RoundTrip(r)
+	}
+}
+
+func echoEnd(status int, code string, header ...string) func(*http.Request, *memoryServer) (*http.Response, error) {
+	return func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		said := jsonText("nothing at " + r.URL.String() + ", " + r.URL.RequestURI() + " with " + listID + " or '" + strings.ToUpper(folderID) + "'.")
+		return answer(status, strings.Replace(envelope(code), `"prose"`, said, 1), header...), nil
+	}
+}
+
+func htmlEnd(status int) func(*http.Request, *memoryServer) (*http.Response, error) {
+	return func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+		return answer(status, "<p>"+r.URL.String(), "Content-Type", "text/html"), nil
+	}
+}
+
+// limits are the ways in which a call is bounded, or ended from outside.
+var limits = map[string]struct {
+	opts  []prospectkit.CallOption
+	bound func(context.Context) (context.Context, context.CancelFunc)
+}{
+	"as it is":     {nil, within(time.Hour)},
+	"no retry":     {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)}, within(time.Hour)},
+	"no wait":      {[]prospectkit.CallOption{prospectkit.NoWait()}, within(time.Hour)},
+	"soon":         {nil, within(300 * time.Millisecond)},
+	"later":        {nil, within(700 * time.Millisecond)},
+	"given up":     {nil, canceled(0)},
+	"interrupted":  {nil, canceled(100 * time.Millisecond)},
+	"read only":    {[]prospectkit.CallOption{prospectkit.ReadOnly()}, within(time.Minute)},
+	"short answer": {[]prospectkit.CallOption{prospectkit.WithAttemptTimeout(time.Second)}, within(time.Minute)},
+}
+
+func within(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+}
+
+func canceled(after time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		if after == 0 {
+			cancel(errInterrupt)
+		}
+		timer := time.AfterFunc(after, func() { cancel(errInterrupt) })
+		return ctx, func() { timer.Stop(); cancel(nil) }
+	}
+}
+
+var errInterrupt = errors.New("interrupt signal received")
+
+// texts gathers all texts of an error, of its attempts, of events and of logs. Fields that hold what the service wrote are not among them.
+type texts struct{ bytes.Buffer }
+
+func (x *texts) add(err error) {
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(x, "%v\n%+v\n%s\n%q\n", err, err, err, err)
+	slog.New(slog.NewTextHandler(x, nil)).Error("x", "error", err, "advice", prospectkit.AdviceOf(err))
+	slog.New(slog.NewJSONHandler(x, nil)).Error("x", "error", err, "of another", fmt.Errorf("syncing: %w", err))
+	switch inner := err.(type) {
+	case interface{ Unwrap() error }:
+		x.add(inner.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range inner.Unwrap() {
+			x.add(one)
+		}
+	}
+}
+
+func (x *texts) event(e prospectkit.Event) {
+	x.add(e.Err)
+	e.Err = nil
+	fmt.Fprintf(x, "%+v\n%#v\n", e, e)
+}
+
+func TestNoTextShowsIDsQueryOrURL(t *testing.T) {
+	seen := make(map[string]bool)
+	for name, call := range endings {
+		for end, answer := range ends {
+			for bound, limit := range limits {
+				inMemory(t, nil, func(t *testing.T, m *memoryServer) {
+					t.Helper()
+					m.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hijack(w, m.raw) })
+					var out texts
+					ctx, cancel := limit.bound(t.Context())
+					defer cancel()
+					client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) { return answer(r, m) }),
+						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { out.event(e) }))
+					var info prospectkit.Info
+					err := call(ctx, client, append(limit.opts, prospectkit.Capture(&info))...)
+					out.add(err)
+					for _, a := range info.Attempts {
+						out.add(a.Err)
+					}
+					requireNothingPrivate(t, out.String(), name+", "+end+", "+bound)
+					seen[strings.TrimPrefix(fmt.Sprintf("%T", err), "*prospectkit.")] = true
+				})
+			}
+		}
+	}
+	require.Subset(t, slices.Collect(maps.Keys(seen)), []string{
+		"Error", "OutcomeUnknownError", "AnswerLostError", "WaitError", "RefusedError", "UnsettledError",
+	}, "the ways are many enough")
+}
+
+func requireNothingPrivate(t *testing.T, text, where string) {
+	t.Helper()
+	for _, private := range []string{
+		listID, folderID, strings.ToUpper(folderID), campaignID, runsID, draftID, "Zebra", "Ada", "https://", "api/v1", "q=", token,
+	} {
+		if at := strings.Index(text, private); at >= 0 {
+			require.Fail(t, "a text shows "+private, "%s: ...%s", where, text[max(0, at-300):min(len(text), at+100)])
+		}
+	}
+}
