@@ -306,7 +306,6 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 
 	require.Equal(t, "prospectkit: applied, but the answer was lost", new(prospectkit.AnswerLostError).Error())
 	require.Contains(t, new(prospectkit.NameHeldError).Error(), "the name is taken")
-	require.Contains(t, new(prospectkit.StartError).Error(), "no cause known")
 	require.Equal(t, prospectkit.Unknown, new(prospectkit.StartError).Outcome())
 }
 
