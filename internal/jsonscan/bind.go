@@ -203,7 +203,6 @@ func setPointer[E any](o *object, target **E) setter {
 			return true
 		}
 		var zero E
-		c.Spend(2 * wordSize)
 		fits := set(c)
 		fresh := *value
 		*target, *value = &fresh, zero
@@ -223,12 +222,10 @@ func setMap(target *map[string]string) setter {
 			return false
 		}
 		if *target == nil {
-			c.Spend(mapHeader)
 			*target = make(map[string]string)
 		}
 		fits := true
 		for name, ok := c.Member(); ok; name, ok = c.Member() {
-			c.spendEntry(len(*target), 4*wordSize)
 			key := c.keep(name)
 			fits = set(c) && fits
 			(*target)[key], value = value, ""

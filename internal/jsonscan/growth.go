@@ -14,8 +14,8 @@ import (
 )
 
 // Three bytes of text can become a struct of many kilobytes. So a cursor has an allowance in bytes for the values that are made of its
-// text: whoever makes elements, entries and pointers spends it, and when nothing is left the cursor stops with an error.
-// What is left to encoding/json is weighed before.
+// text: whoever makes elements spends it, and when nothing is left the cursor stops with an error. What is left to encoding/json is weighed
+// before. What a decoder fills by itself are fields, strings and maps of strings, which are not much larger than their text.
 
 const (
 	perByte   = 4        // of a text
@@ -200,18 +200,13 @@ func (g *growth) weighEntries(c *Cursor) {
 		if _, ok := c.member(); !ok {
 			return
 		}
-		c.spendEntry(n, g.slot)
+		if n%mapGroup == 0 {
+			c.Spend(mapGroup * (g.slot + 1))
+		}
 		if g != anything {
 			c.Spend(g.size)
 		}
 		g.elem.weigh(c)
-	}
-}
-
-// spendEntry spends what entry number n of a map takes, from 0.
-func (c *Cursor) spendEntry(n, slot int) {
-	if n%mapGroup == 0 {
-		c.Spend(mapGroup * (slot + 1))
 	}
 }
 
