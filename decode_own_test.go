@@ -150,8 +150,15 @@ func TestStrangersSucceedInNothing(t *testing.T) {
 // A client that has learnt that the headers are dropped still believes no error page.
 func TestStrangersWhereTheHeadersAreDropped(t *testing.T) {
 	for _, tc := range [][2]string{
-		{"", "application/json"}, {" ", "application/json"}, {html, htmlType}, {`{"ok":true}`, htmlType}, {`{"error":"down"}`, "application/json"},
-		{gatewayError, "application/json"}, {"null", "application/json"}, {`"OK"`, "application/json"}, {`{"ok":`, "application/json"},
+		{"", "application/json"},
+		{" ", "application/json"},
+		{html, htmlType},
+		{`{"ok":true}`, htmlType},
+		{`{"error":"down"}`, "application/json"},
+		{gatewayError, "application/json"},
+		{"null", "application/json"},
+		{`"OK"`, "application/json"},
+		{`{"ok":`, "application/json"},
 	} {
 		answers := []roundTrip{
 			always(200, oneUser, bare...),
