@@ -116,6 +116,18 @@ func TestResumeRewound(t *testing.T) {
 	}
 }
 
+// The page that is found may be that of an older record of the checkpoint: what comes again behind it is no sign of a walk in circles.
+func TestResumeBehindAnOlderRecord(t *testing.T) {
+	t.Parallel()
+	s := shelfOf("abcdefgh")
+	client := newClient(t, s)
+	_, p := take(t, client, 1, 4, "")
+	add("XYZ")(s)
+	rest, q := take(t, client, 1, -1, p.Checkpoint())
+	require.Equal(t, "efgh", strings.Join(rest, ""))
+	require.True(t, q.Report().Finished)
+}
+
 // How far a place is looked for: on the pages beside its own, and as far as the total has moved.
 func TestResumeLooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
 	t.Parallel()

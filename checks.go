@@ -48,11 +48,11 @@ func (e *RefusedError) Error() string {
 	if e.Rule != "" {
 		return describe(e.Op, "refused locally", string(e.Rule))
 	}
-	text := describe(e.Op, "refused locally")
+	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		text += [2]string{": ", "; "}[min(i, 1)] + printable(v.Param+" "+v.Problem)
+		parts[i] = printable(v.Param + " " + v.Problem)
 	}
-	return text
+	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
 }
 
 // Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].

@@ -78,8 +78,10 @@ func TestEnsureInAShortContext(t *testing.T) {
 			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
+			began := time.Now()
 			got, err := client.Lists.Ensure(ctx, q1)
 			require.NoError(t, err, limit)
+			require.LessOrEqual(t, time.Since(began), limit/2)
 			require.True(t, got.Created && got.Certain)
 			require.Equal(t, 2, sb.Calls("lists.create"))
 		})
@@ -148,6 +150,90 @@ func TestEnsureBehindARepeatingGateway(t *testing.T) {
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
 		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 		require.ErrorContains(t, err, "younger than this call")
+	})
+}
+
+// What is found is certain only if it is surely older than the call: by ten seconds if no request of the call is in doubt, and by two
+// minutes if one is.
+func TestEnsureIsCertainOfOlderLists(t *testing.T) {
+	for name, tc := range map[string]struct {
+		age    time.Duration // when the call begins
+		unseen time.Duration // from then on
+		fault  []sandbox.FaultOption
+		sure   bool
+	}{
+		"a moment old":              {5 * time.Second, 0, nil, false},
+		"some moments old":          {15 * time.Second, 0, nil, true},
+		"made while the call waits": {-20 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, false},
+		"older, a wait":             {15 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, true},
+		"a minute old, a doubt":     {time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, false},
+		"older, a doubt":            {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				visible := time.Now().Add(max(tc.age, 0) + tc.unseen)
+				makes := func() {
+					sb.Do(func(tx *sandbox.Tx) {
+						tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: visible})
+					})
+				}
+				if tc.age < 0 {
+					time.AfterFunc(-tc.age, makes)
+				} else {
+					makes()
+					time.Sleep(tc.age)
+				}
+				if tc.fault != nil {
+					sb.Fail("lists.create", tc.fault...)
+				}
+				got, err := client.Lists.Ensure(t.Context(), q1)
+				require.NoError(t, err)
+				require.False(t, got.Created)
+				require.Equal(t, tc.sure, got.Certain)
+			})
+		})
+	}
+}
+
+// A list that tells no age is certain, unless a request of the call is in doubt.
+func TestEnsureOfAListWithoutAnAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken := always(409, envelope("LIST_NAME_TAKEN"))
+		nobody, there := always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), always(200, `{"data":[`+oneList+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+		for _, doubted := range []bool{false, true} {
+			steps := []roundTrip{taken, there}
+			if doubted {
+				steps = []roundTrip{breaks, nobody, nobody, nobody, nobody, nobody, taken, there}
+			}
+			rt, _ := inTurn(t, steps...)
+			got, err := newClient(t, rt).Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
+			require.NoError(t, err)
+			require.Equal(t, !doubted, got.Certain)
+		}
+	})
+}
+
+// Whenever one looks, a list that the call made is not too old for it.
+func TestResolveLongAfterTheCall(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		time.Sleep(time.Hour)
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
+}
+
+// Without a Date nobody knows how far the clocks differ.
+func TestResolveWithoutADate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.NewManualClock(time.Now().Add(-time.Hour))
+		sb := sandbox.New(t, sandbox.WithClock(clock))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(withDate{base: sb.Transport(), none: true}))
+		require.NoError(t, err)
+		r, err := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
 	})
 }
 
@@ -221,8 +307,8 @@ func TestResolveAcrossAClockThatIsSet(t *testing.T) {
 			require.Equal(t, -d, doubt.SentAt.Round(0).Sub(before.Round(0)), "the wall reading differs")
 			require.Zero(t, doubt.SentAt.Sub(before), "and the monotonic one does not")
 			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // no time for a second look
-			defer cancel()
 			r, err := doubt.Resolve(ctx)
+			cancel()
 			require.NoError(t, err)
 			require.False(t, r.Settled)
 			if arrives {

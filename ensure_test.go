@@ -154,8 +154,11 @@ func TestEnsureRaces(t *testing.T) {
 func TestEnsureGivesUp(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Always(), sandbox.HTML(502))
+		first := time.Now()
 		_, err := client.Lists.Ensure(t.Context(), q1)
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		var doubt *prospectkit.OutcomeUnknownError
+		require.ErrorAs(t, err, &doubt)
+		require.Equal(t, first, doubt.SentAt, "the first request in doubt")
 		require.Equal(t, 3, sb.Calls("lists.create"), "after three rounds")
 
 		short, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -412,9 +412,11 @@ func (e *Error) clean(c *call, body []byte) {
 		*field = secrets.clean(*field, mostOfText)
 	}
 	e.Body = secrets.cleanBody(body)
-	if e.Message != "" {
-		e.prose = withoutIDs(c.private().hide(e.Message, false))
+	e.prose = e.Message
+	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
+		e.prose = c.private().hide(e.prose, false)
 	}
+	e.prose = withoutIDs(e.prose)
 }
 
 func (e *Error) fields(c *jsonscan.Cursor) {

@@ -92,7 +92,7 @@ func requireReadable(t *testing.T, name string, err error) {
 	slog.New(slog.NewTextHandler(&out, nil)).Error("x", "err", err)
 	require.NotContains(t, out.String(), "PANIC", name)
 	require.NotContains(t, out.String(), "%!v", name)
-	require.False(t, errors.Is(err, io.EOF), name)
+	require.NotErrorIs(t, err, io.EOF, name)
 	require.NotEmpty(t, prospectkit.OutcomeOf(err), name)
 	require.NotEmpty(t, prospectkit.AdviceOf(err).Hint, name)
 	if name == "Code" {

@@ -88,7 +88,7 @@ func TestPunctuation(t *testing.T) {
 }
 
 // refuses is a type of the caller's that tells in its error what it was given.
-type refuses struct{ value string }
+type refuses struct{}
 
 func (r *refuses) UnmarshalJSON(text []byte) error { return &refusesError{string(text)} }
 
@@ -215,7 +215,7 @@ func TestErrorsOfTheTransportStayReachable(t *testing.T) {
 		err := failing(cause)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		var holder *url.Error
-		require.False(t, errors.As(err, &holder))
+		require.NotErrorAs(t, err, &holder)
 		require.ErrorContains(t, err, strings.TrimPrefix(want, "refused 7: "))
 	}
 	var mine *refusesError

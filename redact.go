@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ const (
 
 // plain adds texts that are hidden as they are and with any escapes.
 func (s secrets) plain(texts ...string) secrets {
-	s = s[:len(s):len(s)]
+	s = slices.Clip(s)
 	for _, text := range texts {
 		form, _ := canonical(shorten(text, longSecret))
 		if form = bytes.TrimRight(form, "="); len(form) > 0 {
@@ -258,9 +259,9 @@ func code(text []byte, from, to int) (n int, of string) {
 	case err != nil:
 		return 0, ""
 	case to-from == 2:
-		return to, string([]byte{byte(v)})
+		return to, string([]byte{byte(v)}) //nolint:gosec // two digits
 	}
-	return to, string(rune(v))
+	return to, string(rune(v)) //nolint:gosec // four digits
 }
 
 // entities are the names that HTML has for what is in keys and tokens.

@@ -234,7 +234,7 @@ func (x *texts) add(err error) {
 	fmt.Fprintf(x, "%v\n%+v\n%s\n%q\n", err, err, err, err)
 	slog.New(slog.NewTextHandler(x, nil)).Error("x", "error", err, "advice", prospectkit.AdviceOf(err))
 	slog.New(slog.NewJSONHandler(x, nil)).Error("x", "error", err, "of another", fmt.Errorf("syncing: %w", err))
-	switch inner := err.(type) {
+	switch inner := err.(type) { //nolint:errorlint // each error inside is looked at in its turn
 	case interface{ Unwrap() error }:
 		x.add(inner.Unwrap())
 	case interface{ Unwrap() []error }:

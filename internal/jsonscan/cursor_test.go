@@ -117,8 +117,15 @@ func TestSyntax(t *testing.T) {
 	} {
 		require.Error(t, Valid([]byte(bad)), "%.40q", bad)
 	}
-	for _, good := range []string{`0`, `-0.1e-5`, `[]`, `{}`, `[[],{}]`, ` null `, "\"\xff\"", `"\ud800"`, `{"":""}`} {
-		require.NoError(t, Valid([]byte(good)), good)
+	deepest := deep[1 : len(deep)-1]
+	c := New([]byte(deepest))
+	tree(&c)
+	require.NoError(t, c.End())
+	c = New([]byte(deep))
+	tree(&c)
+	require.Error(t, c.End())
+	for _, good := range []string{deepest, strings.Repeat(`{"":`, maxDepth) + "1" + strings.Repeat("}", maxDepth), `0`, `-0.1e-5`, `[]`, `{}`, `[[],{}]`, ` null `, "\"\xff\"", `"\ud800"`, `{"":""}`} {
+		require.NoError(t, Valid([]byte(good)), "%.40q", good)
 	}
 }
 
