@@ -18,7 +18,7 @@ type (
 	chain   struct{ Chain *chain }
 	hanging struct {
 		*inside
-		*hanging
+		*hanging //nolint:unused // that it is one of its own is what is tested
 		Name string
 	}
 	manner struct{ Wide *wide }
