@@ -19,7 +19,7 @@ type (
 	hanging struct {
 		*inside
 		*hanging //nolint:unused // that it is one of its own is what is tested
-		Name string
+		Name     string
 	}
 	manner struct{ Wide *wide }
 	large  struct {
