@@ -198,7 +198,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	response, err := do[Object](ctx, s.client, op.AgentsActivate, request{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
-		proof: func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
+		proof: func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) }, holds: reflect.TypeFor[Agent](),
 	}, opts)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -33,6 +34,10 @@ type request struct {
 
 	accept func(response any) error // what else has to be right with a response, which may be kept
 
+	// What an undocumented response is taken for, as far as that is documented, and the names that it may stand under.
+	holds reflect.Type
+	under []string
+
 	// proof tells whether an answer shows by itself that it is the service's: it holds what only the service can know of the call.
 	// Without one, a read that has a shape proves itself by it, and nothing else does.
 	proof func(answer any) bool
@@ -41,7 +46,7 @@ type request struct {
 // do is the only road to the wire. It checks and encodes, waits for the rate limit, tries until the decision table says
 // otherwise, and decodes the answer.
 func do[T any](ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) (*T, error) {
-	c := &callOf[T]{most: r.most, accepts: r.accept}
+	c := &callOf[T]{most: r.most, accepts: r.accept, holds: r.holds, under: r.under}
 	err := c.prepare(ctx, client, o, r, opts)
 	c.start()
 	if err != nil {
@@ -60,6 +65,8 @@ type callOf[T any] struct {
 	call
 	most    int
 	accepts func(response any) error
+	holds   reflect.Type
+	under   []string
 	out     *T // what was decoded last
 }
 
@@ -69,6 +76,13 @@ func (c *callOf[T]) decode(body []byte) error {
 		return err
 	}
 	return c.accepts(c.out)
+}
+
+func (c *callOf[T]) shape() *shape {
+	if c.holds != nil {
+		return responseShape(c.op, c.holds, c.under)
+	}
+	return responseShape(c.op, reflect.TypeFor[T](), nil)
 }
 
 func (c *callOf[T]) proved() bool {
@@ -106,6 +120,7 @@ type call struct {
 	decoder   interface {
 		decode(body []byte) error
 		proved() bool // of what was decoded
+		shape() *shape
 	}
 
 	observers []Observer // of the client, and those that its hooks have for this call

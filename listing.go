@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
@@ -32,7 +33,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	}
 	var page *Page[T]
 	_, err := do[Object](ctx, l.client, l.op, request{
-		ids: l.ids, query: query, proof: func(any) bool { return page.shown() },
+		ids: l.ids, query: query, holds: reflect.TypeFor[T](), under: []string{l.name, "data"}, proof: func(any) bool { return page.shown() },
 		accept: func(response any) (err error) {
 			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
 			return err

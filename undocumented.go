@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -32,11 +33,11 @@ type Undocumented struct {
 	Value string // of an enumeration, if it is a plain name
 }
 
-// shape is what the document shows of a value. For an array, it is that of the elements.
+// shape is what the document shows of a value, derived from the type that it is read into. For an array, it is that of the elements.
 type shape struct {
 	members map[string]member
-	open    bool            // the document does not show all members
-	values  map[string]bool // of an enumeration
+	open    bool              // the document does not show all members
+	known   func(string) bool // of an enumeration
 }
 
 // member is a member of an object; its shape is nil where it is not looked into.
@@ -45,79 +46,81 @@ type member struct {
 	*shape
 }
 
-// object is the shape of an object with these members and no others.
-func object(names string) *shape {
+// shapeOf derives the shape of a type: the members by their tags, and the values of enumerations, which know them. A record that keeps
+// its text may have other members, unless the document shows the whole response.
+func shapeOf(t reflect.Type, whole bool) *shape {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	type enumeration interface{ Known() bool }
+	if t.Kind() == reflect.String && t.Implements(reflect.TypeFor[enumeration]()) {
+		return &shape{known: func(value string) bool {
+			v := reflect.New(t).Elem()
+			v.SetString(value)
+			known, _ := reflect.TypeAssert[enumeration](v)
+			return known.Known()
+		}}
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
 	s := &shape{members: make(map[string]member)}
-	for name := range strings.FieldsSeq(names) {
-		s.members[name] = member{name: name}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Type == reflect.TypeFor[Object]() && !f.IsExported():
+			s.open = !whole
+		case f.IsExported() && name != "" && name != "-":
+			s.members[name] = member{name, shapeOf(f.Type, whole)}
+		}
+	}
+	if len(s.members) == 0 {
+		return nil // nothing of it is documented
 	}
 	return s
 }
 
-// with is a copy in which a member has a shape.
-func (s shape) with(name string, of *shape) *shape {
-	s.members = maps.Clone(s.members)
-	s.members[name] = member{name, of}
-	return &s
-}
-
-// andMore is a copy that may have other members.
-func (s shape) andMore() *shape {
-	s.open = true
-	return &s
-}
-
-// either is a copy for which the object may as well be wrapped, by any of these names.
-func (s shape) either(wrappers ...string) *shape {
-	outer := &s
-	for _, name := range wrappers {
-		outer = outer.with(name, &s)
+// within is the shape of an object that holds the value under one of these names, or is that value itself, if it may be bare.
+func (s shape) within(bare bool, names ...string) *shape {
+	outer := &shape{members: make(map[string]member)}
+	if bare {
+		outer = &shape{members: maps.Clone(s.members), open: s.open}
+	}
+	for _, name := range names {
+		outer.members[name] = member{name, &s}
 	}
 	return outer
 }
 
-func values[T ~string](known ...T) *shape {
-	s := &shape{values: make(map[string]bool)}
-	for _, v := range known {
-		s.values[string(v)] = true
+// shapes has those that were derived, by operation. Those of an operation's own types are the same in every client.
+var shapes sync.Map
+
+// responseShape is what the document shows of the responses of an operation, which are read into a type. It is nil where that is nothing.
+func responseShape(o *op.Op, t reflect.Type, names []string) *shape {
+	key := novelty{op: o.Name, Undocumented: Undocumented{Name: t.String()}}
+	if s, ok := shapes.Load(key); ok {
+		return s.(*shape) //nolint:forcetypeassert // nothing else is in it
 	}
+	s := shapeOf(t, o.Shape == op.Typed)
+	if o.Entity != "" {
+		names = append(slices.Clip(names), o.Entity)
+	}
+	if s != nil && len(names) > 0 {
+		s = s.within(o.Shape != op.Typed, names...)
+	}
+	shapes.Store(key, s)
 	return s
 }
 
-// shapes holds the answers by operation, as far as the document shows them. An operation that is not here answers with what the
-// document does not show, or with what users have named.
-var shapes = sync.OnceValue(func() map[string]*shape {
-	kind := values(ContactList, CompanyList)
-	pagination := object("pageNum totalPages totalRecords")
-	list := object("id name contactsCount companiesCount createdAt folderId").with("entityType", kind)
-	agent := object("id name started").
-		with("type", values(AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor)).
-		with("status", values(AgentStatusInitializing, AgentStatusProcessing, AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed))
-	folder := object("id name").with("type", values(ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder))
-	profiles, created := object("profiles scrollToken"), object("").with("agent", agent)
-	return map[string]*shape{
-		op.ListsList.Name:    object("").with("data", list).with("pagination", pagination),
-		op.ListsCreate.Name:  object("").with("list", list),
-		op.ListsGet.Name:     list.with("columns", object("id name type")).andMore().either("list"),
-		op.ListsRows.Name:    object("data").with("entityType", kind).with("pagination", pagination),
-		op.ListsCRMPush.Name: object("crm listIds"),
-		op.FoldersList.Name:  object("").with("folders", folder),
-
-		op.AgentsCreateDiscovery.Name: created, op.AgentsCreateWatcher.Name: created, op.AgentsCreateMonitor.Name: created,
-		op.AgentsGet.Name:      agent.andMore().either("agent"),
-		op.AgentsActivate.Name: agent.andMore().either("agent"),
-		op.AgentsList.Name:     agent.andMore().either("agents", "data"),
-
-		op.CampaignsApprove.Name:     object("campaignId").with("status", values(CampaignActive, CampaignStopped)),
-		op.CampaignsPreviewStep.Name: object("stepId preview"),
-		op.FactsEdit.Name:            object("").with("fact", object("id claim").with("category", values(factCategories...))),
-		op.SearchProspects.Name:      profiles, op.SearchRunSaved.Name: profiles,
-		op.ContactsTimeline.Name: object("contactId activities nextCursor"),
-		op.AccountMe.Name:        object("").with("user", object("id email name")),
-	}
-})
-
-var errorShape = object("").with("error", object("code message param doc_url request_id"))
+var errorShape = shapeOf(reflect.TypeFor[struct {
+	Error struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Param     string `json:"param"`
+		DocURL    string `json:"doc_url"`
+		RequestID string `json:"request_id"`
+	} `json:"error"`
+}](), true)
 
 // inspection is one pass over an answer.
 type inspection struct {
@@ -142,8 +145,8 @@ func (n *inspection) value(c *jsonscan.Cursor, s *shape) {
 		}
 	case c.Is('{') && s.members != nil:
 		n.object(c, s)
-	case c.Is('"') && s.values != nil:
-		if v := c.Text(); !s.values[string(v)] {
+	case c.Is('"') && s.known != nil:
+		if v := c.Text(); !s.known(string(v)) {
 			n.note(UndocumentedValue, s, v)
 		}
 	default:
@@ -283,7 +286,7 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 
 // answer inspects the body of an answer to a call.
 func (n *inspection) answer(c *call, body []byte) {
-	switch shape := shapes()[c.op.Name]; {
+	switch shape := c.decoder.shape(); {
 	case c.done && shape != nil:
 		n.text(body, shape)
 	case c.answer.Code != "":
