@@ -123,7 +123,7 @@ type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption)
 // show: 10 s after the call, 65 s for agents, whose service may work that long. If the context ends before, the answer is
 // [VerdictNotSeen] without Settled. Where the service shows nothing that would tell, the answer is [VerdictUnknowable] with the reason.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
-	if e.look == nil || e.op == nil {
+	if e.look == nil {
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	return e.lookFor(ctx, e.op.Settle-since(e.SentAt), opts)
