@@ -93,7 +93,7 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 		"nginx": {"-p", dir, "-c", file, "-e", filepath.Join(dir, "error.log")}, "haproxy": {"-db", "-f", file},
 		"apache2": {"-D", "FOREGROUND", "-d", dir, "-f", file}, "caddy": {"run", "--adapter", "caddyfile", "--config", file},
 	}[s.program]
-	cmd := exec.Command(s.program, args...) //nolint:noctx // it ends with the test
+	cmd := exec.Command(s.program, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
