@@ -131,7 +131,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	if e.Resolution != nil {
 		return e.Resolution, nil
 	}
-	if e.look == nil || e.op == nil {
+	if e.look == nil {
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	return e.lookFor(ctx, e.op.Settle-since(e.SentAt), opts)

@@ -22,7 +22,8 @@ http {
 	maxconn 256
 defaults
 	mode http
-	timeout connect 300ms
+	timeout connect 100ms
+	retries 1
 	timeout client 10s
 	timeout server 10s
 `

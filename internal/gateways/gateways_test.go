@@ -76,10 +76,10 @@ func start(t *testing.T, g gateway) *stage {
 // launch starts the program, and ends it with the test.
 func (s *stage) launch(t *testing.T, origin, spare string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gateway")
+	dir, err := os.MkdirTemp("", "gateway") //nolint:usetesting // not below a directory that is closed to others, see Chmod
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o777)) //nolint:gosec // some give up their rights before they write there
+	require.NoError(t, os.Chmod(dir, 0o777)) // some give up their rights before they write there
 	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := free.Addr().String()
@@ -88,12 +88,12 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 	require.NoError(t, err)
 	file := filepath.Join(dir, "conf")
 	text := strings.NewReplacer("ORIGIN", origin, "SPARE", spare, "PORT", port, "DIR", dir).Replace(s.config)
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o644)) //nolint:gosec // as above
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	args := map[string][]string{
 		"nginx": {"-p", dir, "-c", file, "-e", filepath.Join(dir, "error.log")}, "haproxy": {"-db", "-f", file},
 		"apache2": {"-D", "FOREGROUND", "-d", dir, "-f", file}, "caddy": {"run", "--adapter", "caddyfile", "--config", file},
 	}[s.program]
-	cmd := exec.Command(s.program, args...) //nolint:gosec,noctx // one of four names; it ends with the test
+	cmd := exec.Command(s.program, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -218,7 +218,7 @@ func (s *stage) round(t *testing.T, c *prospectkit.Client, veteran bool) (ended 
 		case err == nil && call.raw && s.lies && !veteran: // nothing is known that could tell
 		case outcome == prospectkit.Applied:
 			require.Positive(t, done, "%s: said to be applied: %v (lost %t)", call.op, err, paid)
-		case outcome == prospectkit.NotApplied && !read && !(s.repeats && errors.Is(err, prospectkit.ErrConflict)):
+		case outcome == prospectkit.NotApplied && !read && (!s.repeats || !errors.Is(err, prospectkit.ErrConflict)):
 			require.Zero(t, done, "%s: said to be not applied: %v", call.op, err)
 		}
 		if !s.repeats && !read && call.op != "search.prospects" && call.op != "search.companies" {
@@ -242,6 +242,7 @@ var trouble = map[string][]sandbox.FaultOption{
 // TestClaimsBehindGateways makes every kind of call through every gateway, while the service is well, ill and dead, with clients that
 // know nothing and clients that have seen successes: nothing is said to have happened that did not, or the other way round.
 func TestClaimsBehindGateways(t *testing.T) {
+	t.Parallel()
 	for _, g := range gateways {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
@@ -277,6 +278,7 @@ func TestClaimsBehindGateways(t *testing.T) {
 // TestEnsureBehindGateways ensures lists while every second answer to a creation gets lost. Whatever the gateway does, there is one list
 // of each name, and none that the call may have made is called certain.
 func TestEnsureBehindGateways(t *testing.T) {
+	t.Parallel()
 	for _, g := range gateways {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
