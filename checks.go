@@ -129,6 +129,8 @@ func (c *checks) filled(param, text string) {
 	}
 }
 
+const emptyFilter = "is empty, which could mean everything: leave it out to say so"
+
 func (c *checks) filledValue(param string, cur *jsonscan.Cursor) {
 	some := false
 	switch {
@@ -149,7 +151,7 @@ func (c *checks) filledValue(param string, cur *jsonscan.Cursor) {
 		some = true
 	}
 	if !some {
-		c.add(param, "is empty, which could mean everything: leave it out to say so")
+		c.add(param, emptyFilter)
 	}
 }
 

@@ -29,8 +29,8 @@ type ClaimFinding struct {
 
 // CheckClaim foresees what the service's anonymization gate says about the claim of a learned fact, before one of the day's calls
 // is spent on it. It finds e-mail addresses, runs of 9 or more phone-like digits, currency amounts and deal language in the same
-// claim (each amount and each such word is a finding), and contract vocabulary, as whole words in either case. The findings come
-// in the order of the text.
+// claim (each amount and each such word is a finding), and contract vocabulary, in either case. A word may go on, as in "discounts" and
+// "contract terms"; MSA, SOW and NDA only with an s (assumed). The findings come in the order of the text.
 //
 // It is advice and stops nothing: the gate is described by the service's document, but its exact patterns are not, so a claim
 // without findings may still be refused, and one with findings may pass. Names of persons and customers are not checked, neither
@@ -56,15 +56,16 @@ var (
 	phoneForm = regexp.MustCompile(`[+(]?\d(?:[\pZ().\-/]{0,3}\d){8,}`)
 
 	amountForm = regexp.MustCompile(`(?i)` + currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency)
-	dealWords  = regexp.MustCompile(`(?i)discount|quote|contract|renewal|proposal|negotiated|agreed`)
+	dealWords  = regexp.MustCompile(`(?i)(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
 
-	contractWords = regexp.MustCompile(`(?i)renewal` + gap + `date|contract` + gap + `term|termination` + gap + `clause|auto` + gap +
-		`renew|payment` + gap + `terms|net(?:` + gap + `)?(?:30|60|90)|master` + gap + `service` + gap + `agreement|MSA|SOW|non` + gap +
-		`disclosure|NDA`)
+	contractWords = regexp.MustCompile(`(?i)(?:renewal` + gap + `date|contract` + gap + `term|termination` + gap + `clause|auto` + gap +
+		`renew|payment` + gap + `terms|master` + gap + `service` + gap + `agreement|non` + gap + `disclosure)` + more +
+		`|net(?:` + gap + `)?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
 )
 
 const (
 	gap      = `[\pZ\s\-]+` // words stay together over line ends and hyphens
+	more     = `[\pL\pN_]*` // the gate looks for what a claim contains: discounts, contract terms, auto-renewal
 	amount   = `\d(?:[\d.,']*\d)?(?:\pZ?(?:k|m|bn|thousand|million|billion)\b)?`
 	currency = `(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
 )
@@ -77,7 +78,7 @@ func findForms(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding
 	return findings
 }
 
-// findWords finds whole words. A match inside a word does not hide another that overlaps it.
+// findWords finds whole words. A match does not hide another that overlaps it.
 func findWords(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
 	var findings []ClaimFinding
 	for at := 0; ; {
@@ -88,8 +89,6 @@ func findWords(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding
 		start, end := at+span[0], at+span[1]
 		if wholeWords(claim, start, end) {
 			findings = append(findings, ClaimFinding{Rule: rule, Start: start, End: end})
-			at = end
-			continue
 		}
 		_, size := utf8.DecodeRuneInString(claim[start:])
 		at = start + size

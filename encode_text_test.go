@@ -112,6 +112,9 @@ func TestInstantsOfYourOwnFields(t *testing.T) {
 		"fields": {func(ctx context.Context) error {
 			return discard(client.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"dueAt": at, "subject": "at 2026-01-31T10:30:00+01:00"}))
 		}, `{"dueAt":` + due + `,"subject":"at 2026-01-31T10:30:00+01:00"}`},
+		"zero": {func(ctx context.Context) error {
+			return discard(client.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"dueAt": time.Time{}}))
+		}, `{"dueAt":"0001-01-01T00:00:00.000Z"}`},
 		"pointer": {func(ctx context.Context) error {
 			return discard(client.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"dueAt": &at}))
 		}, `{"dueAt":` + due + `}`},

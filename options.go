@@ -98,7 +98,8 @@ func WithMaxWait(d time.Duration) SharedOption {
 	})
 }
 
-// NoWait refuses every wait for a rate limit: a call is made now or not at all. It is WithMaxWait(0).
+// NoWait refuses every wait for a rate limit: a call is made now or not at all. It is WithMaxWait(0). The first request on a surface
+// goes alone, to find out what is left: until it is answered, other calls with NoWait are refused.
 func NoWait() SharedOption { return WithMaxWait(0) }
 
 // WithPriority says who goes first when calls wait in line for a rate limit; default [PriorityInteractive].

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -278,5 +279,12 @@ func (CompanyFilter) listKind() ListKind { return CompanyList }
 // empty, and its size is checked; nothing else is. Beware of numbers under numberOfEmployees: the service fails on them.
 type RawFilter Fields
 
-func (f RawFilter) checkFilter(*checks) {}
-func (RawFilter) listKind() ListKind    { return "" }
+func (f RawFilter) checkFilter(bad *checks) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if f[name] == "" {
+			bad.add("filters."+name, emptyFilter)
+		}
+	}
+}
+
+func (RawFilter) listKind() ListKind { return "" }

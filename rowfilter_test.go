@@ -193,6 +193,7 @@ func TestAnEmptyFilterIsRefused(t *testing.T) {
 			&contact{Name: prospectkit.Match{Include: []string{}}},
 			prospectkit.RawFilter{"name": nobody},
 			prospectkit.RawFilter{"name": []string{}},
+			prospectkit.RawFilter{"name": ""},
 			prospectkit.RawFilter{"name": prospectkit.Fields{}},
 			prospectkit.RawFilter{"name": []any{[]string{}}},
 		},

@@ -175,6 +175,7 @@ func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 		container := body.fields[name][0] == '[' || body.fields[name][0] == '{'
 		switch {
 		case kind == PersonDiscovery && container:
+			s.guess(ruleAgentFilter)
 			s.readFilter(body, name, body.fields[name], plan)
 			continue
 		case name == "":
@@ -192,11 +193,8 @@ func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 		}
 		s.guess(ruleAgentExtra)
 	}
-	if kind == PersonDiscovery {
-		s.guess(ruleAgentFilter)
-		if !s.filtered {
-			body.fail("filters", "need at least one that is not empty")
-		}
+	if kind == PersonDiscovery && !s.filtered {
+		body.fail("filters", "need at least one that is not empty")
 	}
 }
 

@@ -52,21 +52,26 @@ func (c *call) approveCampaign() (answer, error) {
 	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})
 }
 
-// lacks lists what a campaign needs before it can be approved.
+// lacks lists what a campaign needs before it can be approved. An assumption decides only where nothing is lacking that the document
+// names.
 func (c *call) lacks(cp *campaign) (lacks []string) {
+	var perhaps []string
+	var rules []*Rule
 	if cp.InitializationStatus == initRunning {
 		lacks = append(lacks, "the end of its preparation")
 	}
 	lists := slices.DeleteFunc(slices.Clone(cp.ListIDs), func(id string) bool { return c.ws.byID[id] == nil })
 	if len(lists) < len(cp.ListIDs) {
-		c.uses(ruleListGone)
+		rules = append(rules, ruleListGone)
 	}
-	if len(lists) == 0 {
+	switch {
+	case len(cp.ListIDs) == 0:
 		lacks = append(lacks, "a source list")
+	case len(lists) == 0:
+		perhaps = append(perhaps, "a source list")
 	}
 	if len(cp.Steps) == 0 {
-		c.uses(ruleStepless)
-		lacks = append(lacks, "a step")
+		rules, perhaps = append(rules, ruleStepless), append(perhaps, "a step")
 	}
 	for _, s := range cp.Steps {
 		if missing := s.missing(); missing != "" {
@@ -74,15 +79,17 @@ func (c *call) lacks(cp *campaign) (lacks []string) {
 		}
 	}
 	if len(cp.Channels) == 0 {
-		c.uses(ruleNoChannel)
-		lacks = append(lacks, "a channel")
+		rules, perhaps = append(rules, ruleNoChannel), append(perhaps, "a channel")
 	}
 	for _, channel := range cp.Channels {
 		if !slices.Contains(c.ws.accounts, channel) {
 			lacks = append(lacks, "a connected account for "+channel)
 		}
 	}
-	return lacks
+	if len(lacks) == 0 {
+		c.uses(rules...)
+	}
+	return append(lacks, perhaps...)
 }
 
 // approve lets the messages of a campaign go, once its activation is over.

@@ -262,7 +262,6 @@ func (c *call) references(body *form) error {
 }
 
 func (c *call) adjustCampaign() (answer, error) {
-	c.uses(ruleAdjusted)
 	id, err := c.pathID("campaignId")
 	if err != nil {
 		return answer{}, err
@@ -276,8 +275,12 @@ func (c *call) adjustCampaign() (answer, error) {
 		body.fail("name", "channels, listIds or steps is required")
 	}
 	body.only("name", "channels", "listIds", "steps")
-	if err := body.err(); err != nil {
-		return answer{}, err
+	wrong := body.err()
+	if wrong != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
+		c.uses(ruleAdjusted)
+	}
+	if wrong != nil {
+		return answer{}, wrong
 	}
 	cp, err := c.campaignByID(id)
 	if err != nil {
@@ -309,6 +312,7 @@ func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
 	if d.listed && cp.InitializationStatus == initRunning {
 		return next, refuse("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
 	}
+	c.uses(ruleAdjusted)
 	if d.listed {
 		if next.ListIDs, err = c.sources(d.ListIDs, next.Channels); err != nil {
 			return next, err

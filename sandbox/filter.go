@@ -137,10 +137,8 @@ func (c *call) parseFilters(filters string) ([]condition, error) {
 		return nil, badFilters("filters is not a JSON object")
 	}
 	c.looksOdd(raw)
-	if bytes.Contains(bytes.Join(bytes.Fields(raw), nil), []byte("[]")) {
-		c.uses(ruleNoValues)
-	}
 	var conditions []condition
+	empty := bytes.Contains(bytes.Join(bytes.Fields(raw), nil), []byte("[]"))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		parse, ok := filterKeys[key]
 		if !ok {
@@ -153,10 +151,13 @@ func (c *call) parseFilters(filters string) ([]condition, error) {
 		case err != nil:
 			return nil, badFilters(fmt.Sprintf("%s: %v", key, err))
 		case test == nil:
-			c.uses(ruleNoValues)
+			empty = true
 		default:
 			conditions = append(conditions, condition{key, test})
 		}
+	}
+	if empty {
+		c.uses(ruleNoValues)
 	}
 	return conditions, nil
 }

@@ -15,7 +15,7 @@ type guess struct {
 }
 
 // guessRooms have one for each rule.
-var guessRooms = []map[string]guess{formGuesses, listGuesses, outreachGuesses, agentGuesses, searchGuesses, contactGuesses}
+var guessRooms = []map[string]guess{formGuesses, listGuesses, outreachGuesses, approvalGuesses, agentGuesses, searchGuesses, contactGuesses}
 
 func guessesIn(opts []sandbox.Option, asks map[string]func(caller) result) map[string]guess {
 	room := map[string]guess{}
@@ -111,10 +111,8 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 	"steps.preview.shape": func(c caller) result {
 		return c.do("POST", campaignPath(drafted, "steps", id(51), "preview"), nil)
 	},
-	"approve.steps":    func(c caller) result { return approvalOf(c, bare) },
-	"approve.channels": func(c caller) result { return approvalOf(c, bare) },
-	"approve.lists":    func(c caller) result { return approvalOf(c, lost) },
-	"sends.list":       func(c caller) result { return c.get(campaignPath(active, "scheduled-sends")) },
+	"approve.lists": func(c caller) result { return approvalOf(c, lost) },
+	"sends.list":    func(c caller) result { return c.get(campaignPath(active, "scheduled-sends")) },
 	"sends.edit.shape": func(c caller) result {
 		return c.do("PATCH", "/business/scheduled-sends/"+id(60), object{"subject": "x"})
 	},
@@ -128,6 +126,28 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 	},
 	"hubs.processing": func(c caller) result { return c.get(hubs + "/" + building + "/pages") },
 })
+
+// approvalGuesses are approvals of campaigns that lack nothing that the document names.
+var approvalGuesses = map[string]guess{
+	"approve.steps":    {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Steps = nil })), approveBare},
+	"approve.channels": {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Channels = nil })), approveBare},
+}
+
+func approveBare(c caller) result { return approvalOf(c, bare) }
+
+// almostReady is the state with a campaign in place of the bare one.
+func almostReady(change func(*sandbox.Campaign)) sandbox.Option {
+	state := outreachState()
+	all := state.Workspaces[0].Campaigns
+	for i := range all {
+		if all[i].ID == bare {
+			all[i] = sandbox.ReadyCampaign("almost", reached)
+			all[i].ID = bare
+			change(&all[i])
+		}
+	}
+	return sandbox.Seed(state)
+}
 
 // agentGuesses are requests of agents that rest on assumptions.
 var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{

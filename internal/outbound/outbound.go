@@ -47,7 +47,7 @@ func (f *Found) Rewrite(text []byte) []byte {
 
 func (f *Found) value(v reflect.Value, path string, depth int) {
 	f.endless = f.endless || depth > maxDepth
-	if !v.IsValid() || f.endless || v.IsZero() || f.selfMade(v, path) {
+	if !v.IsValid() || f.endless || v.IsZero() && v.Type() != timeType || f.selfMade(v, path) {
 		return
 	}
 	switch v.Kind() {
