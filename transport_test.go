@@ -94,8 +94,8 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		"error page of 5,000 B":    {page(5000), 1},
 		"error page of 64 KB":      {page(64 << 10), 1},
 		"chunked page of 64 KB":    {chunked(strings.Repeat("x", 64<<10)), 1},
-		"endless error page":       {endless(502, htmlType), 4},
-		"success that is too long": {endless(200, "application/json"), 4},
+		"endless error page":       {endlessly(502, htmlType), 4},
+		"success that is too long": {endlessly(200, "application/json"), 4},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-// endless writes spaces for as long as somebody reads.
-func endless(status int, kind string) http.HandlerFunc {
+// endlessly writes spaces for as long as somebody reads.
+func endlessly(status int, kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(contentType, kind)
 		w.WriteHeader(status)
