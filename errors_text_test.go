@@ -116,8 +116,8 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 		}]},
 		"a map":  {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
 		"time":   {`"` + person + `"`, "a text is no time as time.Time reads it", rowsAs[struct{ F time.Time }]},
-		"Number": {`"` + person + `"`, "a field refused its value (*errors.errorString)", rowsAs[struct{ F json.Number }]},
-		"string": {`"` + person + `"`, "a field refused its value", rowsAs[struct {
+		"Number": {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},
+		"string": {`"` + person + `"`, "a row does not fit struct { F int \"json:\\\",string\\\"\" }: ", rowsAs[struct {
 			F int `json:",string"`
 		}]},
 		"my own":  {`"` + person + `"`, "a field refused its value (*prospectkit_test.refusesError)", rowsAs[struct{ F refuses }]},

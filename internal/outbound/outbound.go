@@ -32,8 +32,11 @@ func Inspect(v any, path string) *Found {
 	return f
 }
 
-// Suspect reports whether a text that encoding/json wrote may hold what was not valid UTF-8: it is worth a look into the value.
-func Suspect(text string) bool { return strings.Contains(text, `\ufffd`) || !utf8.ValidString(text) }
+// Suspect reports whether a text that encoding/json wrote may hold what was not valid UTF-8: it is worth a look into the value. Go 1.26 writes
+// an escape in its place, Go 1.27 the character.
+func Suspect(text string) bool {
+	return strings.Contains(text, `\ufffd`) || strings.ContainsRune(text, utf8.RuneError) || !utf8.ValidString(text)
+}
 
 // Rewrite writes the instants of a JSON text that was made of the value as the service does: in UTC, with three digits of milliseconds.
 func (f *Found) Rewrite(text []byte) []byte {
@@ -127,7 +130,7 @@ func (f *Found) selfMade(v reflect.Value, path string) bool {
 	case json.RawMessage:
 		f.text(string(self), path)
 	case json.Marshaler:
-		if text, err := self.MarshalJSON(); err == nil && (!utf8.Valid(text) || replaced(text)) {
+		if text, err := self.MarshalJSON(); err == nil && (!utf8.Valid(text) || Suspect(string(text)) && holdsInvalid(v, 0)) {
 			f.Invalid = append(f.Invalid, plain(path))
 		}
 	case encoding.TextMarshaler:
@@ -144,19 +147,41 @@ func (f *Found) text(s, path string) {
 	}
 }
 
-// replaced reports whether encoding/json has put the escape of U+FFFD into a text, in place of what was not valid. A valid U+FFFD is
-// never escaped.
-func replaced(text []byte) bool {
-	for {
-		i := bytes.IndexByte(text, '\\')
-		if i < 0 || i+1 == len(text) {
-			return false
-		}
-		if bytes.HasPrefix(text[i+1:], []byte("ufffd")) {
-			return true
-		}
-		text = text[i+2:]
+// holdsInvalid reports whether there is text in a value that is not valid UTF-8, in fields that are not exported, too. A type that encodes itself
+// may have had it replaced, which its text does not tell: Go 1.27 writes the replacement as it writes one that was meant.
+func holdsInvalid(v reflect.Value, depth int) bool {
+	if depth > maxDepth {
+		return false
 	}
+	switch v.Kind() {
+	case reflect.String:
+		return !utf8.ValidString(v.String())
+	case reflect.Interface, reflect.Pointer:
+		return holdsInvalid(v.Elem(), depth+1)
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+			return !utf8.Valid(v.Bytes())
+		}
+		for i := range v.Len() {
+			if holdsInvalid(v.Index(i), depth+1) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			if holdsInvalid(key, depth+1) || holdsInvalid(value, depth+1) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if holdsInvalid(field, depth+1) {
+				return true
+			}
+		}
+	default: // no text
+	}
+	return false
 }
 
 // plain is a path that can be shown.
