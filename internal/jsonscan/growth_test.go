@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -22,7 +23,24 @@ type (
 		Name string
 	}
 	manner struct{ Wide *wide }
-	large  struct {
+	strung struct { // all of it is left to encoding/json
+		Strung  []wide                 `json:"strung,string"` //nolint:staticcheck // it has no effect
+		Numbers map[int]wide           `json:"numbers"`
+		Texts   map[upper]wide         `json:"texts"`
+		Unnamed struct{ stamped }      `json:"unnamed"`
+		Deep    []struct{ stamped }    `json:"deep"`
+		Own     map[int]map[int][]wide `json:"own"`
+	}
+	stamped struct {
+		shouting
+		Wides []wide
+	}
+	Promoted struct{ A, B, C, D, E, F, G, H [16]int64 }
+	promoted struct {
+		*Promoted
+		Odd string `json:"odd,odd"` // leaves it to encoding/json
+	}
+	large struct {
 		ID     string                  `json:"id"`
 		Name   string                  `json:"name"`
 		Slice  []wide                  `json:"slice"`
@@ -87,6 +105,47 @@ func TestWhatIsMadeIsBounded(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6*(allowance+8*len(text))), "of four reads; what grows is copied")
 		})
+	}
+}
+
+// What only encoding/json can read is bounded, too.
+func TestWhatIsLeftToEncodingJSONIsBounded(t *testing.T) {
+	numbered := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"%d":{}`, i))
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	}
+	const many = 40_000
+	for name, text := range map[string]string{
+		"an option without effect":     repeated(`"strung":[`, `{}`, `]`, 3*many),
+		"keys that are numbers":        `"numbers":` + numbered(many),
+		"keys that read themselves":    `"texts":` + numbered(many),
+		"maps in maps":                 `"own":{"1":{"2":` + repeated(`[`, `{}`, `]`, 3*many) + `}}`,
+		"a struct without a name":      repeated(`"unnamed":{"wides":[`, `{}`, `]}`, 3*many),
+		"structs without a name, many": repeated(`"deep":[{"wides":[`, `{}`, `]}]`, 3*many),
+	} {
+		require.ErrorIs(t, Unmarshal([]byte(`{`+text+`}`), new(strung)), ErrTooMuch, name)
+	}
+}
+
+// A struct that is embedded by its pointer is made once, however many of its fields there are.
+func TestPromotedFieldsAreWeighedOnce(t *testing.T) {
+	const row = `{"A":[1],"B":[1],"C":[1],"D":[1],"E":[1],"F":[1],"G":[1],"H":[1]}`
+	var got []promoted
+	require.NoError(t, Unmarshal([]byte(repeated("[", row, "]", 5000*len(row))), &got))
+	require.Equal(t, [16]int64{1}, got[4000].H)
+}
+
+// On 32 bits, what is left of a large response is more than an int.
+func TestMuchIsLeft(t *testing.T) {
+	for _, left := range []int64{1 << 31, 1 << 32, 3 << 31} {
+		c, d := New([]byte(`["a","b","c"]`)), NewDecoder[[]string]()
+		c.left = left
+		var got []string
+		require.NoError(t, d.Decode(&c, &got))
+		require.Equal(t, []string{"a", "b", "c"}, got)
 	}
 }
 
