@@ -41,7 +41,7 @@ func decodeRecord[T any](text []byte, most int, out *T) error {
 	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(text)
 	defer d.Release()
 	d.Most(most)
-	if _, any := any(out).(*Object); !any && reflect.TypeFor[T]().Kind() == reflect.Struct && c.Err() == nil && !c.Is('{') {
+	if _, object := any(out).(*Object); !object && reflect.TypeFor[T]().Kind() == reflect.Struct && c.Err() == nil && !c.Is('{') {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
 	if err := cmp.Or(d.Decode(&c, out), c.End()); err != nil {

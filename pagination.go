@@ -21,12 +21,6 @@ type Page[T any] struct {
 	size int // how many items came
 }
 
-// isPage proves a page by its totals or elements.
-func isPage(answer any) bool {
-	p, ok := answer.(interface{ shown() bool })
-	return ok && p.shown()
-}
-
 func (p *Page[T]) shown() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalsKnown
 }

@@ -22,7 +22,7 @@ type (
 	chain   struct{ Chain *chain }
 	hanging struct {
 		*inside
-		*hanging
+		*hanging //nolint:unused // it is there to be followed
 		Name string
 	}
 	manner struct{ Wide *wide }
@@ -41,7 +41,7 @@ type (
 	Promoted struct{ A, B, C, D, E, F, G, H [16]int64 }
 	promoted struct {
 		*Promoted
-		Odd string `json:"odd,odd"` // leaves it to encoding/json
+		Odd string `json:"odd,odd"` //nolint:staticcheck // it leaves the type to encoding/json
 	}
 	large struct {
 		ID     string                  `json:"id"`
