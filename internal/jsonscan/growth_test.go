@@ -23,7 +23,7 @@ type (
 	hanging struct {
 		*inside
 		*hanging //nolint:unused // it is there to be followed
-		Name string
+		Name     string
 	}
 	manner struct{ Wide *wide }
 	strung struct { // all of it is left to encoding/json
