@@ -315,7 +315,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 	}
 	if e.Status >= 300 && e.Status < 400 {
 		if to, err := resp.Location(); err == nil && to.Host != "" {
-			e.hint = "it points to host " + oneLine(c.secrets().clean(to.Host, mostOfText))
+			e.hint = "it points to host " + withoutIDs(oneLine(c.secrets().clean(to.Host, mostOfText)))
 		}
 	}
 	switch e.Code {

@@ -271,7 +271,7 @@ func (e *Error) Error() string {
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, oneLine(e.ContentType))
+		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, withoutIDs(oneLine(e.ContentType)))
 	case e.Status != 0:
 		code = fmt.Sprintf("unusable answer with status %d", e.Status)
 	case e.cause == nil && e.Message == "":

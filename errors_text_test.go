@@ -151,6 +151,25 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 	require.Equal(t, "a", asError(t, err).RowID)
 }
 
+// A row may have the key for its id, or a very long one, wherever it comes from.
+func TestRowIDOfEverySource(t *testing.T) {
+	type whole struct{ F int }
+	for id, want := range map[string]string{token: "[hidden]", strings.Repeat("x", 1<<20): strings.Repeat("x", 64)} {
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.Path, "agents") {
+				return answer(200, `{"agent": {"id": "`+agentID+`", "listId": "`+listID+`"}}`), nil
+			}
+			return answer(200, `{"data": [{"id": "`+id+`", "F": "x"}]}`), nil
+		}))
+		for _, source := range []prospectkit.RowSource{client.Lists, client.Agents} {
+			err := rangeOver(prospectkit.RowsOf[whole](t.Context(), source, listID, prospectkit.RowsParams{}))
+			require.Equal(t, want, asError(t, err).RowID)
+		}
+		err := rangeOver(prospectkit.RowsOf[whole](t.Context(), struct{ prospectkit.RowSource }{client.Lists}, listID, prospectkit.RowsParams{}))
+		require.LessOrEqual(t, len(asError(t, err).RowID), 64, "a source of the caller's, which tells no key")
+	}
+}
+
 func rowsAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // the client is what differs
 	return rangeOver(prospectkit.RowsOf[T](ctx, c.Lists, listID, prospectkit.RowsParams{}))
 }

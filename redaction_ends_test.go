@@ -148,6 +148,12 @@ var ends = map[string]func(r *http.Request, m *memoryServer) (*http.Response, er
 	"redirect": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
 		return answer(302, "", "Location", r.URL.String()), nil
 	},
+	"content type": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return answer(404, "", "Content-Type", "text/html; of="+listID), nil
+	},
+	"redirected": func(*http.Request, *memoryServer) (*http.Response, error) {
+		return answer(302, "", "Location", "http://"+folderID+".example/"+listID), nil
+	},
 	"empty": func(*http.Request, *memoryServer) (*http.Response, error) { return answer(200, ""), nil },
 	"too long": func(*http.Request, *memoryServer) (*http.Response, error) {
 		return answer(200, `"`+strings.Repeat(listID, 200)+`"`), nil

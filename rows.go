@@ -160,7 +160,11 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 	return func(yield func(*T, error) bool) {
 		lists, direct := source.(*ListsService)
 		if !direct {
-			decodeRows(source.Rows(ctx, id, p, opts...), yield)
+			var hide secrets
+			if agents, ok := source.(*AgentsService); ok {
+				hide = agents.client.conf.secrets()
+			}
+			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
 		}
 		for row, err := range rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID }).items(ctx, opts) {
@@ -177,7 +181,7 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 
 // decodeRows hands out the rows of any source as values of T. It pulls them: were the loop handed to a source that the compiler does
 // not know, every loop over RowsOf would allocate.
-func decodeRows[T any](rows iter.Seq2[*Row, error], yield func(*T, error) bool) {
+func decodeRows[T any](rows iter.Seq2[*Row, error], hide secrets, yield func(*T, error) bool) {
 	next, stop := iter.Pull2(rows)
 	defer stop()
 	for row, err, more := next(); more; row, err, more = next() {
@@ -186,8 +190,8 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], yield func(*T, error) bool) 
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
 				value, err = nil, &Error{
-					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, RowID: row.ID(), outcome: NotApplied,
-					cause: newMisfit("a row", reflect.TypeFor[T](), row.ID(), cause),
+					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, outcome: NotApplied,
+					RowID: hide.clean(row.ID(), mostOfName), cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
 				}
 			}
 		}

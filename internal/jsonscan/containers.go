@@ -77,7 +77,7 @@ func (b *builder) slice(n *node, t reflect.Type) reader {
 				return false
 			}
 			if n == s.cap {
-				v.Grow(min(max(n, min(*usual-n, maxUsual), 1), int(c.left)/max(size, 1)+1))
+				v.Grow(int(min(int64(max(n, min(*usual-n, maxUsual), 1)), c.left/int64(max(size, 1))+1)))
 			}
 			s.len = n + 1
 			if !elem.read(d, unsafe.Add(s.data, n*size)) {
@@ -138,11 +138,13 @@ func (c *Cursor) spendEntry(n, size int) bool {
 }
 
 func (b *builder) dictionary(n *node, t reflect.Type) reader {
+	elem, size := b.node(t.Elem()), int(t.Elem().Size())
+	n.elem, n.size = elem, size
 	if t.Key().Kind() != reflect.String || reflect.PointerTo(t.Key()).Implements(textReader) {
+		n.size += int(t.Key().Size())
 		return giveUp
 	}
-	elem, size, slot := b.node(t.Elem()), int(t.Elem().Size()), b.learner()
-	n.elem, n.size = elem, size
+	slot := b.learner()
 	switch t.Elem() {
 	case anyType:
 		return readMap(slot, func(d *decoder) (any, bool) { return d.any() })

@@ -97,7 +97,7 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 }
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
-	start, depth := c.Mark(), c.depth
+	start, depth, left := c.Mark(), c.depth, c.left
 	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, 0
 	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
 		d.findID(c.Since(start))
@@ -107,7 +107,7 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 		return cmp.Or(c.Err(), d.failed, errNoObject)
 	}
 	d.names, d.values = d.names[:0], d.values[:0]
-	c.pos, c.depth, c.first = start, depth, false
+	c.pos, c.depth, c.first, c.left = start, depth, false, left
 	out.Elem().SetZero()
 	span := c.Span()
 	if c.bad != 0 {
@@ -131,6 +131,7 @@ func Unmarshal(data []byte, v any) error {
 		p = p.Elem().Elem() // as encoding/json does
 	}
 	plan, c := planOf(p.Type().Elem(), exact), New(data)
+	c.pos = 0 // encoding/json knows no byte order mark
 	if p.Elem().IsZero() {
 		d := borrow(plan)
 		defer d.Release()

@@ -78,6 +78,10 @@ type (
 		Upper struct{ upper }       `json:"upper"`
 		Whens []struct{ time.Time } `json:"flats"`
 	}
+	tagged struct { // encoding/json fills it, although it is not exported
+		base `json:"base"`
+		ID   string `json:"id"`
+	}
 	formatted struct { // Go 1.27 refuses it
 		ID   string    `json:"id"`
 		When time.Time `json:"when,format:unix"`
@@ -156,6 +160,7 @@ func sameForAll(t *testing.T, data []byte) {
 	same[deep](t, data)
 	same[embedding](t, data)
 	same[quoted](t, data)
+	same[tagged](t, data)
 	same[odd](t, data)
 	same[struct{}](t, data)
 	same[unnamed](t, data)
@@ -190,6 +195,8 @@ var objects = []string{
 	`{"flats":[{"id":"a"},{"id":1}]}`, `{"next":{"next":{"count":1}}}`, `{"name":"a","count":1,"share":2.5,"known":true}`, `{"name":null,"count":null}`, `{"name":"a","name":null}`,
 	`{"count":"x"}`, `{"count":1.5}`, `{"known":0}`, `{"bytes":"aGk="}`, `{"bytes":"?"}`, `{"byte":255}`, `{"byte":256}`, `{"array":[1,2,3]}`, `{"do":null}`, `{"do":1}`,
 	`{"own":{"name":"x","Text":"t"}}`, `{"own":{"name":1}}`, `{"own":null}`, `{"own":[],"name":"x"}`, `{"when":{},"id":"x"}`, `{"upper":{}}`, `{"flats":["2026-11-21T10:00:00Z"]}`,
+	`{"base":{"Base":"b"},"id":"e"}`, `{"base":null}`, `{"base":{"Shadowed":1}}`, `{"bytes":"aGk=","bytes":null}`,
+	`{"int":"\ufeff5"}`, "{\"int\":\"\xef\xbb\xbf5\"}",
 	`{"Base":"b","Shadowed":"s","id":"e"}`, `{"int":"5"}`, `{"int":"x"}`, `{"a.b ünïcode":"o"}`,
 	`{"a":1,}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1}}`, `{"a":01}`, `{"a":tru}`, `{a:1}`, `{"a" : 1 , "id" : "x"}`, "{\"a\":\"\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`,
 	`{"a": 1,"b": [2],"id": "c","name": "d","int": 3,"bool": true}`,
@@ -207,6 +214,14 @@ func FuzzDecoder(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { sameForAll(t, data) })
+}
+
+// A byte order mark may stand before a response, and nowhere else.
+func TestUnmarshalTakesNoByteOrderMark(t *testing.T) {
+	const marked = "\xef\xbb\xbf1"
+	var want, got int
+	require.Equal(t, json.Unmarshal([]byte(marked), &want), Unmarshal([]byte(marked), &got))
+	require.Zero(t, got)
 }
 
 // Of two fields with one name encoding/json fills neither.

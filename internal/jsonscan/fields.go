@@ -29,11 +29,12 @@ type level struct {
 	offset uintptr // from the pointer that was followed last, or the beginning
 	order  []int
 	behind func(*node, uintptr) field // makes a field of one behind an embedded pointer
+	size   int                        // of what is embedded by its pointer
 }
 
 // fields lists the fields of a struct by the rules of encoding/json: of fields with one name the least deep counts, then the
-// tagged one, and if there are several still, none.
-func (b *builder) fields(t reflect.Type) []field {
+// tagged one, and if there are several still, none. Embedded is the size of all that is embedded by pointers.
+func (b *builder) fields(t reflect.Type) (fields []field, embedded int) {
 	var all []candidate
 	seen := make(map[reflect.Type]bool)
 	next := []level{{of: t, behind: func(n *node, offset uintptr) field { return field{node: n, offset: offset} }}}
@@ -42,6 +43,7 @@ func (b *builder) fields(t reflect.Type) []field {
 		next = nil
 		for _, l := range now {
 			if !seen[l.of] {
+				embedded += l.size
 				all, next = b.collect(l, all, next)
 			}
 		}
@@ -67,11 +69,11 @@ func (b *builder) fields(t reflect.Type) []field {
 		i = n
 	}
 	slices.SortFunc(chosen, func(x, y candidate) int { return slices.Compare(x.order, y.order) })
-	fields := make([]field, len(chosen))
+	fields = make([]field, len(chosen))
 	for i := range chosen {
 		fields[i] = chosen[i].field
 	}
-	return fields
+	return fields, embedded
 }
 
 // rank is less for what counts more.
@@ -100,14 +102,12 @@ func (b *builder) collect(l level, all []candidate, next []level) ([]candidate, 
 			inner := level{of: embedded, offset: l.offset + f.Offset, order: order, behind: l.behind}
 			if embedded != f.Type {
 				b.whole = b.whole || !f.IsExported() // which encoding/json cannot set
-				inner.offset, inner.behind = 0, behind(embedded, l.offset+f.Offset, l.behind)
+				inner.offset, inner.behind, inner.size = 0, behind(embedded, l.offset+f.Offset, l.behind), int(embedded.Size())
 			}
 			next = append(next, inner)
 			continue
 		}
-		if !f.IsExported() {
-			continue
-		}
+		b.whole = b.whole || !f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
 		node := b.node(f.Type)
 		if quoted {
 			node = b.quoted(f.Type, node)
@@ -124,7 +124,7 @@ func (b *builder) collect(l level, all []candidate, next []level) ([]candidate, 
 // behind makes fields of those of a struct that is embedded by its pointer, which is made when there is something to put there.
 func behind(embedded reflect.Type, at uintptr, outer func(*node, uintptr) field) func(*node, uintptr) field {
 	return func(inner *node, offset uintptr) field {
-		return outer(&node{elem: inner, size: int(embedded.Size()), pointer: true, read: func(d *decoder, p unsafe.Pointer) bool {
+		return outer(&node{as: inner, read: func(d *decoder, p unsafe.Pointer) bool {
 			pointer := (*unsafe.Pointer)(p)
 			if *pointer == nil {
 				if !d.c.Spend(int(embedded.Size())) {

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -12,22 +13,42 @@ import (
 )
 
 type (
-	wide    struct{ A [128]int64 }
-	inside  struct{ Wides []wide }
-	leaf    struct{ Leaves []leaf }
+	wide   struct{ A [128]int64 }
+	inside struct{ Wides []wide }
+	leaf   struct {
+		Leaves []leaf
+		N      [14]int // or 32 bits have room
+	}
 	chain   struct{ Chain *chain }
 	hanging struct {
 		*inside
-		*hanging //nolint:unused // that it is one of its own is what is tested
+		*hanging //nolint:unused // it is there to be followed
 		Name     string
 	}
 	manner struct{ Wide *wide }
-	large  struct {
+	strung struct { // all of it is left to encoding/json
+		Strung  []wide                 `json:"strung,string"` //nolint:staticcheck // it has no effect
+		Numbers map[int]wide           `json:"numbers"`
+		Texts   map[upper]wide         `json:"texts"`
+		Unnamed struct{ stamped }      `json:"unnamed"`
+		Deep    []struct{ stamped }    `json:"deep"`
+		Own     map[int]map[int][]wide `json:"own"`
+	}
+	stamped struct {
+		shouting
+		Wides []wide
+	}
+	Promoted struct{ A, B, C, D, E, F, G, H [16]int64 }
+	promoted struct {
+		*Promoted
+		Odd string `json:"odd,odd"` //nolint:staticcheck // it leaves the type to encoding/json
+	}
+	large struct {
 		ID     string                  `json:"id"`
 		Name   string                  `json:"name"`
 		Slice  []wide                  `json:"slice"`
 		Kelvin []wide                  `json:"kelvins"`
-		Slices [][]int                 `json:"slices"`
+		Slices [][4][]int              `json:"slices"` // of [][]int, 32 bits have room
 		Array  [2]*wide                `json:"array"`
 		Map    map[string]wide         `json:"map"`
 		Small  map[int]int8            `json:"small"`
@@ -62,14 +83,14 @@ func TestWhatIsMadeIsBounded(t *testing.T) {
 		"key of another case":      repeated(`"SLice":[`, `{}`, `]`, size),
 		"key of another alphabet":  repeated("\"\u212aelvin\u017f\":[", `{}`, `]`, size),
 		"escaped key":              repeated(`"\u0073lice":[`, `{}`, `]`, size),
-		"slices of slices":         repeated(`"slices":[`, `[]`, `]`, 4*size),
+		"slices of slices":         repeated(`"slices":[`, `[]`, `]`, size),
 		"map of large values":      repeated(`"map":{`, `"":{}`, `}`, size),
 		"maps in any":              repeated(`"any":[`, `{"":0}`, `]`, size),
 		"maps in slices of any":    repeated(`"anys":[`, `{"":0}`, `]`, size),
 		"pointers":                 repeated(`"ptrs":[`, `{}`, `]`, size),
 		"promoted":                 repeated(`"wides":[`, `{}`, `]`, size),
 		"deep":                     repeated(`"struct":{"deep":[`, `{"wide":{}}`, `]}`, size),
-		"of itself":                repeated(`"leaf":{"leaves":[{"leaves":[`, `{}`, `]}]}`, 3*size),
+		"of itself":                repeated(`"leaf":{"leaves":[{"leaves":[`, `{}`, `]}]}`, size),
 		"one array for another":    strings.Repeat(`"slice":[{},{},{},{},{},{},{},{}],`, size/32) + `"id":""`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,10 +111,51 @@ func TestWhatIsMadeIsBounded(t *testing.T) {
 	}
 }
 
+// What only encoding/json can read is bounded, too.
+func TestWhatIsLeftToEncodingJSONIsBounded(t *testing.T) {
+	numbered := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"%d":{}`, i))
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	}
+	const many = 40_000
+	for name, text := range map[string]string{
+		"an option without effect":     repeated(`"strung":[`, `{}`, `]`, 3*many),
+		"keys that are numbers":        `"numbers":` + numbered(many),
+		"keys that read themselves":    `"texts":` + numbered(many),
+		"maps in maps":                 `"own":{"1":{"2":` + repeated(`[`, `{}`, `]`, 3*many) + `}}`,
+		"a struct without a name":      repeated(`"unnamed":{"wides":[`, `{}`, `]}`, 3*many),
+		"structs without a name, many": repeated(`"deep":[{"wides":[`, `{}`, `]}]`, 3*many),
+	} {
+		require.ErrorIs(t, Unmarshal([]byte(`{`+text+`}`), new(strung)), ErrTooMuch, name)
+	}
+}
+
+// A struct that is embedded by its pointer is made once, however many of its fields there are.
+func TestPromotedFieldsAreWeighedOnce(t *testing.T) {
+	const row = `{"A":[1],"B":[1],"C":[1],"D":[1],"E":[1],"F":[1],"G":[1],"H":[1]}`
+	var got []promoted
+	require.NoError(t, Unmarshal([]byte(repeated("[", row, "]", 5000*len(row))), &got))
+	require.Equal(t, [16]int64{1}, got[4000].H)
+}
+
+// On 32 bits, what is left of a large response is more than an int.
+func TestMuchIsLeft(t *testing.T) {
+	for _, left := range []int64{1 << 31, 1 << 32, 3 << 31} {
+		c, d := New([]byte(`["a","b","c"]`)), NewDecoder[[]string]()
+		c.left = left
+		var got []string
+		require.NoError(t, d.Decode(&c, &got))
+		require.Equal(t, []string{"a", "b", "c"}, got)
+	}
+}
+
 // What encoding/json would make of a text is weighed as what this package makes of it.
 func TestBothWaysSpendTheSame(t *testing.T) {
 	for _, text := range []string{
-		`{"slice":[{},{"A":[1,2]},{}]}`, `{"slices":[[1,2,3],[],[4]]}`, `{"array":[{},{}]}`, `{"map":{"a":{},"b":{}}}`,
+		`{"slice":[{},{"A":[1,2]},{}]}`, `{"slices":[[[1,2,3],[]],[],[[4]]]}`, `{"array":[{},{}]}`, `{"map":{"a":{},"b":{}}}`,
 		`{"small":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9}}`, `{"texts":{"a":"b","c":"d"}}`, `{"any":{"a":[1,"b",null,true,{}]}}`,
 		`{"anys":["a",1,[],{}]}`, `{"struct":{"deep":[{"wide":{}},{},{"wide":null}]}}`, `{"ptr":1}`, `{"ptr":null}`, `{"ptrs":[{},null]}`,
 		`{"leaf":{"leaves":[{"leaves":[{}]}]}}`, `{"chain":{"chain":{"chain":{}}}}`, `{"raws":[1,2,3]}`, `{"when":["2026-11-21T10:00:00Z"]}`, `{"bytes":[1,2,3]}`,

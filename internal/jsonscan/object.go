@@ -12,6 +12,8 @@ type object struct {
 	fields []field
 	slot   int // of the keys
 	own    ownText
+
+	embedded int // bytes that are embedded by pointers
 }
 
 // ownText tells where a record keeps what it was read from.
@@ -25,14 +27,14 @@ func (b *builder) object(n *node, t reflect.Type) reader {
 	o := &object{of: t, mode: b.mode, slot: b.learner()}
 	n.object = o
 	if b.mode == exact {
-		o.fields = b.fields(t)
+		o.fields, o.embedded = b.fields(t)
 		return o.read
 	}
 	o.own.find(t, 0)
 	if o.own.id != nil {
 		return o.readIndexed
 	}
-	o.fields = b.fields(t)
+	o.fields, o.embedded = b.fields(t)
 	if len(o.fields) == 0 && len(o.own.texts) > 0 {
 		return o.copyText
 	}

@@ -36,6 +36,7 @@ type node struct {
 	elem    *node   // of a pointer, a slice, an array, a map, or anything
 	size    int     // what one more of these takes, beside its text
 	pointer bool
+	as      *node // whose weight it has, if not its own
 }
 
 // kind tells the loop over members what it can read on the spot.
@@ -124,6 +125,7 @@ func (b *builder) reader(n *node, t reflect.Type) (kind, reader) {
 			return another, readNumber
 		case t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
 			b.whole = true
+			b.byKind(n, t) // for its weight
 			return another, giveUp
 		case p.Implements(selfReader):
 			return another, readSelf(t)
@@ -179,9 +181,13 @@ func giveUp(d *decoder, _ unsafe.Pointer) bool { return d.c.Null() }
 
 // weigh reads over a value and spends what encoding/json would make of it.
 func (n *node) weigh(c *Cursor) {
+	if n.as != nil {
+		n = n.as
+	}
 	switch {
 	case n.object != nil && c.Is('{'):
 		c.Object()
+		c.Spend(n.object.embedded)
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
 			if f := n.object.find(key); f != nil {
 				f.node.weigh(c)

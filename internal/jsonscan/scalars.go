@@ -205,6 +205,7 @@ func lastDay(year int, month time.Month) int {
 func readBytes(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	if !c.Is('"') {
+		*(*[]byte)(p) = nil // of duplicates
 		return c.Null()
 	}
 	text := c.Text()
@@ -242,14 +243,15 @@ func (b *builder) quoted(t reflect.Type, n *node) *node {
 	}
 	scalar := t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String
 	if p := reflect.PointerTo(t); !scalar || p.Implements(selfReader) || p.Implements(textReader) || t == numberType {
-		return &node{read: func(*decoder, unsafe.Pointer) bool { return false }} // versions of encoding/json differ
+		return &node{as: n, read: func(*decoder, unsafe.Pointer) bool { return false }} // versions of encoding/json differ
 	}
-	return &node{read: func(d *decoder, p unsafe.Pointer) bool {
+	return &node{as: n, read: func(d *decoder, p unsafe.Pointer) bool {
 		if !d.c.Is('"') {
 			return false
 		}
 		outer := d.c
 		inner := New(append([]byte(nil), outer.Text()...))
+		inner.pos = 0
 		if text := inner.data; outer.bad != 0 || len(text) == 0 || text[0] <= ' ' || text[0] == 'n' || bytes.Contains(text, []byte(`\u`)) {
 			return false
 		}
