@@ -52,10 +52,10 @@ type ActivityPage struct {
 	page *scrollPage[Object]
 }
 
-// More reports whether there is a page behind this one.
+// More reports whether there is a page after this one.
 func (p *ActivityPage) More() bool { return p.page.more() }
 
-// Next reads the page behind this one; the options of the first page still hold, and more can be added. It works once; after an
+// Next reads the page after this one; the options of the first page still hold, and more can be added. It works once; after an
 // error it can be called again.
 func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityPage, error) {
 	return newActivityPage(p.page.follow(ctx, opts))
@@ -73,7 +73,7 @@ func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error)
 // [WithPath], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
 // starts anew, and none can be resumed.
 //
-// An error behind the first page is a [ScrollError]: it says how much was delivered.
+// An error after the first page is a [ScrollError]: it says how much was delivered.
 //
 // Errors: likely: [CodeContactNotFound].
 //

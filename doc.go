@@ -47,7 +47,7 @@
 //	case errors.Is(err, prospectkit.ErrInsufficientCredits): // nothing was billed
 //	}
 //
-// Every error says what became of the call, see [OutcomeOf], and what to do about it, by its method Advice:
+// Every error says what became of the call, see [OutcomeOf], and what to do about it, see [AdviceOf]:
 //
 //   - [*Error]: an answer that was no success, or no answer to a call that surely changed nothing
 //   - [*OutcomeUnknownError]: a write, or a paid read, in doubt
@@ -65,7 +65,7 @@
 //
 // # After an unknown outcome
 //
-// The error itself can look what became of the call. It only reads:
+// The error itself can find out what became of the call. It only reads:
 //
 //	if doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
 //		resolution, err := doubt.Resolve(ctx) // VerdictHappened, VerdictNotSeen or VerdictUnknowable
@@ -111,7 +111,7 @@
 //
 // # What the service's document leaves open
 //
-// Nothing is guessed in silence. Objects whose fields are not shown keep their text: see [Row] and [Object]. Bodies whose fields
+// "The document" in these comments is the service's public API description. Nothing is guessed in silence. Objects whose fields are not shown keep their text: see [Row] and [Object]. Bodies whose fields
 // are not shown are [Fields] that you supply. Operations whose path is assumed or missing say so in their comment and in
 // [Operations]; [WithPath] sets it. [WithField] and [WithQuery] add what you know better, and [Client.Call] reaches what has no method.
 package prospectkit

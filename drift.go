@@ -107,7 +107,7 @@ func (w *walk[T]) stuck(p *Page[T]) error {
 		again = reflect.DeepEqual(p.Items, w.before)
 		w.before = p.Items
 	}
-	if w.barren < 0 { // a first page may be empty, and one behind a checkpoint was cut
+	if w.barren < 0 { // a first page may be empty, and one after a checkpoint was cut
 		w.barren = 0
 		return nil
 	}
@@ -160,7 +160,7 @@ func (w *walk[T]) missing() int {
 	return max(0, w.least-w.brought)
 }
 
-// open fetches the first page, or the one behind the checkpoint.
+// open fetches the first page, or the one after the checkpoint.
 func (w *walk[T]) open() (*Page[T], error) {
 	if w.resume != nil {
 		return w.reopen(w.resume)
@@ -225,7 +225,7 @@ func (w *walk[T]) catchUp(total int) (slipped, current *Page[T], err error) {
 	}
 }
 
-// reread reads from page low up to the current one. It returns what the pages before the current one hold behind the last record
+// reread reads from page low up to the current one. It returns what the pages before the current one hold after the last record
 // seen, the current page, and whether the total never fell.
 func (w *walk[T]) reread(low, total int) (slipped []T, page *Page[T], steady bool, err error) {
 	steady = true
@@ -273,7 +273,7 @@ func (w *walk[T]) delivered(p *Page[T], index int) {
 	}
 }
 
-// reopen finds the place behind the last record that was delivered before the checkpoint. Records may have come and gone
+// reopen finds the place after the last record that was delivered before the checkpoint. Records may have come and gone
 // since: the page it was on is tried first, then those around it, as far as the total has moved.
 func (w *walk[T]) reopen(cp *checkpoint) (*Page[T], error) {
 	home, err := w.get(max(cp.Page, w.first))
@@ -283,7 +283,7 @@ func (w *walk[T]) reopen(cp *checkpoint) (*Page[T], error) {
 	for _, id := range cp.Last {
 		w.seen.add(id)
 	}
-	w.pushed = len(cp.Last) // which may all be behind the place that is found
+	w.pushed = len(cp.Last) // which may all be after the place that is found
 	if w.skipTo(home, cp) {
 		w.number = home.Number
 		return home, nil

@@ -27,9 +27,10 @@ type Ensured struct {
 // answers do not confuse it: it looks before it creates again, so the name serves as idempotency key.
 //
 // After a request whose outcome is unknown it looks for the list for 10 s, or for half of the time that your context leaves, and then
-// creates it again, at most twice; the unique name guards that. Without a deadline, allow half a minute. What it finds then is never
-// Created. If an outcome stays unknown, the error is an [OutcomeUnknownError], whatever else has happened since; its text says how
-// often the list was looked for.
+// creates it again, at most twice; the unique name guards that. What it finds then is never Created. A request without a response
+// lasts as long as [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline, allow a minute.
+// If an outcome stays unknown, the error is an [OutcomeUnknownError], whatever else has happened since; its text says how often the
+// list was looked for.
 //
 // If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken].
 //

@@ -199,7 +199,7 @@ func ExampleRowsOf() {
 	// Edsger
 }
 
-// A write whose answer was lost is not sent again. Its error can look what became of it.
+// A write whose answer was lost is not sent again. Its error can find out what became of it.
 func ExampleOutcomeUnknownError_Resolve() {
 	ctx := context.Background()
 	client, sb := exampleSandbox()

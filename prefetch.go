@@ -10,8 +10,8 @@ import (
 // Pages that are read ahead are asked for at the same time, so that the service may look at page 5 before it looks at page 4. A
 // record that is pushed back in between, by an insert in front, would be on neither. Therefore a page that was read ahead counts
 // only if nothing has changed since the last page that was read on its own: the total is the same, and no record comes twice. An
-// insert that goes unnoticed by the total is made up for by a delete: if that was in front of a border, what is behind the
-// border stays in its place; if it was behind, the last record read comes again. At any sign of a change, all that was read
+// insert that goes unnoticed by the total is made up for by a delete: if that was in front of a border, what is after the
+// border stays in its place; if it was after it, the last record read comes again. At any sign of a change, all that was read
 // ahead is thrown away and the walk goes on with a page read on its own, for which drift.go has the rules. What can slip past is
 // a change that replaces every record read so far while a few pages are on their way.
 
@@ -35,7 +35,7 @@ func Prefetch(n int) IterOption {
 type ahead[T any] struct {
 	width  int         // how many pages, now; it grows with each page
 	queue  []*early[T] // from the next page of the walk on
-	number int         // of the page behind the queue
+	number int         // of the page after the queue
 	last   int         // number of the last page known to exist
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // ends with the queue
@@ -52,7 +52,7 @@ type early[T any] struct {
 	capture  *Info // the caller's
 }
 
-// readAhead begins to read the pages behind the current one.
+// readAhead begins to read the pages after the current one.
 func (w *walk[T]) readAhead(current *Page[T]) {
 	a := &w.ahead
 	if w.conf.prefetch == 0 || !current.TotalsKnown || !w.named(current) {
@@ -92,7 +92,7 @@ func (e *early[T]) keepInfo() CallOption {
 	})
 }
 
-// next is the page behind the current one: the one that was read ahead, or one that is read now.
+// next is the page after the current one: the one that was read ahead, or one that is read now.
 func (w *walk[T]) next() (*Page[T], error) {
 	a := &w.ahead
 	w.number++

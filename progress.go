@@ -54,7 +54,7 @@ func Track(p *Progress) IterOption {
 	})
 }
 
-// ResumeFrom starts an iterator behind the record that was delivered last when the checkpoint was taken. It has to be the same
+// ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was taken. It has to be the same
 // collection, with the same filter, sort order and page size. An empty checkpoint, as there is before a first run, starts at the
 // beginning.
 func ResumeFrom(checkpoint string) IterOption {
@@ -83,7 +83,7 @@ func (p *Progress) Checkpoint() string {
 // anchors is how many of the last ids a checkpoint names: as long as one of them is alive, the place is found again.
 const anchors = 16
 
-// checkpoint is the place behind the last record delivered.
+// checkpoint is the place after the last record delivered.
 type checkpoint struct {
 	Version int      `json:"v"`
 	Query   string   `json:"q"`

@@ -164,7 +164,7 @@ func windowBudget(s budget.Stand) WindowBudget {
 	return w
 }
 
-// Forecast is how long that many more requests of a surface will take, behind those that wait already: 1,000 pages of rows about
+// Forecast is how long that many more requests of a surface will take, after those that wait already: 1,000 pages of rows about
 // 8 minutes, for example. It is reckoned at an even pace, and so up to a minute too long where the last of them need only a part
 // of their minute. What teammates take now is taken off. It is zero when they fit at once or no limit is known.
 func (b *Budget) Forecast(s Surface, requests int) time.Duration {

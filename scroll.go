@@ -17,8 +17,8 @@ import (
 // query that gave it, and must not be stored: it lives in a closure between two calls and shows nowhere. A page that may have
 // been delivered is never asked for again.
 
-// MaxPaidPages ends a range over an iterator that spends credits behind so many pages: with an error unless the results end
-// there, too. The error is a [ScrollError] with a [RefusedError] of [RulePaidPages] in it.
+// MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the range ends with an error: a
+// [ScrollError] with a [RefusedError] of [RulePaidPages] in it.
 func MaxPaidPages(n int) IterOption {
 	return iterOption(func(c *iterConfig, bad *checks) {
 		if n < 1 {
@@ -50,7 +50,7 @@ func (c *iterConfig) checkPaid(o *op.Op, bad *checks) {
 	}
 }
 
-// ScrollError says that a range over a scroll ended before the results did, behind its first page. What was delivered was paid
+// ScrollError says that a range over a scroll ended before the results did, after its first page. What was delivered was paid
 // for; there is no way to go on from there, because the service forbids keeping its tokens. [RestartSkippingSeen] begins anew.
 type ScrollError struct {
 	Op        string
@@ -142,7 +142,7 @@ type scrollPage[T any] struct {
 
 func (p *scrollPage[T]) more() bool { return p != nil && p.next != nil }
 
-// follow makes the call of the page behind this one.
+// follow makes the call of the page after this one.
 func (p *scrollPage[T]) follow(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
 	switch {
 	case p == nil:

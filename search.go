@@ -63,7 +63,7 @@ type RunParams struct {
 	Size int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
 }
 
-// searchBody is the request of one page. A page behind the first differs by the token alone.
+// searchBody is the request of one page. A page after the first differs by the token alone.
 type searchBody struct {
 	Filters     map[string][]FilterEntry `json:"filters,omitempty"`
 	Size        int                      `json:"size,omitzero"`
@@ -109,10 +109,10 @@ type ProfilePage struct {
 	page *scrollPage[Profile]
 }
 
-// More reports whether there is a page behind this one.
+// More reports whether there is a page after this one.
 func (p *ProfilePage) More() bool { return p.page.more() }
 
-// Next reads the page behind this one, by the same query; the options of the first page still hold, and more can be added. It
+// Next reads the page after this one, by the same query; the options of the first page still hold, and more can be added. It
 // spends credits as that one did. It works once: the service's tokens move forward only. It can be called again after an error
 // that says that nothing was applied.
 //
@@ -133,7 +133,7 @@ func newProfilePage(page *scrollPage[Profile], err error) (*ProfilePage, error) 
 // [MaxPaidPages] or [UnlimitedPages] has to be given. Each range is a new search and is paid for anew.
 //
 // The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
-// delivered is never asked for again. An error behind the first page is a [ScrollError]: it says how much was delivered.
+// delivered is never asked for again. An error after the first page is a [ScrollError]: it says how much was delivered.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //

@@ -22,7 +22,7 @@ var (
 // ScrollPlan says how scroll tokens behave where the document does not show it. The zero value stands for the defaults.
 type ScrollPlan struct {
 	TTL        time.Duration // default five minutes
-	Repeatable bool          // the newest token of a scroll may be sent again, until the page behind it has been read
+	Repeatable bool          // the newest token of a scroll may be sent again, until the page after it has been read
 	Code       string        // of the refusal; default VALIDATION_FAILED
 }
 

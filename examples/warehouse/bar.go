@@ -112,6 +112,12 @@ func (b *bar) line(note string) string {
 		full = cells * b.rows / b.total
 	}
 	left := humanize.Comma(int64(b.requests)) + " requests to go"
+	switch {
+	case b.requests == 1:
+		left = "1 request to go"
+	case b.requests == 0 && b.rows < b.total: // what was planned is used up: more had changed
+		left = "more requests than planned"
+	}
 	if d := b.forecast(b.requests).Round(time.Second); d > 0 {
 		left += fmt.Sprintf(", in about %s", d)
 	}

@@ -89,6 +89,13 @@ func TestBar(t *testing.T) {
 	}, "\n"), out.String())
 }
 
+func TestBarCountsRequests(t *testing.T) {
+	for want, requests := range map[string]int{"7 requests to go": 7, "1 request to go": 1, "more requests than planned": 0} {
+		b := &bar{forecast: func(int) time.Duration { return 0 }, rows: 5, total: 10, requests: requests}
+		require.Contains(t, b.line(""), "5 of 10 rows, "+want+"  ")
+	}
+}
+
 func TestBarOnATerminal(t *testing.T) {
 	var out strings.Builder
 	b := &bar{out: &out, terminal: true, width: 30, forecast: func(int) time.Duration { return 0 }}
