@@ -32,7 +32,7 @@ func (t *table) report() string {
 	t.writeGoals(&b)
 	b.WriteString(aboutContenders)
 	for _, c := range contenders() {
-		fmt.Fprintf(&b, "- **%s**%s: %s\n", c.name, version(c.module), c.does)
+		fmt.Fprintf(&b, "- **%s**%s: %s\n", c.name, release(c.module), c.does)
 	}
 	b.WriteString(aboutFigures)
 	for _, w := range works() {
@@ -182,7 +182,7 @@ func (t *table) remark(w *work, c *contender) string {
 // losers are the contenders that do not hand over the code of an error.
 func (t *table) losers(w *work) (names []string) {
 	for _, c := range contenders() {
-		if rs := t.results[cell{w.id, c.name}]; w.kind == readMissing && len(rs) > 0 && rs[0].Code == "" {
+		if rs := t.results[cell{w.id, c.name}]; w.kind == readMissing && !c.floor && len(rs) > 0 && rs[0].Code == "" {
 			names = append(names, c.name)
 		}
 	}
@@ -220,8 +220,8 @@ func machine() string {
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// version tells which release of a module is linked into this binary.
-func version(module string) string {
+// release tells which release of a module is linked into this binary.
+func release(module string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || module == "" {
 		return ""

@@ -20,6 +20,7 @@ const (
 	readRaw                      // nothing typed, everything kept and two read
 	readDeep                     // typed, with fields of objects inside
 	readProfiles
+	readRows // the first of rowTypes; the others follow
 )
 
 // A session is a contender's open client.
@@ -71,7 +72,19 @@ func (c *sdk) do(ctx context.Context, k kind, n int, s *sum) error {
 	case readProfiles:
 		return c.profiles(ctx, s)
 	}
-	return fmt.Errorf("no such kind: %d", k)
+	t, err := k.rowType()
+	if err != nil {
+		return err
+	}
+	return t.peer(ctx, c, s)
+}
+
+func (k kind) rowType() (rowType, error) {
+	all := rowTypes()
+	if k < readRows || int(k-readRows) >= len(all) {
+		return nil, fmt.Errorf("no such kind: %d", k)
+	}
+	return all[k-readRows], nil
 }
 
 const rowsPath = "/business/lists/" + listID + "/rows"
