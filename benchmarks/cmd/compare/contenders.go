@@ -66,7 +66,7 @@ func prefetching(n int) string { return fmt.Sprintf("%s, Prefetch(%d)", ours, n)
 var linked []contender
 
 func register(p peer) {
-	linked = append(linked, contender{name: p.name, does: p.does, peer: true, open: openPeer(p, false)})
+	linked = append(linked, contender{name: p.name, module: p.module, does: p.does, peer: true, open: openPeer(p, false)})
 }
 
 // order is that of the report; what is missing in it comes last.
