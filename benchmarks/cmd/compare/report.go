@@ -54,8 +54,8 @@ const intro = `# Benchmarks
 
 This file is written by ` + "`go run ./cmd/compare`" + ` in [benchmarks](../benchmarks/README.md). It compares prospectkit with the request
 machinery of other Go SDKs, on the same bytes from a server in a process of its own on the same machine. Each measurement is a new
-process; contenders take turns, figures are medians, and a ratio is the median of the ratios of single turns. **Trust the ratios, not the figures**: on a shared machine they vary by some
-percent from run to run, and the server takes its part of the same cores.
+process; contenders take turns, figures are medians, and a ratio is the median of the ratios of single turns. **Trust the ratios, not the
+figures**: on a shared machine they vary by some percent from run to run, and the server takes its part of the same cores.
 
 The service allows at most 120 requests a minute and surface, so no workspace keeps a core busy. What a user feels first is how many
 requests the work needs and how much latency is overlapped (W7); what decoding costs decides on small machines and with many

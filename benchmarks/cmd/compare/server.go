@@ -243,6 +243,7 @@ func wireList(r *rand.Rand, i int) any {
 	}
 }
 
+// wireProfile has the id in its address, because a search that shows the same profiles again is given up.
 func wireProfile(r *rand.Rand, _ int) any {
 	first, last := firstName(r), lastName(r)
 	return struct {
@@ -251,7 +252,7 @@ func wireProfile(r *rand.Rand, _ int) any {
 		Location  string `json:"location"`
 		Headcount int    `json:"headcount"`
 	}{
-		profile{first, last, jobTitle(r), companyName(r), fmt.Sprintf("https://social.example/in/%s-%d", strings.ToLower(first), r.IntN(1e6))},
+		profile{first, last, jobTitle(r), companyName(r), "https://social.example/in/" + strings.ToLower(first) + "-" + noID},
 		pick(r, "Berlin, Germany", "Austin, Texas", "São Paulo, Brazil"), r.IntN(9000),
 	}
 }
