@@ -68,7 +68,7 @@ func (j job) measure(ctx context.Context) (result, error) {
 	runtime.ReadMemStats(&after)
 	r.Allocs, r.Bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	r.PeakRSS = peakRSS()
-	r.All, r.Needs = first.value, first.needs*1000/uint64(max(1, first.n)) //nolint:gosec // it is a count
+	r.All, r.Needs = first.value, first.needs*1000/uint64(max(1, first.n))
 	r.Go = runtime.Version()
 	if c.name == bySonicName {
 		r.Note = bySonic.note

@@ -91,12 +91,13 @@ func (p *prospector) do(ctx context.Context, k kind, n int, s *sum) error {
 		return each(search, func(f *prospectkit.Profile) {
 			s.profile(&profile{f.FirstName, f.LastName, f.JobTitle, f.CompanyName, f.SocialURL})
 		})
+	default:
+		t, err := k.rowType()
+		if err != nil {
+			return err
+		}
+		return t.(oursReader).ours(ctx, p, s) //nolint:forcetypeassert // all are rows
 	}
-	t, err := k.rowType()
-	if err != nil {
-		return err
-	}
-	return t.(oursReader).ours(ctx, p, s) //nolint:forcetypeassert // all are rows
 }
 
 // oursReader is what a row type is, too, where prospectkit is linked.

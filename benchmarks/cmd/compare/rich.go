@@ -92,7 +92,8 @@ func newRich(r *rand.Rand, i int) any {
 		Level: pick(r, "c_level", "director", "manager"),
 		Address: wireAddress{
 			fmt.Sprintf("%d %s", 1+r.IntN(200), pick(r, "Main Street", "Kantstraße", "Rua Augusta")), pick(r, "Berlin", "Austin", "São Paulo"),
-			fmt.Sprintf("%05d", r.IntN(99999)), pick(r, "Germany", "United States", "Brazil"), [2]float64{decimal(r, 90, 1e5), decimal(r, 180, 1e5)},
+			fmt.Sprintf("%05d", r.IntN(99999)), pick(r, "Germany", "United States", "Brazil"),
+			[2]float64{decimal(r, 90, 1e5), decimal(r, 180, 1e5)},
 		},
 		Company: wireCompany{
 			"65f0c1d2e3a4b5c6d7e8f9cc", companyName(r), "company.example", pick(r, "Logistics", "Food & Beverages", "Robotics"), 1 + r.IntN(9000), decimal(r, 1e7, 100),
@@ -118,7 +119,8 @@ func newRich(r *rand.Rand, i int) any {
 func newEvent(r *rand.Rand) wireEvent {
 	data := []any{
 		object{"campaign": "Autumn", "step": r.IntN(9), "links": []any{"https://a.example", "https://b.example"}},
-		object{"duration": decimal(r, 600, 10), "recorded": r.IntN(2) == 0}, pick(r, "left a message", `asked for a "quote"`), decimal(r, 1000, 100), nil,
+		object{"duration": decimal(r, 600, 10), "recorded": r.IntN(2) == 0},
+		pick(r, "left a message", `asked for a "quote"`), decimal(r, 1000, 100), nil,
 	}
 	return wireEvent{pick(r, "email_opened", "call", "meeting", "link_clicked"), moment(r), data[r.IntN(len(data))]}
 }

@@ -71,12 +71,13 @@ func (c *sdk) do(ctx context.Context, k kind, n int, s *sum) error {
 		return c.untyped(ctx, s)
 	case readProfiles:
 		return c.profiles(ctx, s)
+	default:
+		t, err := k.rowType()
+		if err != nil {
+			return err
+		}
+		return t.peer(ctx, c, s)
 	}
-	t, err := k.rowType()
-	if err != nil {
-		return err
-	}
-	return t.peer(ctx, c, s)
 }
 
 func (k kind) rowType() (rowType, error) {

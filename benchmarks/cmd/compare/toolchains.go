@@ -17,7 +17,7 @@ const program = "example.com/prospectkit/benchmarks/cmd/compare"
 
 // goCommand prepares a go command of a toolchain, which Go loads if it is not there.
 func goCommand(ctx context.Context, toolchain string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // this program
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+toolchain)
 	return cmd
 }
