@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime"
 	"slices"
@@ -19,6 +21,7 @@ type job struct {
 	Work      string
 	Contender string
 	N         int
+	PerPage   int // elements of a page in process; 0: rowsPerPage
 }
 
 // A result is what one process has measured of itself.
@@ -31,15 +34,25 @@ type result struct {
 	N       int    // elements decoded
 	Sum     uint64
 	Code    string
+	All     uint64 // of all values of one page of a row type
+	Needs   uint64 // allocations that those values cannot do without, for a thousand rows
+	Go      string
+	Note    string
 }
 
-// measure does a job, after one call that opens the connection.
+// measure does a job, after one page or call of the work, so that what is made once for each type is there, and one call that opens
+// the connection.
 func (j job) measure(ctx context.Context) (result, error) {
 	w, c, err := j.find()
 	if err != nil {
 		return result{}, err
 	}
-	s, err := c.open(j.Server+basePath(j.N, w.delay, w.packed), w.transport())
+	transport := w.transport(cmp.Or(j.PerPage, rowsPerPage))
+	first, err := j.warm(ctx, w, c, transport)
+	if err != nil {
+		return result{}, err
+	}
+	s, err := c.open(j.Server+basePath(j.N, w.delay, w.packed), transport)
 	if err != nil {
 		return result{}, err
 	}
@@ -55,7 +68,22 @@ func (j job) measure(ctx context.Context) (result, error) {
 	runtime.ReadMemStats(&after)
 	r.Allocs, r.Bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	r.PeakRSS = peakRSS()
+	r.All, r.Needs = first.value, first.needs*1000/uint64(max(1, first.n))
+	r.Go = runtime.Version()
+	if c.name == bySonicName {
+		r.Note = bySonic.note
+	}
 	return r, err
+}
+
+// warm does a small part of the work, and sums up all values of the rows.
+func (j job) warm(ctx context.Context, w *work, c *contender, transport *http.Client) (sum, error) {
+	total := sum{all: true}
+	s, err := c.open(j.Server+basePath(1, 0, false), transport)
+	if err == nil {
+		err = s.do(ctx, w.kind, 1, &total)
+	}
+	return total, err
 }
 
 func (j job) find() (*work, *contender, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"net/http"
 	"slices"
 	"strconv"
@@ -31,12 +32,17 @@ type contender struct {
 	module string
 	does   string
 	open   func(base string, h *http.Client) (session, error)
-	peer   bool // another client
-	floor  bool // decodes nothing, so there is no sum to compare
+	peer   bool   // another client
+	floor  bool   // decodes nothing, so there is no sum to compare
+	link   string // the tag, where it is not the name
+	since  string // the first version of Go that can build it
 }
 
 // tag is the build tag that links a contender into a binary, together with "only". By hand and the floors are in all binaries.
 func (c *contender) tag() string {
+	if c.link != "" {
+		return c.link
+	}
 	if c.floor || c.name == byHandName || c.name == byHandRaw {
 		return "hand"
 	}
@@ -60,7 +66,7 @@ func prefetching(n int) string { return fmt.Sprintf("%s, Prefetch(%d)", ours, n)
 var linked []contender
 
 func register(p peer) {
-	linked = append(linked, contender{name: p.name, does: p.does, peer: true, open: openPeer(p, false)})
+	linked = append(linked, contender{name: p.name, module: p.module, does: p.does, peer: true, open: openPeer(p, false)})
 }
 
 // order is that of the report; what is missing in it comes last.
@@ -75,11 +81,16 @@ func contenders() []contender {
 	}
 	all := append([]contender{{name: hand.name, does: hand.does, peer: true, open: openPeer(hand, false)}}, linked...)
 	slices.SortStableFunc(all, func(a, b contender) int { return place(a.name) - place(b.name) })
-	all = append(all, contender{
+	all = append(append(all, byDecoder()...), contender{
 		name: byHandRaw, open: openPeer(hand, true),
 		does: "The row kept as one raw value and parsed again for the two fields, the cheapest way with encoding/json. The others keep a map of raw fields.",
 	})
 	return append(all, floors()...)
+}
+
+// runs reports whether a version of Go can build a contender.
+func (c *contender) runs(goVersion string) bool {
+	return c.since == "" || version.Compare(goVersion, c.since) >= 0
 }
 
 func place(name string) int {
@@ -137,22 +148,26 @@ func byHand(base string, h *http.Client) (doer, error) {
 		h = &http.Client{}
 	}
 	return func(ctx context.Context, method, path string, query *pageQuery, body, out any) error {
-		text, err := encode(body)
-		if err != nil {
-			return err
-		}
-		req, err := http.NewRequestWithContext(ctx, method, base+query.appendTo(path), bytes.NewReader(text))
-		if err != nil {
-			return err
-		}
-		req.SetBasicAuth(token, "")
-		if body != nil {
-			req.Header.Set("Content-Type", "application/json")
-		}
-		res, err := h.Do(req)
+		res, err := send(ctx, h, method, base+query.appendTo(path), body)
 		if err != nil {
 			return err
 		}
 		return answer(res, out)
 	}, nil
+}
+
+func send(ctx context.Context, h *http.Client, method, url string, body any) (*http.Response, error) {
+	text, err := encode(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(token, "")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return h.Do(req)
 }

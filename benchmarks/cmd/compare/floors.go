@@ -46,6 +46,9 @@ func paths(k kind, n int, yield func(path string) error) error {
 	if k == readUser {
 		return times(n, func() error { return yield("/business/me") })
 	}
+	if k == readMissing {
+		return times(n, func() error { return yield("/business/lists/" + listID) })
+	}
 	path := rowsPath
 	if k == readLists {
 		path = "/business/lists"

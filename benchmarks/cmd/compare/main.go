@@ -14,9 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +40,7 @@ func run() error {
 	o := options{log: os.Stderr}
 	only := flag.String("works", "", "only works whose id matches this expression, such as ^W3")
 	among := flag.String("contenders", "", "only contenders whose name matches this expression")
+	toolchains := flag.String("go", supported, "toolchains to build the contenders with, local for the one of this command")
 	out := flag.String("out", "", "the file to write (default ../docs/benchmarks.md for a whole run, else standard output)")
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each; the median counts")
 	flag.Float64Var(&o.scale, "scale", 1, "part of the full size")
@@ -60,6 +59,9 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := o.choose(ctx, *toolchains); err != nil {
+		return err
+	}
 	if err := o.build(ctx, dir); err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if *out == "" && *only == "" && *among == "" && o.scale == 1 {
+	if *out == "" && *only == "" && *among == "" && *toolchains == supported && o.scale == 1 {
 		*out = "../docs/benchmarks.md"
 	}
 	if *out == "" {
@@ -94,26 +96,8 @@ type options struct {
 	works      *regexp.Regexp
 	contenders *regexp.Regexp
 	log        io.Writer
-	binaries   map[string]string // by tag; one that is not there is this binary
-}
-
-// build links each contender into a binary of its own, so that none pays for the size of the others.
-func (o *options) build(ctx context.Context, dir string) error {
-	o.binaries = make(map[string]string)
-	for _, c := range contenders() {
-		tag := c.tag()
-		if o.binaries[tag] != "" || !o.contenders.MatchString(c.name) {
-			continue
-		}
-		fmt.Fprintln(o.log, "building", tag)
-		o.binaries[tag] = filepath.Join(dir, tag)
-		cmd := exec.CommandContext(ctx, "go", "build", "-tags", "only,"+tag, "-o", o.binaries[tag], "example.com/prospectkit/benchmarks/cmd/compare") //nolint:gosec // this program
-		cmd.Stderr = o.log
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("go build, which has to run below benchmarks: %w", err)
-		}
-	}
-	return nil
+	gos        []string          // versions
+	binaries   map[string]string // by version and tag; one that is not there is this binary
 }
 
 // compare measures everything, round by round, so that a slow minute of the machine meets all contenders alike; the order
@@ -133,8 +117,11 @@ func (o *options) compare(ctx context.Context) (*table, error) {
 			}
 			fmt.Fprintf(o.log, "%s round %d, %s: %s\n", time.Since(t.began).Round(time.Second), round+1, w.id, w.title)
 			for turn := range max(1, w.turns) {
-				if err := t.measure(ctx, server, &w, round+turn); err != nil {
-					return nil, err
+				for i := range o.gos { // the first of one turn is the last of the next
+					version := o.gos[(i+round+turn)%len(o.gos)]
+					if err := t.measure(ctx, server, version, &w, round+turn); err != nil {
+						return nil, err
+					}
 				}
 			}
 		}
@@ -146,31 +133,34 @@ func (o *options) compare(ctx context.Context) (*table, error) {
 }
 
 // measure lets all contenders do a work, in an order that changes with the turn.
-func (t *table) measure(ctx context.Context, server string, w *work, turn int) error {
+func (t *table) measure(ctx context.Context, server, version string, w *work, turn int) error {
 	all := contenders()
-	if w.packed && len(t.results[cell{w.id, all[0].name}]) == 0 {
-		if _, err := t.start(ctx, server, w, &all[0]); err != nil { // has the server compress its pages
+	if w.packed && len(t.results[cell{version, w.id, all[0].name}]) == 0 {
+		if _, err := t.start(ctx, server, version, w, &all[0]); err != nil { // has the server compress its pages
 			return err
 		}
 	}
 	for i := range all {
 		c := &all[(i*(1+turn%2*(len(all)-2))+turn*3)%len(all)] // forwards, then backwards, from another one each time
-		if !w.has(c) || !t.contenders.MatchString(c.name) {
+		if !w.has(c) || !t.takes(c, version) {
 			continue
 		}
-		r, err := t.start(ctx, server, w, c)
+		r, err := t.start(ctx, server, version, w, c)
 		if err != nil {
 			return err
 		}
-		t.add(w.id, c.name, r)
+		t.add(cell{version, w.id, c.name}, r)
 	}
 	return t.agree(w)
 }
 
-func (t *table) start(ctx context.Context, server string, w *work, c *contender) (result, error) {
-	r, err := job{Server: server, Work: w.id, Contender: c.name, N: w.size(t.scale)}.start(ctx, t.binaries[c.tag()])
+func (t *table) start(ctx context.Context, server, version string, w *work, c *contender) (result, error) {
+	r, err := job{Server: server, Work: w.id, Contender: c.name, N: w.size(t.scale)}.start(ctx, t.binary(version, c))
 	if err != nil {
-		return r, fmt.Errorf("%s, %s: %w", w.id, c.name, err)
+		return r, fmt.Errorf("%s, %s, %s: %w", version, w.id, c.name, err)
+	}
+	if r.Go != version {
+		return r, fmt.Errorf("%s was built with %s instead of %s", c.name, r.Go, version)
 	}
 	return r, nil
 }
@@ -239,7 +229,7 @@ func (j job) start(ctx context.Context, binary string) (result, error) {
 	return r, json.Unmarshal(out, &r)
 }
 
-type cell struct{ work, contender string }
+type cell struct{ version, work, contender string }
 
 // table is what was measured.
 type table struct {
@@ -251,44 +241,29 @@ type table struct {
 	results map[cell][]result
 }
 
-func (t *table) add(work, contender string, r result) {
-	c := cell{work, contender}
-	t.results[c] = append(t.results[c], r)
-}
+func (t *table) add(c cell, r result) { t.results[c] = append(t.results[c], r) }
 
-// agree demands that all contenders have decoded the same values.
+// agree demands that all contenders have decoded the same values, with every version of Go.
 func (t *table) agree(w *work) error {
 	var first *result
 	all := contenders()
-	for i := range all {
-		rs := t.results[cell{w.id, all[i].name}]
-		if len(rs) == 0 || all[i].floor {
-			continue
-		}
-		last := &rs[len(rs)-1]
-		if first == nil {
-			first = last
-		}
-		if last.N != first.N || last.Sum != first.Sum {
-			return fmt.Errorf("%s: %s has read other values than the others", w.id, all[i].name)
-		}
-		if last.N == 0 {
-			return errors.New(w.id + ": nothing was read")
+	for _, v := range t.views() {
+		for i := range all {
+			rs := v.of(w, all[i].name)
+			if len(rs) == 0 || all[i].floor {
+				continue
+			}
+			last := &rs[len(rs)-1]
+			if first == nil {
+				first = last
+			}
+			if last.N != first.N || last.Sum != first.Sum || last.All != first.All {
+				return fmt.Errorf("%s, %s: %s has read other values than the others", v.version, w.id, all[i].name)
+			}
+			if last.N == 0 {
+				return errors.New(w.id + ": nothing was read")
+			}
 		}
 	}
 	return nil
-}
-
-// median takes one figure from the results of a cell; ok says whether there is any.
-func (t *table) median(w *work, contender string, figure metric) (value float64, ok bool) {
-	rs := t.results[cell{w.id, contender}]
-	if len(rs) == 0 {
-		return 0, false
-	}
-	figures := make([]float64, len(rs))
-	for i, r := range rs {
-		figures[i] = figure(r)
-	}
-	slices.Sort(figures)
-	return (figures[(len(figures)-1)/2] + figures[len(figures)/2]) / 2, true
 }

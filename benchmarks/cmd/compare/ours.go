@@ -91,8 +91,22 @@ func (p *prospector) do(ctx context.Context, k kind, n int, s *sum) error {
 		return each(search, func(f *prospectkit.Profile) {
 			s.profile(&profile{f.FirstName, f.LastName, f.JobTitle, f.CompanyName, f.SocialURL})
 		})
+	default:
+		t, err := k.rowType()
+		if err != nil {
+			return err
+		}
+		return t.(oursReader).ours(ctx, p, s) //nolint:forcetypeassert // all are rows
 	}
-	return fmt.Errorf("no such kind: %d", k)
+}
+
+// oursReader is what a row type is, too, where prospectkit is linked.
+type oursReader interface {
+	ours(ctx context.Context, p *prospector, s *sum) error
+}
+
+func (r rows[T]) ours(ctx context.Context, p *prospector, s *sum) error {
+	return each(prospectkit.RowsOf[T](ctx, p.client.Lists, richListID, prospectkit.RowsParams{}, p.rows...), func(row *T) { r.sum(s, row) })
 }
 
 func (p *prospector) open(ctx context.Context, s *sum) error {

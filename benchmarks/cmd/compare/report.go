@@ -20,23 +20,32 @@ func rss(r result) float64    { return float64(r.PeakRSS) }
 func (t *table) report() string {
 	var b strings.Builder
 	b.WriteString(intro)
-	fmt.Fprintf(&b, "Measured on %s: %s; %d rounds, scale %g, %s.\n\n",
-		t.began.UTC().Format("2 January 2006"), machine(), t.rounds, t.scale, t.took.Round(time.Second))
+	fmt.Fprintf(&b, "Measured on %s: %s, contenders built with %s; %d rounds, scale %g, %s.\n\n",
+		t.began.UTC().Format("2 January 2006"), machine(), strings.Join(t.gos, " and "), t.rounds, t.scale, t.took.Round(time.Second))
 	b.WriteString(t.warning())
-	t.writeRatios(&b, "Wall time", wall)
-	t.writeRatios(&b, "CPU time of the client", cpu)
-	for _, w := range t.measured() {
-		fmt.Fprintf(&b, "- %s: %s\n", w.id, w.title)
+	t.writeGoals(&b)
+	t.writeRows(&b)
+	b.WriteString("## Works\n\nIn brackets: how often each contender has done it with each version of Go, which is how many measurements a median is of.\n\n")
+	for _, w := range works() {
+		if n := t.times(&w); n > 0 {
+			fmt.Fprintf(&b, "- %s: %s (%d)\n", w.id, w.title, n)
+		}
 	}
 	b.WriteString("\n")
-	t.writeGoals(&b)
+	for _, v := range t.views() {
+		v.writeRatios(&b, "Wall time", wall)
+		v.writeRatios(&b, "CPU time of the client", cpu)
+	}
 	b.WriteString(aboutContenders)
 	for _, c := range contenders() {
-		fmt.Fprintf(&b, "- **%s**%s: %s\n", c.name, version(c.module), c.does)
+		fmt.Fprintf(&b, "- **%s**%s: %s\n", c.name, release(c.module), c.does)
 	}
 	b.WriteString(aboutFigures)
-	for _, w := range works() {
-		t.writeWork(&b, &w)
+	for _, w := range t.measured() {
+		fmt.Fprintf(&b, "### %s: %s\n\n", w.id, w.title)
+		for _, v := range t.views() {
+			v.writeWork(&b, &w)
+		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -45,8 +54,8 @@ const intro = `# Benchmarks
 
 This file is written by ` + "`go run ./cmd/compare`" + ` in [benchmarks](../benchmarks/README.md). It compares prospectkit with the request
 machinery of other Go SDKs, on the same bytes from a server in a process of its own on the same machine. Each measurement is a new
-process; contenders take turns, and the median counts. **Trust the ratios, not the figures**: on a shared machine they vary by some
-percent from run to run, and the server takes its part of the same cores.
+process; contenders take turns, figures are medians, and a ratio is the median of the ratios of single turns. **Trust the ratios, not the
+figures**: on a shared machine they vary by some percent from run to run, and the server takes its part of the same cores.
 
 The service allows at most 120 requests a minute and surface, so no workspace keeps a core busy. What a user feels first is how many
 requests the work needs and how much latency is overlapped (W7); what decoding costs decides on small machines and with many
@@ -57,7 +66,7 @@ workspaces in one process.
 const aboutContenders = `## What each does and does not do
 
 All decode into the same structs and are asked in the way that their documentation shows for requests of one's own. Each uses its own
-default transport, except in W6T. Answers come compressed in W3Z only, for all. All that goes by encoding/json matches keys without regard to
+default transport, except in W6T, where all have one tuned alike, and in the row types, where it ends in the service. Answers come compressed in W3Z only, for all. All that goes by encoding/json matches keys without regard to
 case, takes the last of two equal keys, and replaces invalid UTF-8 in silence.
 
 `
@@ -72,18 +81,10 @@ this contender alone.
 
 `
 
-// measured lists the works that there are figures of.
-func (t *table) measured() []work {
-	return slices.DeleteFunc(works(), func(w work) bool {
-		_, ok := t.median(&w, byHandName, wall)
-		return !ok
-	})
-}
-
 // writeRatios compares all in one table, works as columns.
-func (t *table) writeRatios(b *strings.Builder, title string, time metric) {
-	fmt.Fprintf(b, "## %s, ratios to by hand\n\nAbove 1 is better than net/http and encoding/json by hand.\n\n|", title)
-	columns := t.measured()
+func (v *view) writeRatios(b *strings.Builder, title string, time metric) {
+	fmt.Fprintf(b, "## %s with %s, ratios to by hand\n\nAbove 1 is better than net/http and encoding/json by hand.\n\n|", title, v.version)
+	columns := v.measured()
 	for _, w := range columns {
 		b.WriteString(" | " + w.id)
 	}
@@ -91,7 +92,7 @@ func (t *table) writeRatios(b *strings.Builder, title string, time metric) {
 	for _, c := range contenders() {
 		line, found := "| "+bold(c.name), false
 		for _, w := range columns {
-			ratio, ok := t.ratio(&w, c.name, byHandName, time)
+			ratio, ok := v.ratio(&w, c.name, byHandName, time)
 			found = found || ok
 			line += " | " + ratioText(ratio, ok)
 		}
@@ -129,64 +130,33 @@ func ratioText(ratio float64, ok bool) string {
 	return fmt.Sprintf("%.2f", ratio)
 }
 
-// ratio is how many times faster a contender is than another one.
-func (t *table) ratio(w *work, contender, other string, time metric) (float64, bool) {
-	mine, ok := t.median(w, contender, time)
-	theirs, known := t.median(w, other, time)
-	return theirs / mine, ok && known
-}
-
-// best is the fastest other client, by hand apart.
-func (t *table) best(w *work, time metric, but ...string) string {
-	name, least := "", 0.0
-	for _, c := range contenders() {
-		if !c.peer || c.name == byHandName || slices.Contains(but, c.name) {
-			continue
-		}
-		if m, ok := t.median(w, c.name, time); ok && (name == "" || m < least) {
-			name, least = c.name, m
-		}
-	}
-	return name
-}
-
 // writeWork is the section of one work.
-func (t *table) writeWork(b *strings.Builder, w *work) {
+func (v *view) writeWork(b *strings.Builder, w *work) {
 	var lines []string
 	for _, c := range contenders() {
-		wallTime, ok := t.median(w, c.name, wall)
+		wallTime, ok := v.median(w, c.name, wall)
 		if !ok {
 			continue
 		}
-		n := float64(w.units(w.size(t.scale)))
-		get := func(f metric) float64 { v, _ := t.median(w, c.name, f); return v }
-		ratio, known := t.ratio(w, c.name, byHandName, wall)
+		n := v.units(w)
+		get := func(f metric) float64 { m, _ := v.median(w, c.name, f); return m }
+		ratio, known := v.ratio(w, c.name, byHandName, wall)
 		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |", bold(c.name), ratioText(ratio, known),
-			ratioText(t.ratio(w, c.name, byHandName, cpu)), duration(wallTime/n), duration(get(cpu)/n), decimals(get(allocs)/n), decimals(get(size)/n), decimals(get(rss)/(1<<20))+t.remark(w, &c)))
+			ratioText(v.ratio(w, c.name, byHandName, cpu)), duration(wallTime/n), duration(get(cpu)/n), decimals(get(allocs)/n), decimals(get(size)/n), decimals(get(rss)/(1<<20))+v.remark(w, &c)))
 	}
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "### %s: %s\n\n| | Wall ratio | CPU ratio | Wall a %s | CPU a %s | Allocations | Bytes | Peak RSS, MiB |\n|---|---:|---:|---:|---:|---:|---:|---:|\n%s\n\n",
-		w.id, w.title, w.unit, w.unit, strings.Join(lines, "\n"))
+	fmt.Fprintf(b, "| %s | Wall ratio | CPU ratio | Wall a %s | CPU a %s | Allocations | Bytes | Peak RSS, MiB |\n|---|---:|---:|---:|---:|---:|---:|---:|\n%s\n\n",
+		v.version, w.unit, w.unit, strings.Join(lines, "\n"))
 }
 
 // remark says who lost the code of an error.
-func (t *table) remark(w *work, c *contender) string {
-	if slices.Contains(t.losers(w), c.name) {
+func (v *view) remark(w *work, c *contender) string {
+	if slices.Contains(v.losers(w), c.name) {
 		return " (code lost)"
 	}
 	return ""
-}
-
-// losers are the contenders that do not hand over the code of an error.
-func (t *table) losers(w *work) (names []string) {
-	for _, c := range contenders() {
-		if rs := t.results[cell{w.id, c.name}]; w.kind == readMissing && len(rs) > 0 && rs[0].Code == "" {
-			names = append(names, c.name)
-		}
-	}
-	return names
 }
 
 func duration(ns float64) string {
@@ -217,11 +187,11 @@ func machine() string {
 			model = strings.TrimSpace(strings.TrimLeft(line, " \t:"))
 		}
 	}
-	return fmt.Sprintf("%s, %d cores, %s/%s, %s", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return fmt.Sprintf("%s, %d cores, %s/%s", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version tells which release of a module is linked into this binary.
-func version(module string) string {
+// release tells which release of a module is linked into this binary.
+func release(module string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || module == "" {
 		return ""

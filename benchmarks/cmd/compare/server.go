@@ -45,28 +45,26 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: newService(), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: newService(rowsPerPage), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
 	fmt.Println("http://" + listener.Addr().String())
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }
 
-// service answers from pages that were rendered before: for each request it copies one and patches the ids, so that no two rows
+// service answers from pages that were rendered once: for each request it copies one and patches the ids, so that no two rows
 // of a collection are the same. Compressed answers are kept.
 type service struct {
-	lists, contacts, profiles template
-	buffers                   sync.Pool
-	packed                    sync.Map // by URL
+	lists, contacts, profiles, rich func() *template // rendered when they are first asked for
+	buffers                         sync.Pool
+	packed                          sync.Map // by URL
 }
 
-func newService() *service {
-	r := rand.New(rand.NewPCG(1, 2))
+// newService takes how many elements a page of lists or rows has. A page of profiles has a tenth.
+func newService(perPage int) *service {
 	return &service{
-		lists:    render(rowsPerPage, func(i int) any { return wireList(r, i) }),
-		contacts: render(rowsPerPage, func(i int) any { return wireContact(r, i) }),
-		profiles: render(profilesPerPage, func(int) any { return wireProfile(r) }),
-		buffers:  sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		lists: render(perPage, wireList), contacts: render(perPage, wireContact), profiles: render(perPage/10, wireProfile), rich: render(perPage, newRich),
+		buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
 	}
 }
 
@@ -91,10 +89,13 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body.WriteString(meBody)
 	case strings.HasSuffix(path, "/business/lists"):
 		body.WriteString(`{"data":`)
-		s.lists.writePage(body, number, pages)
+		s.lists().writePage(body, number, pages)
 	case strings.HasSuffix(path, "/"+listID+"/rows"):
 		body.WriteString(`{"entityType":"contactList","data":`)
-		s.contacts.writePage(body, number, pages)
+		s.contacts().writePage(body, number, pages)
+	case strings.HasSuffix(path, "/"+richListID+"/rows"):
+		body.WriteString(`{"entityType":"contactList","data":`)
+		s.rich().writePage(body, number, pages)
 	case strings.HasSuffix(path, "/business/prospects/search"):
 		s.search(body, r.Body, pages)
 	default:
@@ -134,7 +135,7 @@ func (s *service) search(out *bytes.Buffer, in io.Reader, pages int) {
 	number, _ := strconv.Atoi(strings.TrimPrefix(query.ScrollToken, "after-"))
 	number++
 	out.WriteString(`{"profiles":`)
-	s.profiles.write(out, number)
+	s.profiles().write(out, number)
 	if number < pages {
 		fmt.Fprintf(out, `,"scrollToken":"after-%06d"`, number)
 	}
@@ -150,16 +151,24 @@ type template struct {
 
 const noID = "000000000000000000000000"
 
-func render(n int, element func(i int) any) template {
-	elements := make([]any, n)
-	for i := range elements {
-		elements[i] = element(i)
-	}
+// render makes a page, the same in every process.
+func render(n int, element func(r *rand.Rand, i int) any) func() *template {
+	return sync.OnceValue(func() *template {
+		r := rand.New(rand.NewPCG(1, 2))
+		elements := make([]any, n)
+		for i := range elements {
+			elements[i] = element(r, i)
+		}
+		return newTemplate(elements)
+	})
+}
+
+func newTemplate(elements []any) *template {
 	text, err := json.Marshal(elements)
 	if err != nil {
 		panic(err) // of constants
 	}
-	t := template{n: n, text: text}
+	t := &template{n: len(elements), text: text}
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(noID))
 		if next < 0 {
@@ -234,7 +243,8 @@ func wireList(r *rand.Rand, i int) any {
 	}
 }
 
-func wireProfile(r *rand.Rand) any {
+// wireProfile has the id in its address, because a search that shows the same profiles again is given up.
+func wireProfile(r *rand.Rand, _ int) any {
 	first, last := firstName(r), lastName(r)
 	return struct {
 		profile
@@ -242,7 +252,7 @@ func wireProfile(r *rand.Rand) any {
 		Location  string `json:"location"`
 		Headcount int    `json:"headcount"`
 	}{
-		profile{first, last, jobTitle(r), companyName(r), fmt.Sprintf("https://social.example/in/%s-%d", strings.ToLower(first), r.IntN(1e6))},
+		profile{first, last, jobTitle(r), companyName(r), "https://social.example/in/" + strings.ToLower(first) + "-" + noID},
 		pick(r, "Berlin, Germany", "Austin, Texas", "São Paulo, Brazil"), r.IntN(9000),
 	}
 }

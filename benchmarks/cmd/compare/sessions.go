@@ -20,6 +20,7 @@ const (
 	readRaw                      // nothing typed, everything kept and two read
 	readDeep                     // typed, with fields of objects inside
 	readProfiles
+	readRows // the first of rowTypes; the others follow
 )
 
 // A session is a contender's open client.
@@ -70,8 +71,21 @@ func (c *sdk) do(ctx context.Context, k kind, n int, s *sum) error {
 		return c.untyped(ctx, s)
 	case readProfiles:
 		return c.profiles(ctx, s)
+	default:
+		t, err := k.rowType()
+		if err != nil {
+			return err
+		}
+		return t.peer(ctx, c, s)
 	}
-	return fmt.Errorf("no such kind: %d", k)
+}
+
+func (k kind) rowType() (rowType, error) {
+	all := rowTypes()
+	if k < readRows || int(k-readRows) >= len(all) {
+		return nil, fmt.Errorf("no such kind: %d", k)
+	}
+	return all[k-readRows], nil
 }
 
 const rowsPath = "/business/lists/" + listID + "/rows"

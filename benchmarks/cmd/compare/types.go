@@ -167,6 +167,8 @@ type sum struct {
 	code  string // of the error that W5 is about
 	n     int
 	value uint64
+	all   bool   // rows are summed up in all their values, and needs is counted
+	needs uint64 // allocations that the values cannot do without
 }
 
 func (s *sum) text(parts ...string) {

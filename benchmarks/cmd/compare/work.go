@@ -24,6 +24,7 @@ type work struct {
 	once    bool // one round only, because it is long
 	turns   int  // measurements in each round, for those that are short and therefore vary; 0: one
 	packed  bool // answers are compressed
+	inside  bool // the service answers in the same process, without a socket
 	only    []string
 	extra   []string // contenders besides prospectkit and its peers
 }
@@ -31,8 +32,8 @@ type work struct {
 const threads = 64
 
 func works() []work {
-	all := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan", observed}
-	return []work{
+	all := []string{"raw TCP", "body to nowhere", "json.Valid", "own scan", observed, bySonicName, byJSONv2Name}
+	list := []work{
 		{id: "W1", title: "One small GET, again and again", kind: readUser, unit: "call", n: 1500, turns: 10, extra: []string{"raw TCP", "body to nowhere", observed}},
 		{id: "W2", title: "100,000 lists, 1,000 a page", kind: readLists, unit: "list", n: 100, perUnit: rowsPerPage, turns: 3, extra: all},
 		{id: "W3", title: "100,000 contact rows, 1,000 a page, 20 fields typed", kind: readContacts, unit: "row", n: 100, perUnit: rowsPerPage, turns: 2, extra: all},
@@ -42,7 +43,7 @@ func works() []work {
 		},
 		{
 			id: "W3N", title: "100,000 rows into a struct with objects inside", kind: readDeep, unit: "row", n: 100,
-			perUnit: rowsPerPage, only: []string{byHandName, ours},
+			perUnit: rowsPerPage, only: []string{byHandName, bySonicName, byJSONv2Name, ours},
 		},
 		{
 			id: "W3R", title: "100,000 rows, nothing typed, everything kept and two fields read", kind: readRaw, unit: "row", n: 100,
@@ -56,8 +57,8 @@ func works() []work {
 			id: "W3Z", title: "50,000 contact rows in compressed pages, 20 fields typed", kind: readContacts, unit: "row", n: 50, perUnit: rowsPerPage,
 			packed: true,
 		},
-		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage, turns: 4},
-		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 1500, turns: 10, extra: []string{observed}},
+		{id: "W4", title: "100,000 profiles by scroll token, 100 a page", kind: readProfiles, unit: "profile", n: 1000, perUnit: profilesPerPage, turns: 4, extra: []string{bySonicName, byJSONv2Name}},
+		{id: "W5", title: "404 to a typed error", kind: readMissing, unit: "call", n: 1500, turns: 10, extra: []string{"body to nowhere", observed}},
 		{id: "W6", title: "64 goroutines, small GETs, each contender's default transport", kind: readUser, unit: "call", n: 8000, turns: 6, threads: threads},
 		{id: "W6T", title: "The same with one tuned transport for all", kind: readUser, unit: "call", n: 8000, turns: 6, threads: threads, tuned: true},
 		{
@@ -65,7 +66,25 @@ func works() []work {
 			extra: []string{"raw TCP", "body to nowhere", prefetching(1), prefetching(2), prefetching(4), prefetching(8)},
 		},
 	}
+	for i, t := range rowTypes() {
+		letter, title := t.about()
+		w := work{
+			id: rowsID + letter, title: title, kind: readRows + kind(i), unit: "row", n: 30, perUnit: rowsPerPage, turns: 2, inside: true,
+			extra: []string{bySonicName, byJSONv2Name},
+		}
+		list = append(list, w)
+		w.id, w.title, w.inside, w.turns = w.id+overSocket, w.title+", over a socket", false, 1
+		w.only, w.extra = []string{byHandName, ours}, nil
+		list = append(list, w)
+	}
+	return list
 }
+
+// The works of the row types: W8A in one process, W8As over a socket.
+const (
+	rowsID     = "W8"
+	overSocket = "s"
+)
 
 // has reports whether a contender takes part.
 func (w *work) has(c *contender) bool {
@@ -81,8 +100,11 @@ func (w *work) size(scale float64) int { return max(2, int(math.Round(float64(w.
 // units is what figures are divided by.
 func (w *work) units(n int) int { return n * max(1, w.perUnit) }
 
-// transport is the one that all share, or nil.
-func (w *work) transport() *http.Client {
+// transport is the one that all use, or nil for each contender's own.
+func (w *work) transport(perPage int) *http.Client {
+	if w.inside {
+		return newInProcess(perPage)
+	}
 	if !w.tuned {
 		return nil
 	}
