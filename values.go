@@ -87,9 +87,12 @@ func (o Object) Get(path string) (Object, bool) {
 
 // element returns the value at a position in an array.
 func element(raw []byte, position string) (value []byte, ok bool) {
-	n, err := strconv.ParseUint(position, 10, 31)
 	c := jsonscan.New(raw)
-	if err != nil || !c.Is('[') {
+	if !c.Is('[') {
+		return nil, false
+	}
+	n, err := strconv.ParseUint(position, 10, 31)
+	if err != nil {
 		return nil, false
 	}
 	c.Array()
