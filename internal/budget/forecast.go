@@ -42,11 +42,15 @@ func (s *State) perMinute() float64 {
 	return mostTold
 }
 
-// cover is what the figures will allow once all who are under way are back: likely, those that were complete when the lowest
-// figure came are in it.
+// cover is what the figures will allow once all who are under way are back. Answers that overlap arrive in any order, and each alone
+// leaves open how many of those under way it counted. The total that was proved before, less what others were seen to take, bounds that.
 func (s *State) cover() float64 {
-	f := &s.Figures
-	return float64(f.Remaining + max(f.Known, f.Mark) - s.Dispatched)
+	f, o := &s.Figures, &s.Others
+	total := f.Remaining + max(f.Known, f.Mark)
+	if f.Window == Minute {
+		total = max(total, min(o.Low-o.Seen, o.High))
+	}
+	return float64(total - s.Dispatched)
 }
 
 // served is when the minutes that reset from then on have served n others, with so much room in the first of them.
@@ -90,7 +94,7 @@ func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant)
 	if gap := s.gap(now); gap > 0 {
 		opens = max(opens, s.PacedUntil) + Instant(n)*gap
 	}
-	if n < room-s.reserve(p) || !s.Others.slides() {
+	if n < room-s.reserve(p) || s.Others.Slides == 0 { // a single sighting makes it likely, though it lets nobody go
 		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, trip))
 	}
 	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
