@@ -68,6 +68,7 @@ func TestToldWaitsAreTrue(t *testing.T) {
 		{"alone, sliding", 1, 50 * time.Millisecond, 500, sliding, 0},
 		{"eight, sliding", 8, 50 * time.Millisecond, 500, sliding, 0},
 		{"fifty, sliding", 50, 50 * time.Millisecond, 500, sliding, 0},
+		{"two hundred, sliding", 200, 50 * time.Millisecond, 900, sliding, 0},
 		{"with a teammate", 1, 50 * time.Millisecond, 300, nil, 1},
 		{"with a teammate, sliding", 1, 50 * time.Millisecond, 300, sliding, 1},
 	} {

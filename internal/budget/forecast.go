@@ -117,7 +117,8 @@ func (s *State) soonest(now Instant, p Priority) Instant {
 func (s *State) slid(now Instant, n int64) Instant {
 	l, limit := &s.Ledgers[Minute], s.Limits[Minute].Max
 	over := l.Sum + s.underWay() + 1 + n - limit
-	return max(now, l.roomAt(over, minute)) + Instant(max(0, over-l.Sum)/max(1, limit))*minute
+	rounds := max(0, over-1) / max(1, limit) // of the whole minute, before the part of one that is left
+	return max(now, l.roomAt(over-rounds*limit, minute)) + Instant(rounds)*minute
 }
 
 // Earliest is the first moment at which a request could be let go with so many ahead of it, if all goes well: others take

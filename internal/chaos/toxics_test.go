@@ -50,6 +50,7 @@ const (
 // TestToxics makes a thousand creations, and reads in between, through each trouble. Whatever the client claims about a creation
 // has to agree with the journal of the service, and nothing may be left behind.
 func TestToxics(t *testing.T) {
+	before := leftBehind() // net/http's own, of the test of its deadlock
 	for _, tc := range trouble {
 		t.Run(tc.name, func(t *testing.T) {
 			func() {
@@ -60,7 +61,7 @@ func TestToxics(t *testing.T) {
 				doubts := stage.judge(t)
 				require.Equal(t, tc.cuts, doubts > callsEach/20, "%d creations in doubt", doubts)
 			}()
-			require.Eventually(t, func() bool { return leftBehind() == 0 }, 10*time.Second, 20*time.Millisecond,
+			require.Eventually(t, func() bool { return leftBehind() <= before }, 10*time.Second, 20*time.Millisecond,
 				"goroutines of the client or its connections are left behind")
 		})
 	}
