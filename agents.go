@@ -161,7 +161,7 @@ func (s *AgentsService) listing() listing[Agent] {
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	return do[Agent](ctx, s.client, op.AgentsGet, request{
-		ids: []string{agentID}, proof: func(a any) bool { return a.(*Agent).ID != "" },
+		ids: []string{agentID}, proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
 	}, opts)
 }
 

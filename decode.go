@@ -167,7 +167,7 @@ func pageWith[T any](items []T, kind ListKind, t *totals) *Page[T] {
 type headersSeen struct {
 	on      sync.Map    // of *pool: the surfaces whose successes have come with them
 	any     atomic.Bool // there is such a surface
-	dropped atomic.Bool // a success that was surely the service's has come without them: something in between drops them
+	dropped atomic.Bool // a success of a documented shape has come without them: something in between drops them
 }
 
 func (h *headersSeen) learn(p *pool) {
@@ -202,7 +202,7 @@ func (c *call) accept(a *attempt, resp *http.Response, now time.Time) error {
 		seen.learn(c.pool)
 		return nil
 	case proved:
-		if !seen.dropped.Load() {
+		if c.op.Shape == op.Typed && !seen.dropped.Load() { // an id or an array, which a partial shape shows, an error page may have
 			seen.dropped.Store(true)
 		}
 		return nil

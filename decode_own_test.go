@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,6 +174,31 @@ func TestStrangersWhereTheHeadersAreDropped(t *testing.T) {
 		requireUnknown(t, err)
 		_, err = client.Lists.AddContacts(t.Context(), listID, prospectkit.Fields{"contacts": "x"})
 		require.NoError(t, err, "the service's")
+	}
+}
+
+// What passes for a read teaches nothing if an error page may look like it: an id of anything, an array of anything.
+func TestStrangersTeachNothing(t *testing.T) {
+	for _, tc := range [][2]string{
+		{"lists.get", `{"id":"gw-1","message":"unavailable"}`},
+		{"lists.get", `{"list":{"id":"gw-1"}}`},
+		{"lists.rows", `{"data":[{"message":"unavailable"}]}`},
+		{"agents.get", `{"id":"gw-1","message":"unavailable"}`},
+		{"agents.list", `{"agents":[{"message":"unavailable"}]}`},
+		{"agents.list", `[{"message":"unavailable"}]`},
+		{"agents.list", `{"data":[]}`},
+		{"search.prospects", `{"profiles":[]}`},
+		{"agents.activate", `{"id":"` + draftID + `"}`},
+	} {
+		client := newClient(t, always(200, tc[1], append([]string{"Content-Type", "application/json"}, bare...)...), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := everyCall[tc[0]](t.Context(), client)
+		if strings.HasSuffix(tc[0], ".get") {
+			require.ErrorContains(t, err, "nothing shows that the success is the service's", "it is not the record that was asked for")
+		} else {
+			require.NoError(t, err)
+		}
+		_, err = client.Lists.AddContacts(t.Context(), listID, prospectkit.Fields{"contacts": "x"})
+		requireUnknown(t, err)
 	}
 }
 

@@ -154,8 +154,11 @@ func (e *ensuring) older(list *List, info Info) bool {
 	case e.doubt != nil:
 		return list.CreatedAt.Before(earliest(e.doubt.SentAt, info))
 	}
-	now, _ := serverClock(info)
-	return list.CreatedAt.Before(now.Add(-since(e.began) - aMoment))
+	now, off := serverClock(info)
+	if off == clocksDiffer {
+		off = aMoment
+	}
+	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
 }
 
 // lost finds a list that was surely created, but whose answer could not be read.

@@ -169,7 +169,9 @@ const IncludeColumns ListInclude = "columns"
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do[List](ctx, s.client, op.ListsGet, request{ids: []string{listID}, query: p}, opts)
+	return do[List](ctx, s.client, op.ListsGet, request{
+		ids: []string{listID}, query: p, proof: func(l any) bool { return sameID(l.(*List).ID, listID) },
+	}, opts)
 }
 
 // Move puts a list into a folder. The same call again leaves the same state, but it is sent once all the same, because a
