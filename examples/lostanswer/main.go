@@ -52,10 +52,11 @@ func run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if !got.Created {
+		switch {
+		case got.Created:
+		case got.Certain:
 			return fmt.Errorf("%q was there before", got.List.Name)
-		}
-		if !got.Certain {
+		default: // found after a lost response: most likely made by this call
 			resolved++
 		}
 	}

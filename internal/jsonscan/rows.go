@@ -25,8 +25,11 @@ func (*Exact[T]) valueType() reflect.Type { return reflect.TypeFor[T]() }
 var (
 	idType    = reflect.TypeFor[ID]()
 	indexType = reflect.TypeFor[Index]()
-	exactType = reflect.TypeFor[interface{ valueType() reflect.Type }]()
+	exactType = reflect.TypeFor[exactly]()
 )
+
+// exactly is what every [Exact] is.
+type exactly interface{ valueType() reflect.Type }
 
 // MisfitError says that an object does not fit the type that it was to be read into.
 type MisfitError struct {
@@ -91,7 +94,9 @@ func (d *decoder) index(start, length int) Index {
 
 // exactly plans an [Exact], whose value has a plan of its own.
 func (b *builder) exactly(t reflect.Type) reader {
+	value, _ := reflect.TypeAssert[exactly](reflect.New(t))
 	f, _ := t.FieldByName("Value")
+	f.Type = value.valueType()
 	inner, slot := planOf(f.Type, exact), b.learner()
 	return func(d *decoder, p unsafe.Pointer) bool {
 		if !d.object() {
