@@ -195,13 +195,13 @@ func (c *call) accept(a *attempt, resp *http.Response, now time.Time) error {
 	err := c.decoder.decode(*a.body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.decoder.proved()
 	switch {
-	case !proved && enveloped(*a.body):
+	case !(proved && c.op.Class == op.Read) && enveloped(*a.body): // a record that was asked for may tell of an error
 		err = errEnveloped
 	case err != nil:
 	case a.rated:
 		seen.learn(c.pool)
 		return nil
-	case proved:
+	case proved && (c.op.Class == op.Read || plausible(*a.body)):
 		if c.op.Shape == op.Typed && !seen.dropped.Load() { // an id or an array, which a partial shape shows, an error page may have
 			seen.dropped.Store(true)
 		}

@@ -148,6 +148,27 @@ func TestStrangersSucceedInNothing(t *testing.T) {
 	})
 }
 
+// An error that repeats what was sent is a success of no call that changes or costs something; an envelope is none even with the headers.
+func TestErrorsThatRepeatWhatWasSent(t *testing.T) {
+	const sent = `"id":"` + draftID + `","list":{"id":"` + listID + `","name":"Q1"},"agent":{"id":"` + draftID + `","name":"Heads"},` +
+		`"campaignId":"` + campaignID + `","stepId":"` + stepID + `","crm":"crm-1","listIds":[],"fact":{"id":"` + factID + `"},"profiles":[]`
+	for fault, headers := range map[string][]string{
+		`"unavailable"`:                  bare,
+		`{"message":"unavailable"}`:      bare,
+		`{"code":"GATEWAY"}`:             nil,
+		`{"code":"UPSTREAM_UNAVAILABLE"}`: bare,
+	} {
+		for name := range shown {
+			body := `{"error":` + fault + `,` + sent + `}`
+			_, err := everyCall[name](t.Context(), newClient(t, always(200, body, headers...), prospectkit.WithRetry(prospectkit.NoRetry)))
+			requireUnknown(t, err)
+			var seen *prospectkit.Error
+			require.ErrorAs(t, err, &seen)
+			require.Equal(t, body, seen.Body, "one can see who has answered")
+		}
+	}
+}
+
 // A client that has learnt that the headers are dropped still believes no error page.
 func TestStrangersWhereTheHeadersAreDropped(t *testing.T) {
 	for _, tc := range [][2]string{
