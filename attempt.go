@@ -20,14 +20,14 @@ import (
 
 // Attempt is one try of a call, as errors, [Info] and observers report it. It holds no key, no id, query or URL of the call, and nothing
 // of the response but a Code, which is anything of at most 64 bytes if it is not [Code.Known]. The text of Err leaves out what
-// net/http quotes of a response that it cannot read; errors.Is and errors.As look into the original.
+// net/http quotes of a response that it cannot read; errors.Is and errors.As look into the original. As JSON it has no Err.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
 	Status   int           // 0 when no answer arrived
 	Code     Code          // of an error answer
 	Evidence Evidence      // what is known about delivery
-	Err      error         // why there was no usable answer
+	Err      error         `json:"-"` // why there was no usable answer
 	Wait     time.Duration // before the next attempt
 }
 

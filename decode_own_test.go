@@ -153,9 +153,9 @@ func TestErrorsThatRepeatWhatWasSent(t *testing.T) {
 	const sent = `"id":"` + draftID + `","list":{"id":"` + listID + `","name":"Q1"},"agent":{"id":"` + draftID + `","name":"Heads"},` +
 		`"campaignId":"` + campaignID + `","stepId":"` + stepID + `","crm":"crm-1","listIds":[],"fact":{"id":"` + factID + `"},"profiles":[]`
 	for fault, headers := range map[string][]string{
-		`"unavailable"`:                  bare,
-		`{"message":"unavailable"}`:      bare,
-		`{"code":"GATEWAY"}`:             nil,
+		`"unavailable"`:                   bare,
+		`{"message":"unavailable"}`:       bare,
+		`{"code":"GATEWAY"}`:              nil,
 		`{"code":"UPSTREAM_UNAVAILABLE"}`: bare,
 	} {
 		for name := range shown {

@@ -372,17 +372,18 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 	r, err := zero.Resolve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-	require.Contains(t, r.Note, "not made by a call of this process")
-	require.Contains(t, r.Note, "nothing that the service shows")
+	require.Equal(t, "this error was not made by a call of this process, so it cannot look", r.Note, "nobody knows what the service shows of it")
 
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
-		doubt.Attempts = nil // their causes are errors, which JSON cannot hold
 		text, err := json.Marshal(doubt)
 		require.NoError(t, err)
 		var back prospectkit.OutcomeUnknownError
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.ErrorContains(t, &back, "lists.create: outcome unknown")
+		require.Len(t, back.Attempts, 1)
+		require.Equal(t, prospectkit.EvidenceSent, back.Attempts[0].Evidence)
+		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
 		r, err := back.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)

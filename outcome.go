@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -174,12 +175,13 @@ func (e *OutcomeUnknownError) note() string {
 	if o == nil {
 		o, _ = op.ByName(e.Op)
 	}
-	note := "nothing that the service shows would tell"
-	if o != nil && o.Verify != "" {
-		note = o.Verify
+	const stranger = "this error was not made by a call of this process, so it cannot look"
+	if o == nil {
+		return stranger
 	}
+	note := cmp.Or(o.Verify, "nothing that the service shows would tell")
 	if e.op == nil {
-		return "this error was not made by a call of this process, so it cannot look; what tells: " + note
+		return stranger + "; what tells: " + note
 	}
 	return note
 }
