@@ -177,6 +177,13 @@ func (h *headersSeen) learn(p *pool) {
 	}
 }
 
+// lost notes that a success has come without them. Reads need them no longer, until they come again.
+func (h *headersSeen) lost() {
+	if h.dropped.Store(true); h.any.Load() {
+		h.on.Clear()
+	}
+}
+
 func (h *headersSeen) has(p *pool) bool {
 	_, ok := h.on.Load(p)
 	return ok
@@ -202,8 +209,8 @@ func (c *call) accept(a *attempt, resp *http.Response, now time.Time) error {
 		seen.learn(c.pool)
 		return nil
 	case proved && (c.op.Class == op.Read || plausible(*a.body)):
-		if c.op.Shape == op.Typed && !seen.dropped.Load() { // an id or an array, which a partial shape shows, an error page may have
-			seen.dropped.Store(true)
+		if c.op.Shape == op.Typed { // an id or an array, which a partial shape shows, an error page may have
+			seen.lost()
 		}
 		return nil
 	case c.op.Class == op.Read && c.op.Shape == op.Raw && !seen.has(c.pool) && plausible(*a.body):

@@ -148,6 +148,32 @@ func TestStrangersSucceedInNothing(t *testing.T) {
 	})
 }
 
+// Where a proxy begins to drop the headers, a response that proves itself makes reads pass again. What changes or costs something stays in doubt.
+func TestHeadersThatAreDroppedFromNowOn(t *testing.T) {
+	client, proxy := behindStripping(t)
+	for _, proxy.on = range []bool{false, true} {
+		_, err := client.Account.Credits(t.Context())
+		require.Equal(t, proxy.on, err != nil)
+		_, err = client.Search.FilterOptions(t.Context())
+		require.Equal(t, proxy.on, err != nil)
+	}
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	_, err = client.Account.Credits(t.Context())
+	require.NoError(t, err)
+	_, err = client.Search.FilterOptions(t.Context())
+	require.NoError(t, err, "of another surface")
+	_, err = everyCall["lists.add-contacts"](t.Context(), client)
+	requireUnknown(t, err)
+
+	proxy.on = false
+	_, err = client.Account.Credits(t.Context())
+	require.NoError(t, err)
+	proxy.on = true
+	_, err = client.Account.Credits(t.Context())
+	require.ErrorContains(t, err, "nothing shows that the success is the service's")
+}
+
 // An error that repeats what was sent is a success of no call that changes or costs something; an envelope is none even with the headers.
 func TestErrorsThatRepeatWhatWasSent(t *testing.T) {
 	const sent = `"id":"` + draftID + `","list":{"id":"` + listID + `","name":"Q1"},"agent":{"id":"` + draftID + `","name":"Heads"},` +
