@@ -92,8 +92,11 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 func (c class) Outcome() Outcome {
-	if c == ErrOutcomeUnknown {
+	switch c {
+	case ErrOutcomeUnknown:
 		return Unknown
+	case ErrResponseLost:
+		return Applied
 	}
 	return NotApplied
 }
@@ -110,6 +113,7 @@ const (
 	ErrInsufficientCredits = class("not enough credits")
 	ErrRateLimited         = class("rate limited")               // also a wait that this client refused, a WaitError
 	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
+	ErrResponseLost        = class("the response was lost")      // the call was applied, or billed, but what it returned is lost
 	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
 )
 
@@ -231,7 +235,8 @@ func (a Advice) String() string {
 	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
 }
 
-// Error is an answer that was not a success, or the failure to get any answer for a call that surely changed nothing.
+// Error is an unsuccessful response, or the failure to get any response to a call that changed nothing. If errors.Is matches
+// [ErrResponseLost], the service has applied the call, or billed it, but what it returned cannot be read.
 // It is always returned as a pointer.
 type Error struct {
 	Op     string // name in the operation catalogue, for example "lists.create"
@@ -267,6 +272,10 @@ func (e *Error) Error() string {
 		code = fmt.Sprintf("%d %s", e.Status, e.Code)
 	}
 	switch {
+	case e.outcome == Applied && e.Status != 0:
+		code = fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
+	case e.outcome == Applied:
+		code = "applied, but the response was lost"
 	case e.Code != "":
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
@@ -325,7 +334,8 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case class:
-		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests)
+		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
+			t == ErrResponseLost && e.outcome == Applied)
 	}
 	return false
 }
@@ -339,6 +349,8 @@ func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
 	switch {
+	case e.outcome == Applied:
+		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
 	case e.Code != "":
 		advice := e.Code.Advice()
 		if advice.Action == ActionAfterDelay {

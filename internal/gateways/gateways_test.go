@@ -212,7 +212,7 @@ func (s *stage) round(t *testing.T, c *prospectkit.Client, veteran bool) (ended 
 		done := s.served(call.op) - before
 		outcome := prospectkit.OutcomeOf(err)
 		ended[outcome]++
-		_, paid := errors.AsType[*prospectkit.AnswerLostError](err)
+		paid := errors.Is(err, prospectkit.ErrResponseLost)
 		read := strings.HasPrefix(call.op, "account.") || strings.HasSuffix(call.op, ".list")
 		switch {
 		case err == nil && call.raw && s.lies && !veteran: // nothing is known that could tell
