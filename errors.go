@@ -453,6 +453,150 @@ func (e *Error) fields(c *jsonscan.Cursor) {
 	}
 }
 
+// RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
+// violations are listed), or a safety rule forbids the operation.
+//
+// errors.Is matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid], so that one branch
+// serves the local and the remote check.
+type RefusedError struct {
+	Op         string
+	Method     string
+	Route      string
+	Violations []Violation
+	Rule       SafetyRule // that refused; empty for arguments
+}
+
+// refusal is the error of an operation whose arguments break bounds.
+func refusal(o *op.Op, bad ...Violation) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+}
+
+// forbidden is the error of an operation that a safety rule refuses.
+func forbidden(o *op.Op, rule SafetyRule) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
+}
+
+// Violation is one broken bound.
+type Violation struct {
+	Param   string // as the service calls it
+	Problem string
+}
+
+// Error lists every violation in one line.
+func (e *RefusedError) Error() string {
+	if e.Rule != "" {
+		return describe(e.Op, "refused locally", string(e.Rule))
+	}
+	parts := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		parts[i] = printable(v.Param + " " + v.Problem)
+	}
+	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
+}
+
+// Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
+func (e *RefusedError) Is(target error) bool {
+	if target == error(ErrRefusedLocally) {
+		return true
+	}
+	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
+}
+
+// Outcome returns [NotApplied].
+func (e *RefusedError) Outcome() Outcome { return NotApplied }
+
+// Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
+func (e *RefusedError) Advice() Advice {
+	if e.Rule != "" {
+		return Advice{Action: ActionNever, Hint: string(e.Rule)}
+	}
+	if e.Op == opFromEnv {
+		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
+	}
+	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
+}
+
+// LogValue groups the fields that are safe to log.
+func (e *RefusedError) LogValue() slog.Value {
+	params := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		params[i] = v.Param
+	}
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")))
+}
+
+func (e *RefusedError) errorCode() Code {
+	if e.Rule != "" {
+		return ""
+	}
+	return CodeValidationFailed
+}
+
+// WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
+// beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
+// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
+// context.DeadlineExceeded when it was the deadline that was too near.
+type WaitError struct {
+	Op      string
+	Method  string
+	Route   string
+	Surface Surface
+	Window  Window
+	Wait    time.Duration // until the call is expected to fit, at the pace that the budget keeps
+	FitsAt  time.Time     // the same as an instant; sleep until then, and make the call again
+
+	deadline bool
+	waited   time.Duration // before it was refused
+}
+
+// Error says how long the wait would be.
+func (e *WaitError) Error() string {
+	why := "the longest wait allowed"
+	if e.deadline {
+		why = "the context's deadline"
+	}
+	before := ""
+	if e.waited > 0 {
+		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
+	}
+	text := before + "the rate limit"
+	if e.Surface != "" {
+		text += " of surface " + string(e.Surface)
+	}
+	if e.Window != "" {
+		text += " (" + string(e.Window) + ")"
+	}
+	if e.Wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
+	} else {
+		text += " has no room within " + why
+	}
+	if !e.FitsAt.IsZero() {
+		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
+	}
+	return describe(e.Op, text)
+}
+
+// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
+func (e *WaitError) Is(target error) bool {
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+}
+
+// Outcome returns [NotApplied].
+func (e *WaitError) Outcome() Outcome { return NotApplied }
+
+// Advice returns [ActionAfterDelay] with the wait.
+func (e *WaitError) Advice() Advice {
+	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
+}
+
+// LogValue groups the fields that are safe to log.
+func (e *WaitError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
+}
+
+func (e *WaitError) errorCode() Code { return CodeRateLimited }
+
 // oneLine keeps foreign text from breaking a log line or filling it.
 func oneLine(s string) string {
 	const most = 300

@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -345,68 +344,3 @@ func (r *BudgetReply) MarshalBinary() ([]byte, error) { return r.reply.Encode(),
 
 // UnmarshalBinary reads what MarshalBinary wrote.
 func (r *BudgetReply) UnmarshalBinary(data []byte) error { return r.reply.Decode(data) }
-
-// WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
-// beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
-// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
-// context.DeadlineExceeded when it was the deadline that was too near.
-type WaitError struct {
-	Op      string
-	Method  string
-	Route   string
-	Surface Surface
-	Window  Window
-	Wait    time.Duration // until the call is expected to fit, at the pace that the budget keeps
-	FitsAt  time.Time     // the same as an instant; sleep until then, and make the call again
-
-	deadline bool
-	waited   time.Duration // before it was refused
-}
-
-// Error says how long the wait would be.
-func (e *WaitError) Error() string {
-	why := "the longest wait allowed"
-	if e.deadline {
-		why = "the context's deadline"
-	}
-	before := ""
-	if e.waited > 0 {
-		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
-	}
-	text := before + "the rate limit"
-	if e.Surface != "" {
-		text += " of surface " + string(e.Surface)
-	}
-	if e.Window != "" {
-		text += " (" + string(e.Window) + ")"
-	}
-	if e.Wait > 0 {
-		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
-	} else {
-		text += " has no room within " + why
-	}
-	if !e.FitsAt.IsZero() {
-		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
-	}
-	return describe(e.Op, text)
-}
-
-// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
-func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
-}
-
-// Outcome returns [NotApplied].
-func (e *WaitError) Outcome() Outcome { return NotApplied }
-
-// Advice returns [ActionAfterDelay] with the wait.
-func (e *WaitError) Advice() Advice {
-	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
-}
-
-// LogValue groups the fields that are safe to log.
-func (e *WaitError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
-}
-
-func (e *WaitError) errorCode() Code { return CodeRateLimited }
