@@ -137,7 +137,7 @@ func isDeadline(err error) bool {
 func TestBudgetReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(20))))
+		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 20})))
 		batch := 0
 		for {
 			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait(), prospectkit.WithPriority(prospectkit.PriorityBatch))
@@ -216,7 +216,7 @@ func pull(t *testing.T, client *prospectkit.Client, pages int) {
 
 func TestBudgetOptions(t *testing.T) {
 	_, err := prospectkit.New("https://api.example.com/api/v1", token,
-		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.Reserve(-1))), prospectkit.WithPriority("urgent"))
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: -1})), prospectkit.WithPriority("urgent"))
 	require.ErrorContains(t, err, "Reserve is -1")
 	require.ErrorContains(t, err, `WithPriority is "urgent"`)
 }

@@ -365,9 +365,9 @@ func (c *call) result(loopErr error) error {
 		c.inDoubt.Attempts = slices.Clone(c.attempts)
 		return c.inDoubt
 	case c.next == lost:
-		return &AnswerLostError{
-			Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Status: c.status, Attempts: slices.Clone(c.attempts), cause: c.cause,
-		}
+		e := c.failed()
+		e.outcome = Applied
+		return e
 	case c.refusal != nil && len(c.attempts) == 0:
 		return c.refusal
 	}

@@ -93,7 +93,7 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 	c.locate(baseURL, &bad)
 	c.checkTransport(&bad)
 	if c.budget == nil {
-		c.budget = NewBudget()
+		c.budget = NewBudget(BudgetConfig{})
 	}
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: "client.new", Violations: bad}

@@ -275,6 +275,6 @@ func TestWithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 func TestBudgetIsOneUnlessGiven(t *testing.T) {
 	one, other := newClient(t, always(200, oneUser)), newClient(t, always(200, oneUser))
 	require.NotSame(t, one.Budget(), other.Budget())
-	shared := prospectkit.NewBudget()
+	shared := prospectkit.NewBudget(prospectkit.BudgetConfig{})
 	require.Same(t, shared, newClient(t, always(200, oneUser), prospectkit.WithBudget(shared)).Budget())
 }

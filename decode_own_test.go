@@ -331,8 +331,7 @@ func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
 			return err
 		},
 	} {
-		var lost *prospectkit.AnswerLostError
-		require.ErrorAs(t, call(t.Context(), newClient(t, always(200, " "))), &lost, name)
+		require.ErrorIs(t, call(t.Context(), newClient(t, always(200, " "))), prospectkit.ErrResponseLost, name)
 	}
 }
 

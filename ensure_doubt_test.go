@@ -391,7 +391,6 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 		require.Contains(t, r.Note, "the list of that name")
 	})
 
-	require.Equal(t, "prospectkit: applied, but the answer was lost", new(prospectkit.AnswerLostError).Error())
 	require.Contains(t, new(prospectkit.NameHeldError).Error(), "the name is taken")
 	require.Equal(t, prospectkit.Unknown, new(prospectkit.StartError).Outcome())
 }

@@ -92,8 +92,11 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 func (c class) Outcome() Outcome {
-	if c == ErrOutcomeUnknown {
+	switch c {
+	case ErrOutcomeUnknown:
 		return Unknown
+	case ErrResponseLost:
+		return Applied
 	}
 	return NotApplied
 }
@@ -110,6 +113,7 @@ const (
 	ErrInsufficientCredits = class("not enough credits")
 	ErrRateLimited         = class("rate limited")               // also a wait that this client refused, a WaitError
 	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
+	ErrResponseLost        = class("the response was lost")      // the call was applied, or billed, but what it returned is lost
 	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
 )
 
@@ -231,7 +235,8 @@ func (a Advice) String() string {
 	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
 }
 
-// Error is an answer that was not a success, or the failure to get any answer for a call that surely changed nothing.
+// Error is an unsuccessful response, or the failure to get any response to a call that changed nothing. If errors.Is matches
+// [ErrResponseLost], the service has applied the call, or billed it, but what it returned cannot be read.
 // It is always returned as a pointer.
 type Error struct {
 	Op     string // name in the operation catalogue, for example "lists.create"
@@ -267,6 +272,10 @@ func (e *Error) Error() string {
 		code = fmt.Sprintf("%d %s", e.Status, e.Code)
 	}
 	switch {
+	case e.outcome == Applied && e.Status != 0:
+		code = fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
+	case e.outcome == Applied:
+		code = "applied, but the response was lost"
 	case e.Code != "":
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
@@ -325,7 +334,8 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case class:
-		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests)
+		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
+			t == ErrResponseLost && e.outcome == Applied)
 	}
 	return false
 }
@@ -339,6 +349,8 @@ func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
 	switch {
+	case e.outcome == Applied:
+		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
 	case e.Code != "":
 		advice := e.Code.Advice()
 		if advice.Action == ActionAfterDelay {
@@ -440,6 +452,150 @@ func (e *Error) fields(c *jsonscan.Cursor) {
 		}
 	}
 }
+
+// RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
+// violations are listed), or a safety rule forbids the operation.
+//
+// errors.Is matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid], so that one branch
+// serves the local and the remote check.
+type RefusedError struct {
+	Op         string
+	Method     string
+	Route      string
+	Violations []Violation
+	Rule       SafetyRule // that refused; empty for arguments
+}
+
+// refusal is the error of an operation whose arguments break bounds.
+func refusal(o *op.Op, bad ...Violation) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+}
+
+// forbidden is the error of an operation that a safety rule refuses.
+func forbidden(o *op.Op, rule SafetyRule) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
+}
+
+// Violation is one broken bound.
+type Violation struct {
+	Param   string // as the service calls it
+	Problem string
+}
+
+// Error lists every violation in one line.
+func (e *RefusedError) Error() string {
+	if e.Rule != "" {
+		return describe(e.Op, "refused locally", string(e.Rule))
+	}
+	parts := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		parts[i] = printable(v.Param + " " + v.Problem)
+	}
+	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
+}
+
+// Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
+func (e *RefusedError) Is(target error) bool {
+	if target == error(ErrRefusedLocally) {
+		return true
+	}
+	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
+}
+
+// Outcome returns [NotApplied].
+func (e *RefusedError) Outcome() Outcome { return NotApplied }
+
+// Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
+func (e *RefusedError) Advice() Advice {
+	if e.Rule != "" {
+		return Advice{Action: ActionNever, Hint: string(e.Rule)}
+	}
+	if e.Op == opFromEnv {
+		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
+	}
+	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
+}
+
+// LogValue groups the fields that are safe to log.
+func (e *RefusedError) LogValue() slog.Value {
+	params := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		params[i] = v.Param
+	}
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")))
+}
+
+func (e *RefusedError) errorCode() Code {
+	if e.Rule != "" {
+		return ""
+	}
+	return CodeValidationFailed
+}
+
+// WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
+// beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
+// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
+// context.DeadlineExceeded when it was the deadline that was too near.
+type WaitError struct {
+	Op      string
+	Method  string
+	Route   string
+	Surface Surface
+	Window  Window
+	Wait    time.Duration // until the call is expected to fit, at the pace that the budget keeps
+	FitsAt  time.Time     // the same as an instant; sleep until then, and make the call again
+
+	deadline bool
+	waited   time.Duration // before it was refused
+}
+
+// Error says how long the wait would be.
+func (e *WaitError) Error() string {
+	why := "the longest wait allowed"
+	if e.deadline {
+		why = "the context's deadline"
+	}
+	before := ""
+	if e.waited > 0 {
+		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
+	}
+	text := before + "the rate limit"
+	if e.Surface != "" {
+		text += " of surface " + string(e.Surface)
+	}
+	if e.Window != "" {
+		text += " (" + string(e.Window) + ")"
+	}
+	if e.Wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
+	} else {
+		text += " has no room within " + why
+	}
+	if !e.FitsAt.IsZero() {
+		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
+	}
+	return describe(e.Op, text)
+}
+
+// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
+func (e *WaitError) Is(target error) bool {
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+}
+
+// Outcome returns [NotApplied].
+func (e *WaitError) Outcome() Outcome { return NotApplied }
+
+// Advice returns [ActionAfterDelay] with the wait.
+func (e *WaitError) Advice() Advice {
+	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
+}
+
+// LogValue groups the fields that are safe to log.
+func (e *WaitError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
+}
+
+func (e *WaitError) errorCode() Code { return CodeRateLimited }
 
 // oneLine keeps foreign text from breaking a log line or filling it.
 func oneLine(s string) string {

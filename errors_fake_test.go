@@ -25,7 +25,6 @@ import (
 
 // zeroErrors are the exported error types, as a fake makes them.
 var zeroErrors = map[string]error{
-	"AnswerLostError":     &prospectkit.AnswerLostError{},
 	"Code":                prospectkit.Code(""),
 	"Error":               &prospectkit.Error{},
 	"NameHeldError":       &prospectkit.NameHeldError{},
@@ -110,11 +109,10 @@ func TestErrorsMadeByHand(t *testing.T) {
 		"prospectkit: lists.get: 404 LIST_NOT_FOUND: gone. (request r)": &prospectkit.Error{
 			Op: "lists.get", Status: 404, Code: prospectkit.CodeListNotFound, Message: "gone.", RequestID: "r",
 		},
-		"prospectkit: too late":                                                    &prospectkit.Error{Message: "too late"},
-		"prospectkit: outcome unknown, it may have happened":                       &prospectkit.OutcomeUnknownError{},
-		"prospectkit: applied, but the answer was lost":                            &prospectkit.AnswerLostError{},
-		"prospectkit: lists.create: applied (status 201), but the answer was lost": &prospectkit.AnswerLostError{Op: "lists.create", Status: 201},
-		"prospectkit: refused locally":                                             &prospectkit.RefusedError{},
+		"prospectkit: too late":                              &prospectkit.Error{Message: "too late"},
+		"prospectkit: outcome unknown, it may have happened": &prospectkit.OutcomeUnknownError{},
+		"prospectkit: the response was lost":                 prospectkit.ErrResponseLost,
+		"prospectkit: refused locally":                       &prospectkit.RefusedError{},
 		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
 			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
 		}},

@@ -270,8 +270,9 @@ func TestSuccessWithoutContent(t *testing.T) {
 		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a read changes nothing")
 
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-		var lost *prospectkit.AnswerLostError
+		var lost *prospectkit.Error
 		require.ErrorAs(t, err, &lost)
+		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 		require.Equal(t, status, lost.Status)
 		require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
 	}

@@ -130,7 +130,9 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 		err := c.read(newClient(t, always(200, body), append(out.options(), prospectkit.WithMaxResponseBytes(64<<20))...), t.Context())
 		require.ErrorContains(t, err, c.want, name)
 		if e, ok := errors.AsType[*prospectkit.Error](err); ok {
-			require.Equal(t, id[:64], e.RowID, name)
+			if !errors.Is(err, prospectkit.ErrResponseLost) { // of a call, which has no rows
+				require.Equal(t, id[:64], e.RowID, name)
+			}
 			e.RowID = ""
 			out.Reset()
 			out.failure(e, prospectkit.Info{Attempts: e.Attempts})

@@ -199,10 +199,10 @@ func ExampleWaitError() {
 }
 
 // A nightly job may use the minute but for its last 5 requests. Those are for somebody who waits at a screen.
-func ExampleReserve() {
+func ExampleBudgetConfig() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
-	budget := prospectkit.NewBudget(prospectkit.Reserve(5))
+	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 5})
 	client := clientOf(sb, prospectkit.WithBudget(budget), prospectkit.NoWait())
 	job, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
 	if err != nil {
@@ -224,7 +224,7 @@ func ExampleReserve() {
 // Two keys of one workspace share its limits, and so do their clients share a budget.
 func ExampleWithBudget() {
 	sb := sandbox.New(nil)
-	budget := prospectkit.NewBudget()
+	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{})
 	for _, scope := range []string{"lists", "campaigns"} {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Key(scope),
 			prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
@@ -255,12 +255,12 @@ func (s *exampleStore) Exchange(_ context.Context, surface prospectkit.Surface, 
 }
 
 // Two processes, each with a budget of its own, use the quota together.
-func ExampleSharedBy() {
+func ExampleBudgetConfig_store() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
 	store := &exampleStore{states: map[prospectkit.Surface][]byte{}}
 	process := func() *prospectkit.Client {
-		budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 2}))
+		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 2})
 		return clientOf(sb, prospectkit.WithBudget(budget), prospectkit.NoWait())
 	}
 	one, two := process(), process()

@@ -2,7 +2,6 @@ package prospectkit_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,9 +28,8 @@ func TestFactExchanges(t *testing.T) {
 
 func TestAFactWithoutIdIsNoAnswer(t *testing.T) {
 	_, err := exchange(t, "facts.edit/without-id").Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: "Fast"})
-	lost, ok := errors.AsType[*prospectkit.AnswerLostError](err)
-	require.True(t, ok, "%v", err)
-	require.ErrorContains(t, lost, "a fact has no id")
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+	require.ErrorContains(t, err, "a fact has no id")
 }
 
 func TestFactBounds(t *testing.T) {

@@ -69,7 +69,7 @@ func envelope(code string) string {
 
 // unpaced is for servers of a test that know no limits.
 func unpaced() prospectkit.Option {
-	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders()))
+	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))
 }
 
 // newClient is a client over a transport of the test, which is not paced.

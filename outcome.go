@@ -54,43 +54,6 @@ func (e *OutcomeUnknownError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("op", e.Op), slog.String("outcome", string(Unknown)), slog.Int("attempts", len(e.Attempts)))
 }
 
-// AnswerLostError says that the service accepted a call, with a 2xx status, but that the answer could not be read: the call
-// had its effect (or was billed), and only what it returned is missing. Never repeat it; read the state instead.
-type AnswerLostError struct {
-	Op       string
-	Method   string
-	Route    string
-	Status   int
-	Attempts []Attempt
-
-	cause error
-}
-
-// Error describes the loss in one line.
-func (e *AnswerLostError) Error() string {
-	status := ""
-	if e.Status != 0 {
-		status = fmt.Sprintf(" (status %d)", e.Status)
-	}
-	return describe(e.Op, "applied"+status+", but the answer was lost", causeText(e.cause, e.Op))
-}
-
-// Unwrap returns why the answer could not be read.
-func (e *AnswerLostError) Unwrap() error { return e.cause }
-
-// Outcome returns [Applied].
-func (e *AnswerLostError) Outcome() Outcome { return Applied }
-
-// Advice returns [ActionVerifyFirst].
-func (e *AnswerLostError) Advice() Advice {
-	return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
-}
-
-// LogValue groups the fields that are safe to log.
-func (e *AnswerLostError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("outcome", string(Applied)))
-}
-
 // Verdict is what [OutcomeUnknownError.Resolve] found out.
 type Verdict string
 

@@ -87,7 +87,7 @@ func stocked(n int) *slowShelf {
 // lists is a client that knows the documented limits: without any, its budget would begin with one request at a time.
 func (s *slowShelf) lists(t *testing.T) *prospectkit.ListsService {
 	t.Helper()
-	return newClient(t, s, prospectkit.WithBudget(prospectkit.NewBudget())).Lists
+	return newClient(t, s, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists
 }
 
 func (s *slowShelf) asked() []int {
@@ -265,7 +265,7 @@ func TestPrefetchNeedsIDs(t *testing.T) {
 			text, err := io.ReadAll(resp.Body)
 			return answer(http.StatusOK, strings.ReplaceAll(string(text), `"id"`, `"number"`)), err
 		})
-		rows := newClient(t, nameless, prospectkit.WithBudget(prospectkit.NewBudget())).Lists.Rows(
+		rows := newClient(t, nameless, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists.Rows(
 			t.Context(), listID, prospectkit.RowsParams{Limit: 10}, prospectkit.Prefetch(4))
 		got, err := prospectkit.Collect(rows, 100)
 		require.NoError(t, err)

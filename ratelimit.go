@@ -1,8 +1,8 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -60,38 +60,57 @@ type RateWindow struct {
 // in line for as long as [WithMaxWait] and the context allow, and are refused at once with a [WaitError] when that cannot be
 // enough.
 type Budget struct {
-	mu      sync.Mutex
-	pools   map[op.Surface]*pool
-	reserve int
-	headers bool // trust headers alone
-	store   BudgetStore
-	link    *budget.Link // to the store
-	bad     checks
+	conf  BudgetConfig
+	link  *budget.Link // to the store
+	bad   checks
+	mu    sync.Mutex
+	pools map[op.Surface]*pool
 }
 
-// BudgetOption configures a [Budget].
-type BudgetOption func(*Budget)
+// BudgetConfig configures a [Budget]. The zero value is right for one process on a plan with the documented limits.
+type BudgetConfig struct {
+	// Reserve keeps the last requests of each window for interactive calls; see [WithPriority].
+	Reserve int
 
-// Reserve keeps the last n requests of each window for interactive calls; see [WithPriority].
-func Reserve(n int) BudgetOption {
-	return func(b *Budget) {
-		if n < 0 {
-			b.bad.add("Reserve", "is %d, must not be negative", n)
-		}
-		b.reserve = n
+	// TrustHeaders ignores the documented limits and goes by the rate headers alone: for a plan with other limits, or for a server of
+	// your own. Without headers, only 429s pace calls then.
+	TrustHeaders bool
+
+	// Store shares the budget between several processes of one workspace. The queue of waiting calls stays in each process; the store
+	// decides for all of them, and 429s and rate headers count for all.
+	//
+	// While the store is away, a process keeps to its part of the documented or learned limits and still obeys the headers. Its calls try
+	// the store again once a second.
+	Store BudgetStore
+
+	// StoreTimeout is how long the store may take to respond; default 250 ms. One that takes longer counts as away.
+	StoreTimeout time.Duration
+
+	// Processes is how many processes share the store, at least; default 2. While the store is away, each keeps to its part: the limits
+	// divided by this number, or by the number of processes that the store saw lately if that is larger.
+	Processes int
+
+	// Logger gets one line when the store goes away and one when it is back. Nil is silent.
+	Logger *slog.Logger
+}
+
+// NewBudget returns the budget of a workspace that has not been used yet. It starts no goroutine and no timer. [New] reports mistakes in
+// the configuration.
+func NewBudget(c BudgetConfig) *Budget {
+	b := &Budget{pools: make(map[op.Surface]*pool), conf: c}
+	if c.Reserve < 0 {
+		b.bad.add("BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
 	}
-}
-
-// TrustHeaders forgets the documented limits and goes by the rate headers alone: for a plan with other limits, or for a server of
-// your own. Where no headers come either, calls are paced by nothing but 429s.
-func TrustHeaders() BudgetOption { return func(b *Budget) { b.headers = true } }
-
-// NewBudget returns the budget of a workspace that has not been used yet. It starts no goroutine and no timer. A mistake in the
-// options is reported by the [New] that gets the budget.
-func NewBudget(opts ...BudgetOption) *Budget {
-	b := &Budget{pools: make(map[op.Surface]*pool)}
-	for _, o := range opts {
-		o(b)
+	if c.StoreTimeout < 0 {
+		b.bad.add("BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
+	}
+	if c.Processes < 0 {
+		b.bad.add("BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
+	}
+	if c.Store != nil {
+		b.link = &budget.Link{Timeout: cmp.Or(c.StoreTimeout, budget.DefaultTimeout), Least: cmp.Or(c.Processes, 2), Log: c.Logger}
+	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
+		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
 	return b
 }
@@ -176,8 +195,8 @@ func (b *Budget) pool(s op.Surface) *pool {
 	defer b.mu.Unlock()
 	p, ok := b.pools[s]
 	if !ok {
-		config := budget.Config{Reserve: b.reserve, Share: budget.DefaultShare}
-		if documented := op.Windows[s]; !b.headers {
+		config := budget.Config{Reserve: b.conf.Reserve, Share: budget.DefaultShare}
+		if documented := op.Windows[s]; !b.conf.TrustHeaders {
 			config.PerMinute, config.PerDay = documented.PerMinute, documented.PerDay
 		}
 		p = &pool{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
@@ -263,67 +282,65 @@ func (p *pool) succeeded() {
 	p.tokens = min(p.tokens+tokenBack, retryTokens)
 }
 
-// WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
-// beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
-// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
-// context.DeadlineExceeded when it was the deadline that was too near.
-type WaitError struct {
-	Op      string
-	Method  string
-	Route   string
-	Surface Surface
-	Window  Window
-	Wait    time.Duration // until the call is expected to fit, at the pace that the budget keeps
-	FitsAt  time.Time     // the same as an instant; sleep until then, and make the call again
-
-	deadline bool
-	waited   time.Duration // before it was refused
+// limiter decides when the requests of a surface may leave.
+type limiter interface {
+	Acquire(ctx context.Context, r budget.Request) (budget.Permit, error)
+	Take(now time.Time, p budget.Priority, permit *budget.Permit) bool
+	Done(over time.Time, r *budget.Report)
+	Forecast(requests int) time.Duration
+	Snapshot() budget.Snapshot
 }
 
-// Error says how long the wait would be.
-func (e *WaitError) Error() string {
-	why := "the longest wait allowed"
-	if e.deadline {
-		why = "the context's deadline"
+func (b *Budget) limiter(s op.Surface, c budget.Config) limiter {
+	if b.conf.Store == nil {
+		return budget.New(c)
 	}
-	before := ""
-	if e.waited > 0 {
-		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
-	}
-	text := before + "the rate limit"
-	if e.Surface != "" {
-		text += " of surface " + string(e.Surface)
-	}
-	if e.Window != "" {
-		text += " (" + string(e.Window) + ")"
-	}
-	if e.Wait > 0 {
-		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
-	} else {
-		text += " has no room within " + why
-	}
-	if !e.FitsAt.IsZero() {
-		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
-	}
-	return describe(e.Op, text)
+	return budget.NewShared(c, b.link, func(ctx context.Context, a *budget.Ask) (budget.Reply, error) {
+		reply, err := b.conf.Store.Exchange(ctx, Surface(s), &BudgetAsk{*a})
+		return reply.reply, err
+	})
 }
 
-// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
-func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+// BudgetStore keeps what several processes know about the rate limits of one workspace, so that they use the quota together; see
+// [BudgetConfig]. The module redisbudget has one for Redis. Any database will do that can change a value atomically and has a clock of
+// its own:
+//
+//	begin a transaction that locks the row of the workspace and the surface
+//	read the state, empty if there is none, and the database's time
+//	state, reply := ask.Decide(state, now, processes)
+//	write the state, and commit
+//
+// Exchange must not repeat itself after an error, because the first may have happened; return the error instead, and in time when
+// the context ends. It is called by several goroutines at once.
+type BudgetStore interface {
+	Exchange(ctx context.Context, surface Surface, ask *BudgetAsk) (BudgetReply, error)
 }
 
-// Outcome returns [NotApplied].
-func (e *WaitError) Outcome() Outcome { return NotApplied }
+// BudgetAsk is what a process says to a [BudgetStore]: what became of its requests, and how many more it wants to send.
+type BudgetAsk struct{ ask budget.Ask }
 
-// Advice returns [ActionAfterDelay] with the wait.
-func (e *WaitError) Advice() Advice {
-	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
+// BudgetReply is the answer to a [BudgetAsk]: the permissions to send, and a copy of what is known.
+type BudgetReply struct{ reply budget.Reply }
+
+// Decide answers an ask. It takes the state of the surface as the last call for it returned it, empty if there is none or none of the
+// last two days; the time, by a clock that is the same for all processes; and how many processes asked lately, which
+// matters only when the store cannot be reached. A state that this version does not understand is as good as none.
+func (a *BudgetAsk) Decide(state []byte, now time.Time, processes int) ([]byte, BudgetReply) {
+	next, reply := budget.Decide(state, budget.Instant(now.UnixMicro()), processes, &a.ask)
+	return next, BudgetReply{reply}
 }
 
-// LogValue groups the fields that are safe to log.
-func (e *WaitError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
+// MarshalBinary writes the ask for a store that decides elsewhere, as numbers of eight bytes.
+func (a *BudgetAsk) MarshalBinary() ([]byte, error) { return a.ask.Encode(), nil }
+
+// UnmarshalBinary reads what MarshalBinary wrote.
+func (a *BudgetAsk) UnmarshalBinary(data []byte) error {
+	a.ask = budget.Ask{}
+	return a.ask.Decode(data)
 }
 
-func (e *WaitError) errorCode() Code { return CodeRateLimited }
+// MarshalBinary writes the reply of a store that decides elsewhere, as numbers of eight bytes.
+func (r *BudgetReply) MarshalBinary() ([]byte, error) { return r.reply.Encode(), nil }
+
+// UnmarshalBinary reads what MarshalBinary wrote.
+func (r *BudgetReply) UnmarshalBinary(data []byte) error { return r.reply.Decode(data) }

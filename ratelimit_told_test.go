@@ -141,7 +141,7 @@ func TestToldWaitsAreTrueWithAStore(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var all waits
 			sb := sandbox.New(t)
-			budget := prospectkit.NewBudget(prospectkit.SharedBy(newStore(1), prospectkit.Sharing{}))
+			budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: newStore(1)})
 			client := sandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook), prospectkit.WithBudget(budget),
 				prospectkit.WithMaxWait(time.Hour))
 			var group sync.WaitGroup

@@ -88,7 +88,7 @@ type step int
 const (
 	stop   step = iota + 1 // return the error
 	doubt                  // return OutcomeUnknownError
-	lost                   // return AnswerLostError
+	lost                   // return ErrResponseLost
 	repeat                 // after a backoff, if attempts and retry tokens are left
 	resend                 // the same, without a token: nothing reached the service
 	wait                   // after Retry-After

@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -194,10 +195,12 @@ func requireFamily(t *testing.T, err error) {
 	switch e := err.(type) { //nolint:errorlint // the outermost type is meant
 	case *prospectkit.OutcomeUnknownError:
 		require.Equal(t, prospectkit.Unknown, e.Outcome())
-	case *prospectkit.AnswerLostError:
-		require.Equal(t, prospectkit.Applied, e.Outcome())
 	case *prospectkit.Error:
-		require.Equal(t, prospectkit.NotApplied, e.Outcome())
+		want := prospectkit.NotApplied
+		if errors.Is(err, prospectkit.ErrResponseLost) {
+			want = prospectkit.Applied
+		}
+		require.Equal(t, want, e.Outcome())
 		require.NotErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	default:
 		require.Failf(t, "unexpected type", "%T", err)
@@ -215,8 +218,9 @@ func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
 				require.EqualValues(t, 3, m.requests.Load())
 				_, err = m.client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 				require.EqualValues(t, 4, m.requests.Load())
-				var lost *prospectkit.AnswerLostError
+				var lost *prospectkit.Error
 				require.ErrorAs(t, err, &lost)
+				require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 				require.Equal(t, 200, lost.Status)
 				require.Equal(t, prospectkit.ActionVerifyFirst, lost.Advice().Action)
 			})

@@ -199,10 +199,10 @@ func TestTheEndOfAScroll(t *testing.T) {
 		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is no string"},
 		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`)}, 4, "after 2 pages and 4 elements: the service gave the same token twice"},
 		"a token of before":          {[]string{pageOf(1, `"a"`), pageOf(2, `"b"`), pageOf(3, `"a"`)}, 6, "the service gave the same token twice"},
-		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 page and 2 elements: applied (status 200), but the answer was lost: the page has no profiles"},
+		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 page and 2 elements: applied (status 200), but the response was lost: the page has no profiles"},
 		"profiles of another type":   {[]string{`{"profiles": {}}`}, 0, "the page has no profiles"},
 		"something that is no page":  {[]string{`[]`}, 0, "the answer is no object"},
-		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the answer was lost"},
+		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the response was lost"},
 		"a second token in one page": {[]string{`{"profiles": [], "scrollToken": "a", "scrollToken": null}`}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func BenchmarkCall(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			options := []prospectkit.Option{
-				prospectkit.WithTransport(roundTrip(user)), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders())),
+				prospectkit.WithTransport(roundTrip(user)), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})),
 			}
 			if c.options != nil {
 				telemetry, err := otelprospectkit.New(c.options...)

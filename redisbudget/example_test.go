@@ -22,7 +22,7 @@ func ExampleNew() {
 		if err != nil {
 			panic(err)
 		}
-		budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 2, Logger: slog.Default()}))
+		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 2, Logger: slog.Default()})
 		client, err := prospectkit.New(service.BaseURL(), service.Token(),
 			prospectkit.WithTransport(service.Transport()), prospectkit.WithBudget(budget))
 		if err != nil {

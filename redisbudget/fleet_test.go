@@ -49,8 +49,9 @@ func work(text string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	sharing := prospectkit.Sharing{Processes: processes, Timeout: 10 * time.Second, Logger: log} // a busy machine is no slow Redis
-	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, sharing))
+	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{
+		Store: store, StoreTimeout: 10 * time.Second, Processes: processes, Logger: log, // a busy machine is no slow Redis
+	})
 	client, err := prospectkit.New(j.BaseURL, j.Token, prospectkit.WithBudget(budget))
 	if err != nil {
 		return err

@@ -3,10 +3,10 @@
 //
 //	server := redis.NewClient(&redis.Options{Addr: "localhost:6379", ContextTimeoutEnabled: true})
 //	store, err := redisbudget.New(server, "acme")
-//	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Processes: 8}))
+//	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 8})
 //	client, err := prospectkit.New(baseURL, token, prospectkit.WithBudget(budget))
 //
-// While Redis is away, each process keeps to its part of the limits: see [prospectkit.SharedBy].
+// While Redis is away, each process keeps to its part of the limits: see [prospectkit.BudgetConfig].
 package redisbudget
 
 import (

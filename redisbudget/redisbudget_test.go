@@ -23,7 +23,7 @@ import (
 // client is one process of a workspace.
 func client(t *testing.T, sb *sandbox.Sandbox, store *Store) *prospectkit.Client {
 	t.Helper()
-	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Timeout: 10 * time.Second}))
+	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, StoreTimeout: 10 * time.Second})
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
 	require.NoError(t, err)
 	return client
@@ -153,7 +153,7 @@ func BenchmarkCall(b *testing.B) {
 	store, err := New(r, "one")
 	require.NoError(b, err)
 	sb := sandbox.New(b, sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 1 << 20, PerDay: 1 << 21}}))
-	budget := prospectkit.NewBudget(prospectkit.SharedBy(store, prospectkit.Sharing{Timeout: 10 * time.Second}))
+	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, StoreTimeout: 10 * time.Second})
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
 	require.NoError(b, err)
 	for b.Loop() {

@@ -36,7 +36,7 @@ func run(file string, out io.Writer) error {
 		name string
 		read reader
 	}{{"no limiter, back after each 429", readAgain}, {"the rate budget", readPage}}
-	forecast := prospectkit.NewBudget().Forecast(prospectkit.SurfaceLists, pages)
+	forecast := prospectkit.NewBudget(prospectkit.BudgetConfig{}).Forecast(prospectkit.SurfaceLists, pages)
 	fmt.Fprintf(out, "%d pages at %d requests a minute: the budget forecasts %s.\n", pages, perMinute, clock(forecast))
 	fmt.Fprintf(out, "From %s to %s a teammate sends a request a second.\n\n", clock(mateComes), clock(mateGoes))
 	pulls := make([]*pull, len(ways))

@@ -78,7 +78,7 @@ func workspace() sandbox.State {
 // everything reads each page once, by several goroutines that share a budget.
 func everything(ctx context.Context, sb *sandbox.Sandbox, read reader) error {
 	var (
-		budget = prospectkit.NewBudget()
+		budget = prospectkit.NewBudget(prospectkit.BudgetConfig{})
 		page   atomic.Int64
 		all    sync.WaitGroup
 		failed [goroutines]error
@@ -119,7 +119,7 @@ func readAgain(ctx context.Context, client *prospectkit.Client, page int) error 
 
 // readBlindly makes a single attempt by a budget that has seen nothing, and so lets any first request go.
 func readBlindly(ctx context.Context, client *prospectkit.Client, page int) error {
-	blind, err := client.With(prospectkit.WithBudget(prospectkit.NewBudget()), prospectkit.WithRetry(prospectkit.NoRetry))
+	blind, err := client.With(prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{})), prospectkit.WithRetry(prospectkit.NoRetry))
 	if err != nil {
 		return err
 	}

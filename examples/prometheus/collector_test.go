@@ -16,7 +16,7 @@ import (
 func TestCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		budget := prospectkit.NewBudget()
+		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{})
 		collector := NewCollector("acme", budget)
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
 			prospectkit.WithBudget(budget), prospectkit.WithObserver(collector.Observe))
@@ -35,7 +35,7 @@ func TestCollector(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, problems)
 		registry := prometheus.NewRegistry()
-		registry.MustRegister(collector, NewCollector("globex", prospectkit.NewBudget()))
+		registry.MustRegister(collector, NewCollector("globex", prospectkit.NewBudget(prospectkit.BudgetConfig{})))
 		text := scrape(t.Context(), registry)
 		for _, line := range []string{
 			`prospectkit_retries_total{operation="account.me",workspace="acme"} 1`,

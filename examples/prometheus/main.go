@@ -32,7 +32,7 @@ func run(ctx context.Context, out io.Writer) error {
 	sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
 	registry := prometheus.NewRegistry()
 	for workspace, token := range map[string]string{"acme": sb.Token(), "globex": sb.Workspace("globex").Token()} {
-		budget := prospectkit.NewBudget() // each workspace has its own limits
+		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{}) // each workspace has its own limits
 		collector := NewCollector(workspace, budget)
 		if err := registry.Register(collector); err != nil {
 			return err

@@ -38,7 +38,7 @@ func testStore(t *testing.T) *store {
 func testSyncer(t *testing.T, sb *sandbox.Sandbox, s *store) *syncer {
 	t.Helper()
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.ReadOnly(),
-		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders()))) // the sandboxes here have no limits
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))) // the sandboxes here have no limits
 	require.NoError(t, err)
 	noTime := func(int) time.Duration { return 0 }
 	return &syncer{lists: client.Lists, store: s, bar: &bar{out: io.Discard, forecast: noTime}, pageSize: 100, fullEvery: time.Hour}

@@ -75,11 +75,7 @@ func (c config) check() error {
 }
 
 func run(ctx context.Context, cfg config, terminal *os.File, out io.Writer) (err error) {
-	var limits []prospectkit.BudgetOption
-	if cfg.trustHeaders {
-		limits = append(limits, prospectkit.TrustHeaders())
-	}
-	budget, wire := prospectkit.NewBudget(limits...), new(wire)
+	budget, wire := prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: cfg.trustHeaders}), new(wire)
 	bar := newBar(terminal, func(requests int) time.Duration { return budget.Forecast(prospectkit.SurfaceLists, requests) })
 	client, baseURL, sb, err := connect(out, prospectkit.WithBudget(budget), prospectkit.WithObserver(wire.observe),
 		prospectkit.WithObserver(bar.observe), prospectkit.ReadOnly(), prospectkit.WithPriority(prospectkit.PriorityBatch),

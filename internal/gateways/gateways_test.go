@@ -117,7 +117,7 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 func (s *stage) client(t *testing.T) *prospectkit.Client {
 	t.Helper()
 	client, err := prospectkit.New(s.url, s.sb.Token(), prospectkit.WithAttemptTimeout(5*time.Second),
-		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders())),
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond}))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
@@ -212,7 +212,7 @@ func (s *stage) round(t *testing.T, c *prospectkit.Client, veteran bool) (ended 
 		done := s.served(call.op) - before
 		outcome := prospectkit.OutcomeOf(err)
 		ended[outcome]++
-		_, paid := errors.AsType[*prospectkit.AnswerLostError](err)
+		paid := errors.Is(err, prospectkit.ErrResponseLost)
 		read := strings.HasPrefix(call.op, "account.") || strings.HasSuffix(call.op, ".list")
 		switch {
 		case err == nil && call.raw && s.lies && !veteran: // nothing is known that could tell

@@ -40,7 +40,7 @@ type prospector struct {
 func openOurs(base string, h *http.Client, events *counter, rows ...prospectkit.IterOption) (*prospector, error) {
 	p := &prospector{rows: rows}
 	options := []prospectkit.Option{
-		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.TrustHeaders())), // the documented 120 requests a minute would decide everything
+		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})), // the documented 120 requests a minute would decide everything
 	}
 	if events != nil {
 		options = append(options, prospectkit.WithObserver(events.count))

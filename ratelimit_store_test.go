@@ -60,11 +60,12 @@ func (m *memoryStore) forget() {
 }
 
 // fleet are clients of as many processes as the store reckons with.
-func fleet(t *testing.T, sb *sandbox.Sandbox, store *memoryStore, sharing prospectkit.Sharing) []*prospectkit.Client {
+func fleet(t *testing.T, sb *sandbox.Sandbox, store *memoryStore, config prospectkit.BudgetConfig) []*prospectkit.Client {
 	t.Helper()
+	config.Store = store
 	clients := make([]*prospectkit.Client, store.processes)
 	for i := range clients {
-		clients[i] = sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.SharedBy(store, sharing))))
+		clients[i] = sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(config)))
 	}
 	return clients
 }
@@ -95,7 +96,7 @@ func TestProcessesShareTheQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(8)
-		clients := fleet(t, sb, store, prospectkit.Sharing{})
+		clients := fleet(t, sb, store, prospectkit.BudgetConfig{})
 		pullAll(t, clients, 8, 10*time.Minute).Wait()
 		require.Zero(t, tooMany(sb))
 		require.GreaterOrEqual(t, sb.Calls("lists.list"), 10*120*98/100)
@@ -110,8 +111,8 @@ func TestStoreGoesAwayAndComesBack(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(4)
 		var log strings.Builder
-		clients := fleet(t, sb, store, prospectkit.Sharing{Logger: slog.New(slog.NewTextHandler(&log, nil))})[:1]
-		clients = append(clients, fleet(t, sb, store, prospectkit.Sharing{})[1:]...)
+		clients := fleet(t, sb, store, prospectkit.BudgetConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))})[:1]
+		clients = append(clients, fleet(t, sb, store, prospectkit.BudgetConfig{})[1:]...)
 		group := pullAll(t, clients, 20, 10*time.Minute)
 		time.AfterFunc(150*time.Second, func() { store.fail(errors.New("connection refused")) })
 		time.AfterFunc(400*time.Second, func() { store.fail(nil) })
@@ -128,7 +129,7 @@ func TestStoreForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(4)
-		clients := fleet(t, sb, store, prospectkit.Sharing{})
+		clients := fleet(t, sb, store, prospectkit.BudgetConfig{})
 		group := pullAll(t, clients, 20, 5*time.Minute)
 		for i := range 10 {
 			time.AfterFunc(time.Duration(i)*29*time.Second, store.forget)
@@ -145,7 +146,7 @@ func TestStoreHangs(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(2)
 		store.latency = time.Hour
-		client := fleet(t, sb, store, prospectkit.Sharing{Timeout: 100 * time.Millisecond})[0]
+		client := fleet(t, sb, store, prospectkit.BudgetConfig{StoreTimeout: 100 * time.Millisecond})[0]
 		began := time.Now()
 		for range 60 {
 			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
@@ -164,7 +165,7 @@ func TestStoreHangs(t *testing.T) {
 func TestRefusalHoldsAllProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		clients := fleet(t, sb, newStore(2), prospectkit.Sharing{})
+		clients := fleet(t, sb, newStore(2), prospectkit.BudgetConfig{})
 		sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30))
 		_, err := clients[0].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
 		require.ErrorIs(t, err, prospectkit.CodeRateLimited)
@@ -184,7 +185,7 @@ func TestFirstCallNeedNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var observed []prospectkit.EventKind
 		observer := func(_ context.Context, e prospectkit.Event) { observed = append(observed, e.Kind) }
-		for _, client := range fleet(t, sandbox.New(t), newStore(2), prospectkit.Sharing{}) {
+		for _, client := range fleet(t, sandbox.New(t), newStore(2), prospectkit.BudgetConfig{}) {
 			client, err := client.With(prospectkit.WithObserver(observer))
 			require.NoError(t, err)
 			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
@@ -199,7 +200,7 @@ func TestSharedPermitsComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(2)
-		clients := fleet(t, sb, store, prospectkit.Sharing{})
+		clients := fleet(t, sb, store, prospectkit.BudgetConfig{})
 		var group sync.WaitGroup
 		for i := range 300 {
 			group.Go(func() {
@@ -234,7 +235,7 @@ func TestStorePanics(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(1)
 		broken := true
-		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.SharedBy(storeFunc(
+		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Processes: 1, Store: storeFunc(
 			func(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
 				if broken {
 					broken = false
@@ -242,7 +243,7 @@ func TestStorePanics(t *testing.T) {
 					panic("store")
 				}
 				return store.Exchange(ctx, s, ask)
-			}), prospectkit.Sharing{Processes: 1}))))
+			})})))
 		var group sync.WaitGroup
 		began := time.Now()
 		group.Go(func() {
@@ -265,13 +266,13 @@ func TestNoWaitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(1)
-		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.SharedBy(storeFunc(
+		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Processes: 1, Store: storeFunc(
 			func(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
 				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 				reply, err := store.Exchange(ctx, s, ask)
 				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 				return reply, err
-			}), prospectkit.Sharing{}))))
+			})})))
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err)
 		var group sync.WaitGroup
@@ -286,26 +287,13 @@ func TestNoWaitTogether(t *testing.T) {
 	})
 }
 
-func TestSharedByOptions(t *testing.T) {
-	_, err := prospectkit.New("https://api.example.com/api/v1", token, prospectkit.WithBudget(prospectkit.NewBudget(
-		prospectkit.SharedBy(nil, prospectkit.Sharing{Timeout: -1}), prospectkit.SharedBy(newStore(1), prospectkit.Sharing{Processes: -1}),
-	)))
-	require.ErrorContains(t, err, "SharedBy needs a store")
-	require.ErrorContains(t, err, "SharedBy has -1 processes")
-}
-
-// Asks and replies survive the way to a store that decides elsewhere.
-func TestExchangeTravels(t *testing.T) {
-	var ask, same prospectkit.BudgetAsk
-	require.Error(t, ask.UnmarshalBinary([]byte("nonsense")))
-	question, err := ask.MarshalBinary()
-	require.NoError(t, err)
-	require.NoError(t, same.UnmarshalBinary(question))
-	_, reply := same.Decide([]byte("nonsense"), time.Now(), 3)
-	answer, err := reply.MarshalBinary()
-	require.NoError(t, err)
-	var back prospectkit.BudgetReply
-	require.NoError(t, back.UnmarshalBinary(answer))
-	require.Equal(t, reply, back)
-	require.Error(t, back.UnmarshalBinary(answer[:len(answer)-8]))
+func TestBudgetConfigOfAStore(t *testing.T) {
+	for want, config := range map[string]prospectkit.BudgetConfig{
+		"BudgetConfig.Store is missing":               {Processes: 2},
+		"BudgetConfig.StoreTimeout is -1ns, must not": {Store: newStore(1), StoreTimeout: -1},
+		"BudgetConfig.Processes is -1, must not be":   {Store: newStore(1), Processes: -1},
+	} {
+		_, err := prospectkit.New("https://api.example.com/api/v1", token, prospectkit.WithBudget(prospectkit.NewBudget(config)))
+		require.ErrorContains(t, err, want)
+	}
 }

@@ -4,94 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 )
-
-// RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
-// violations are listed), or a safety rule forbids the operation.
-//
-// errors.Is matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid], so that one branch
-// serves the local and the remote check.
-type RefusedError struct {
-	Op         string
-	Method     string
-	Route      string
-	Violations []Violation
-	Rule       SafetyRule // that refused; empty for arguments
-}
-
-// refusal is the error of an operation whose arguments break bounds.
-func refusal(o *op.Op, bad ...Violation) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
-}
-
-// forbidden is the error of an operation that a safety rule refuses.
-func forbidden(o *op.Op, rule SafetyRule) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
-}
-
-// Violation is one broken bound.
-type Violation struct {
-	Param   string // as the service calls it
-	Problem string
-}
-
-// Error lists every violation in one line.
-func (e *RefusedError) Error() string {
-	if e.Rule != "" {
-		return describe(e.Op, "refused locally", string(e.Rule))
-	}
-	parts := make([]string, len(e.Violations))
-	for i, v := range e.Violations {
-		parts[i] = printable(v.Param + " " + v.Problem)
-	}
-	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
-}
-
-// Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
-func (e *RefusedError) Is(target error) bool {
-	if target == error(ErrRefusedLocally) {
-		return true
-	}
-	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
-}
-
-// Outcome returns [NotApplied].
-func (e *RefusedError) Outcome() Outcome { return NotApplied }
-
-// Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
-func (e *RefusedError) Advice() Advice {
-	if e.Rule != "" {
-		return Advice{Action: ActionNever, Hint: string(e.Rule)}
-	}
-	if e.Op == opFromEnv {
-		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
-	}
-	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
-}
-
-// LogValue groups the fields that are safe to log.
-func (e *RefusedError) LogValue() slog.Value {
-	params := make([]string, len(e.Violations))
-	for i, v := range e.Violations {
-		params[i] = v.Param
-	}
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")))
-}
-
-func (e *RefusedError) errorCode() Code {
-	if e.Rule != "" {
-		return ""
-	}
-	return CodeValidationFailed
-}
 
 // checks collects violations. Only what the document surely refuses goes in.
 type checks []Violation
