@@ -69,7 +69,7 @@ func (c *call) refused(err error) error {
 		return err
 	}
 	c.refusal = &WaitError{
-		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
+		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
 		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait), waited: c.waited,
 	}
 	return c.refusal

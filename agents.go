@@ -102,10 +102,9 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	check := func(bad *checks) { spec.check(bad, spec.start) }
-	row := *spec.op
-	row.Shape = op.Typed // of the answer: what the document does not show is in the request
-	made, err := do[newAgent](ctx, s.client, &row, request{
-		body: spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+	made, err := do[newAgent](ctx, s.client, spec.op, request{
+		shape: op.Typed, // of the response: what is undocumented is in the request
+		body:  spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
 		proof: func(made any) bool { return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name) },
 	}, spec.options(opts))
 	if err != nil {
@@ -237,10 +236,8 @@ func (v PauseVia) check(bad *checks) {
 //
 // (path not shown), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
-	row := *op.AgentsPause
-	row.Method, row.Path = via.Method, via.Path
-	return do[Object](ctx, s.client, &row, request{
-		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
+	return do[Object](ctx, s.client, op.AgentsPause, request{
+		method: via.Method, path: via.Path, ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
 		check: via.check,
 	}, opts)
 }

@@ -20,17 +20,19 @@ import (
 
 // request is what a method hands to the road: the arguments of one call, before any check.
 type request struct {
-	ids       []string // for the braces of the path, in order
-	query     any      // a struct with url tags, or nil
-	body      any      // anything encoding/json knows, or nil
-	form      Fields   // a form that is small enough to hold, in place of body
-	check     func(*checks)
-	stream    *stream // a body that is read while it is sent, in place of body
-	secret    string  // of the body: an answer that repeats it is not to show it
-	laterPage bool    // of a scroll: its token may be spent by an attempt
-	free      bool    // spends nothing, although the operation may
-	look      lookup  // how an unknown outcome is resolved
-	most      int     // elements that the response may have, of a page; 0: as many as pages have at most
+	method, path string   // of an operation whose route is undocumented
+	shape        op.Shape // of the response, where it is another than the operation's
+	ids          []string // for the braces of the path, in order
+	query        any      // a struct with url tags, or nil
+	body         any      // anything encoding/json knows, or nil
+	form         Fields   // a form that is small enough to hold, in place of body
+	check        func(*checks)
+	stream       *stream // a body that is read while it is sent, in place of body
+	secret       string  // of the body: an answer that repeats it is not to show it
+	laterPage    bool    // of a scroll: its token may be spent by an attempt
+	free         bool    // spends nothing, although the operation may
+	look         lookup  // how an unknown outcome is resolved
+	most         int     // elements that the response may have, of a page; 0: as many as pages have at most
 
 	accept func(response any) error // what else has to be right with a response, which may be kept
 
@@ -72,7 +74,7 @@ type callOf[T any] struct {
 
 func (c *callOf[T]) decode(body []byte) error {
 	c.out = new(T)
-	if err := decodeResponse(c.op, body, c.most, c.out); err != nil || c.accepts == nil {
+	if err := decodeResponse(&c.call, body, c.most, c.out); err != nil || c.accepts == nil {
 		return err
 	}
 	return c.accepts(c.out)
@@ -80,26 +82,29 @@ func (c *callOf[T]) decode(body []byte) error {
 
 func (c *callOf[T]) shape() *shape {
 	if c.holds != nil {
-		return responseShape(c.op, c.holds, c.under)
+		return responseShape(c.op, c.responds, c.holds, c.under)
 	}
-	return responseShape(c.op, reflect.TypeFor[T](), nil)
+	return responseShape(c.op, c.responds, reflect.TypeFor[T](), nil)
 }
 
 func (c *callOf[T]) proved() bool {
 	if c.proof != nil {
 		return c.proof(c.out)
 	}
-	return c.op.Shape != op.Raw && !c.op.Write()
+	return c.responds != op.Raw && !c.op.Write()
 }
 
 // call is one call on its way: the state that the attempts share.
 type call struct {
-	client *Client
-	op     *op.Op
-	ctx    context.Context //nolint:containedctx // the call is the scope of this context
-	conf   callConfig
-	pool   *pool
-	bad    checks
+	client   *Client
+	op       *op.Op
+	method   string
+	route    string // the path template, as errors and events show it
+	responds op.Shape
+	ctx      context.Context //nolint:containedctx // the call is the scope of this context
+	conf     callConfig
+	pool     *pool
+	bad      checks
 
 	// Memory for what a call needs once, so that it is not allocated piece by piece.
 	callContext callContext
@@ -171,6 +176,7 @@ func callIn(ctx context.Context) *call {
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request, opts []CallOption) error {
 	c.client, c.op, c.ctx, c.stream, c.secret, c.laterPage = client, o, ctx, r.stream, r.secret, r.laterPage
 	c.look, c.proof = r.look, r.proof
+	c.method, c.route, c.responds = cmp.Or(r.method, o.Method), cmp.Or(r.path, o.Path), cmp.Or(r.shape, o.Shape)
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
@@ -205,13 +211,14 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request,
 		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
 	}
 	if len(*bad) > 0 {
-		return refusal(o, *bad...)
+		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
 	}
+	rule, forbidden := c.conf.forbids(o, r)
 	if client.closed.Load() {
-		return forbidden(o, RuleClosed)
+		rule, forbidden = RuleClosed, true
 	}
-	if rule, ok := c.conf.forbids(o, r); ok {
-		return forbidden(o, rule)
+	if forbidden {
+		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
 	}
 	c.pool = client.conf.budget.pool(o.Surface)
 	return nil
@@ -228,7 +235,7 @@ func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
 	req := &c.request
-	req.Method, req.URL, req.Header = c.op.Method, &c.url, noHeader // with a Host, http.Client would copy the URL: an attempt sets it
+	req.Method, req.URL, req.Header = c.method, &c.url, noHeader // with a Host, http.Client would copy the URL: an attempt sets it
 	c.retry.Request = req
 	if c.body != nil {
 		if err := c.retry.SetBody(c.body); err != nil {
@@ -366,7 +373,7 @@ func (c *call) result(loopErr error) error {
 		return c.inDoubt
 	case c.next == lost:
 		return &AnswerLostError{
-			Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, Status: c.status, Attempts: slices.Clone(c.attempts), cause: c.cause,
+			Op: c.op.Name, Method: c.method, Route: c.route, Status: c.status, Attempts: slices.Clone(c.attempts), cause: c.cause,
 		}
 	case c.refusal != nil && len(c.attempts) == 0:
 		return c.refusal
@@ -435,7 +442,7 @@ func (c *call) failed() *Error {
 		first [1]Attempt
 	}{Error: *last}
 	e := &memory.Error
-	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.op.Method, c.op.Path, NotApplied
+	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, NotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || success(c.status) {
 		e.Status = cmp.Or(e.Status, c.status)
@@ -456,7 +463,7 @@ func (c *call) doubtful(sentAt time.Time) *OutcomeUnknownError {
 		cause = e
 	}
 	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.op.Method, Route: c.op.Path, SentAt: sentAt, op: c.op, cause: cause, look: c.look,
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt, op: c.op, cause: cause, look: c.look,
 	}
 }
 

@@ -23,14 +23,14 @@ type complete interface{ missing() string }
 
 // decodeResponse reads a success: the value under the operation's entity key, or the whole body where the document shows no key. It
 // keeps nothing of the body, which is memory that is used again.
-func decodeResponse[T any](o *op.Op, body []byte, most int, out *T) error {
+func decodeResponse[T any](c *call, body []byte, most int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if o.Shape == op.Typed || o.Class == op.MeteredRead || o.Shape == op.Partial && o.Class == op.Read { // nothing is no page and no record
+		if c.responds == op.Typed || c.op.Class == op.MeteredRead || c.responds == op.Partial && c.op.Class == op.Read { // nothing is no page and no record
 			return errors.New("the answer is empty")
 		}
 		return nil
 	}
-	value, err := unwrap(o, body)
+	value, err := unwrap(c.op.Entity, c.responds != op.Typed, body)
 	if err != nil {
 		return err
 	}
@@ -94,15 +94,15 @@ func missingIn[T any](items []T) string {
 }
 
 // unwrap finds the entity in its envelope. Where the document does not show whether there is one, a bare object will do.
-func unwrap(o *op.Op, body []byte) ([]byte, error) {
-	if o.Entity == "" {
+func unwrap(name string, optional bool, body []byte) ([]byte, error) {
+	if name == "" {
 		return body, nil
 	}
 	c := jsonscan.New(body)
 	var entity []byte
 	if c.Object() {
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if string(key) == o.Entity {
+			if string(key) == name {
 				entity = c.Span()
 			} else {
 				c.Skip()
@@ -114,10 +114,10 @@ func unwrap(o *op.Op, body []byte) ([]byte, error) {
 		return nil, err
 	case len(entity) > 0 && (entity[0] == '{' || entity[0] == '['):
 		return entity, nil
-	case o.Shape != op.Typed:
+	case optional:
 		return body, nil
 	}
-	return nil, fmt.Errorf("the answer has no %q", o.Entity)
+	return nil, fmt.Errorf("the answer has no %q", name)
 }
 
 // pageOf is the response of an operation that pages by number.
@@ -202,11 +202,11 @@ func (c *call) accept(a *attempt, resp *http.Response, now time.Time) error {
 		seen.learn(c.pool)
 		return nil
 	case proved:
-		if c.op.Shape == op.Typed && !seen.dropped.Load() { // an id or an array, which a partial shape shows, an error page may have
+		if c.responds == op.Typed && !seen.dropped.Load() { // an id or an array, which a partial shape shows, an error page may have
 			seen.dropped.Store(true)
 		}
 		return nil
-	case c.op.Class == op.Read && c.op.Shape == op.Raw && !seen.has(c.pool) && plausible(*a.body):
+	case c.op.Class == op.Read && c.responds == op.Raw && !seen.has(c.pool) && plausible(*a.body):
 		return nil
 	case seen.dropped.Load() && !seen.any.Load() && saysJSON(resp) && plausible(*a.body):
 		return nil

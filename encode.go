@@ -22,7 +22,7 @@ import (
 
 // locate builds the URL: base, path with escaped ids, query.
 func (c *call) locate(r request, bad *checks) {
-	template := c.op.Path
+	template := c.route
 	if c.conf.path != "" {
 		template = c.conf.path
 	}
@@ -30,7 +30,7 @@ func (c *call) locate(r request, bad *checks) {
 		bad.add("path", "is not shown by the service's document: set it with WithPath")
 		return
 	}
-	rest := cmp.Or(c.op.Path, template)
+	rest := cmp.Or(c.route, template)
 	for _, id := range r.ids {
 		var name string
 		if name, rest = parameter(rest); name != "" {
@@ -125,7 +125,7 @@ func (c *call) encode(r request, bad *checks) {
 	if r.body == nil && r.form == nil && len(c.conf.fields) == 0 {
 		return
 	}
-	if c.op.Method == http.MethodGet {
+	if c.method == http.MethodGet {
 		bad.add("WithField", "cannot be used with a GET request")
 		return
 	}

@@ -178,7 +178,7 @@ func (c *call) emit(e Event) {
 }
 
 func (c *call) event(e Event) Event {
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.op.Method, c.op.Path, Surface(c.op.Surface)
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
 	e.Host = c.client.conf.base.Host
 	return e
 }

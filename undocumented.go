@@ -96,19 +96,21 @@ func (s shape) within(bare bool, names ...string) *shape {
 var shapes sync.Map
 
 // responseShape is what the document shows of the responses of an operation, which are read into a type. It is nil where that is nothing.
-func responseShape(o *op.Op, t reflect.Type, names []string) *shape {
+func responseShape(o *op.Op, responds op.Shape, t reflect.Type, names []string) *shape {
 	key := novelty{op: o.Name, Undocumented: Undocumented{Name: t.String()}}
 	if s, ok := shapes.Load(key); ok {
 		return s.(*shape) //nolint:forcetypeassert // nothing else is in it
 	}
-	s := shapeOf(t, o.Shape == op.Typed)
+	s := shapeOf(t, responds == op.Typed)
 	if o.Entity != "" {
 		names = append(slices.Clip(names), o.Entity)
 	}
 	if s != nil && len(names) > 0 {
-		s = s.within(o.Shape != op.Typed, names...)
+		s = s.within(responds != op.Typed, names...)
 	}
-	shapes.Store(key, s)
+	if s != nil { // the names of callers' own operations are without end
+		shapes.Store(key, s)
+	}
 	return s
 }
 
@@ -216,7 +218,7 @@ type novelties struct {
 
 // answers are those of an operation that are alike.
 type answers struct {
-	op          *op.Op
+	op          string
 	large, fail bool
 }
 
@@ -230,6 +232,9 @@ func (n *novelties) due(of answers) bool {
 	defer n.mu.Unlock()
 	if n.met == nil {
 		n.met = make(map[answers]int)
+	}
+	if _, ok := n.met[of]; !ok && len(n.met) >= 4*mostUndocumented {
+		of.op = "" // all others together: the names of callers' own operations are without end
 	}
 	n.met[of]++
 	met := n.met[of]
@@ -273,7 +278,7 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 			n.found = append(n.found, Undocumented{Kind: UndocumentedHeader, Name: name})
 		}
 	}
-	if c.client.conf.novelties.due(answers{c.op, len(*a.body) >= largeAnswer, !c.done}) {
+	if c.client.conf.novelties.due(answers{c.op.Name, len(*a.body) >= largeAnswer, !c.done}) {
 		n.answer(c, *a.body)
 	}
 	for _, u := range n.found {
