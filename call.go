@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -110,7 +111,6 @@ type call struct {
 	callContext callContext
 	request     http.Request
 	retry       retryablehttp.Request
-	loop        retryablehttp.Client
 	first       [1]Attempt
 
 	url       url.URL
@@ -230,7 +230,33 @@ var bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 // noHeader is what http.Client copies for redirects, which are never followed. The transport sends the header of the call.
 var noHeader = http.Header{}
 
-// run drives the retry loop. go-retryablehttp runs it; what it decides, how long it waits and what it returns is ours.
+// retryLoop is the loop of all calls through an HTTP client. go-retryablehttp contributes the loop itself and the rewind of the body.
+// The call decides, waits and makes the result.
+func retryLoop(h *http.Client) *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient: h,
+		RetryMax:   math.MaxInt, // the call counts its attempts
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			return callIn(ctx).next.again(), nil
+		},
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // PrepareRetry waits
+		PrepareRetry: func(req *http.Request) error { return callIn(req.Context()).beforeRetry(req) },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+// beforeRetry waits for as long as was decided.
+func (c *call) beforeRetry(req *http.Request) error {
+	if c.client.conf.httpClient.Jar != nil {
+		req.Header = c.header.Clone()
+	}
+	if c.pause == 0 {
+		return nil
+	}
+	return sleep(c.ctx, c.pause)
+}
+
+// run sends the call.
 func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
@@ -242,20 +268,11 @@ func (c *call) run() error {
 			return err
 		}
 	}
-	req.GetBody = nil // with it, net/http would resend a write by itself
-	loop := &c.loop
-	loop.HTTPClient, loop.RetryMax, loop.ErrorHandler = c.client.conf.httpClient, c.conf.retry.MaxAttempts-1, retryablehttp.PassthroughErrorHandler
-	loop.CheckRetry = func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-		c := callIn(ctx)
-		c.loop.RetryWaitMin = c.pause
-		return c.next.again(), nil
-	}
-	loop.Backoff = func(pause, _ time.Duration, _ int, _ *http.Response) time.Duration { return pause }
+	req.GetBody = nil                        // with it, net/http would resend a write by itself
 	if c.client.conf.httpClient.Jar != nil { // net/http adds the cookies to the header of each attempt
 		req.Header = c.header.Clone()
-		loop.PrepareRetry = func(req *http.Request) error { req.Header = c.header.Clone(); return nil }
 	}
-	resp, err := loop.Do(&c.retry)
+	resp, err := c.client.conf.loop.Do(&c.retry)
 	if resp != nil {
 		_ = resp.Body.Close()
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // Version is the version of this package; ServiceVersion that of the interface description it was built from.
@@ -54,8 +56,9 @@ type config struct {
 	secrets      func() secrets     // what no text of a peer's is to show; a closure for the same reason
 	shared       func() http.Header // of calls that add nothing to the common header; a closure for the same reason
 	userAgent    []string
-	httpClient   *http.Client  // the caller's, until build copies it
-	wholeAttempt time.Duration // the caller's http.Client.Timeout; 0: none
+	httpClient   *http.Client          // the caller's, until build copies it
+	loop         *retryablehttp.Client // around it
+	wholeAttempt time.Duration         // the caller's http.Client.Timeout; 0: none
 
 	ownTransport *http.Transport // nil if the caller gave one
 	direct       bool            // below is net/http's transport itself, which leaves a request as it is
@@ -283,7 +286,7 @@ func (c *config) build() {
 	// net/http would count the wait for a surface that is held.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.httpClient = &h
+	c.httpClient, c.loop = &h, retryLoop(&h)
 }
 
 // defaultTransport is tuned for one host at a few requests a second: HTTP/1.1 only, because HTTP/2 gains nothing there and
