@@ -42,9 +42,9 @@ func (c *call) admit(a *attempt) error {
 
 // rested counts a pause before a repetition, which ends now, whether it was slept through or not.
 func (c *call) rested(now time.Time) {
-	if !c.resting.IsZero() {
-		c.waited += now.Sub(c.resting)
-		c.resting = time.Time{}
+	if !c.pausing.IsZero() {
+		c.waited += now.Sub(c.pausing)
+		c.pausing = time.Time{}
 	}
 }
 
@@ -68,11 +68,11 @@ func (c *call) refused(err error) error {
 		c.cause = bothCauses(c.cause, err)
 		return err
 	}
-	c.refusal = &WaitError{
+	c.waitError = &WaitError{
 		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
 		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.beyondDeadline(full.Wait), waited: c.waited,
 	}
-	return c.refusal
+	return c.waitError
 }
 
 // settle tells the budget what became of an attempt.

@@ -118,7 +118,7 @@ func (a *attempt) open() (err error) {
 		return nil
 	}
 	if a.upload, err = c.stream.open(c.ctx, c.timeout); err != nil {
-		c.status, c.answer, c.cause = 0, Error{}, c.foreign(err)
+		c.status, c.failure, c.cause = 0, Error{}, c.foreign(err)
 	}
 	return err
 }

@@ -95,23 +95,25 @@ func (c *callOf[T]) proved() bool {
 	return c.responds != op.Raw && !c.op.Write()
 }
 
-// call is one call on its way: the state that the attempts share.
+// call is one call: what is asked, what its attempts have come to, and memory.
 type call struct {
-	client   *Client
-	op       *op.Op
-	method   string
-	route    string // the path template, as errors and events show it
-	responds op.Shape
-	ctx      context.Context //nolint:containedctx // the call is the scope of this context
-	conf     callConfig
-	pool     *pool
-	bad      checks
+	plan
+	tally
+	scratch
+}
 
-	// Memory for what a call needs once, so that it is not allocated piece by piece.
-	callContext callContext
-	request     http.Request
-	retry       retryablehttp.Request
-	first       [1]Attempt
+// plan is what a call asks for. It is fixed once prepare has returned and the call hooks have run.
+type plan struct {
+	client    *Client
+	op        *op.Op
+	method    string
+	route     string          // the path template, as errors and events show it
+	responds  op.Shape        // the shape of the response
+	ctx       context.Context //nolint:containedctx // the call is the scope of this context
+	conf      callConfig
+	timeout   time.Duration // of one attempt
+	pool      *pool
+	observers []Observer // of the client, and those that its hooks have for this call
 
 	url       url.URL
 	header    http.Header
@@ -120,33 +122,43 @@ type call struct {
 	secret    string
 	laterPage bool
 	look      lookup
-	proof     func(answer any) bool
-	timeout   time.Duration
+	proof     func(response any) bool
 	decoder   interface {
 		decode(body []byte) error
 		proved() bool // of what was decoded
 		shape() *shape
 	}
+}
 
-	observers []Observer // of the client, and those that its hooks have for this call
-
+// tally is what the attempts have come to. Only the goroutine of the call writes it.
+type tally struct {
 	began    time.Time
 	attempts []Attempt
-	status   int // of the last answer
+	status   int // of the last response
 	headers  http.Header
 	rate     RateWindow
-	answer   Error                // the last answer that was no success
-	earlier  *Error               // the answer before that, for when the time runs out during an attempt
-	late     bool                 // no time was left for the next attempt
-	inDoubt  *OutcomeUnknownError // from the first attempt that may have been delivered without an answer
-	refusal  *WaitError
-	next     step
-	pause    time.Duration
-	resting  time.Time     // since when it pauses before a repetition; zero when it does not
-	waited   time.Duration // for rate limits and before repetitions
-	hold     time.Duration // of the whole surface, after a 429
-	cause    error         // of the last attempt without a usable answer
-	done     bool          // a success was decoded
+	failure  Error  // the last unsuccessful response
+	earlier  *Error // the one before, for when the time runs out during an attempt
+	cause    error  // why the last attempt has no usable response
+	done     bool   // a success was decoded
+
+	next      step                 // after the last attempt
+	pause     time.Duration        // before the next one
+	pausing   time.Time            // since when it pauses; zero when it does not
+	waited    time.Duration        // for rate limits and before retries
+	hold      time.Duration        // of the whole surface, after a 429
+	tooLate   bool                 // no time was left for the next attempt
+	unknown   *OutcomeUnknownError // from the first attempt that may have been delivered without a response
+	waitError *WaitError           // from the limiter
+}
+
+// scratch is memory for what a call needs once, so that it is not allocated piece by piece.
+type scratch struct {
+	bad         checks
+	callContext callContext
+	request     http.Request
+	retry       retryablehttp.Request
+	first       [1]Attempt
 }
 
 // callContext is the context of a call, which the transport finds the call in again.
@@ -285,10 +297,10 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	a.ended = now
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Evidence: a.evidence(resp, err)}
 	if c.status != 0 {
-		earlier := c.answer
+		earlier := c.failure
 		c.earlier = &earlier
 	}
-	c.status, c.answer = 0, Error{}
+	c.status, c.failure = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
 		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
@@ -308,10 +320,10 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 			c.done, c.next = true, stop
 			c.pool.succeeded()
 		}
-		try.Code = c.answer.Code
+		try.Code = c.failure.Code
 	case resp != nil && !success(resp.StatusCode):
 		c.fail(resp, *a.body, now)
-		try.Code = c.answer.Code
+		try.Code = c.failure.Code
 	}
 	try.Err = c.cause
 	c.attempts = append(c.attempts, try)
@@ -327,7 +339,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 
 // fail reads an answer that is not a success.
 func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
-	e := &c.answer
+	e := &c.failure
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
 	e.clean(c, body)
@@ -363,7 +375,7 @@ func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
 	if info := c.conf.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.secrets().header(c.headers), RequestID: c.answer.RequestID,
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.secrets().header(c.headers), RequestID: c.failure.RequestID,
 			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
@@ -377,7 +389,7 @@ func (c *call) over(err error) {
 	c.rested(now)
 	c.emit(Event{
 		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited, Status: c.status,
-		Code: c.answer.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Code: c.failure.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }
 
@@ -385,25 +397,25 @@ func (c *call) result(loopErr error) error {
 	switch {
 	case c.done:
 		return nil
-	case c.inDoubt != nil && c.next != lost:
-		c.inDoubt.Attempts = slices.Clone(c.attempts)
-		return c.inDoubt
+	case c.unknown != nil && c.next != lost:
+		c.unknown.Attempts = slices.Clone(c.attempts)
+		return c.unknown
 	case c.next == lost:
 		return &AnswerLostError{
 			Op: c.op.Name, Method: c.method, Route: c.route, Status: c.status, Attempts: slices.Clone(c.attempts), cause: c.cause,
 		}
-	case c.refusal != nil && len(c.attempts) == 0:
-		return c.refusal
+	case c.waitError != nil && len(c.attempts) == 0:
+		return c.waitError
 	}
 	e := c.failed()
-	if c.refusal != nil {
-		e.cause = bothCauses(e.cause, c.refusal)
+	if c.waitError != nil {
+		e.cause = bothCauses(e.cause, c.waitError)
 	}
 	if c.status == 0 && e.cause == nil {
 		e.cause = c.foreign(loopErr)
 	}
 	e.cause = c.ended(e.cause)
-	if c.late {
+	if c.tooLate {
 		e.cause = bothCauses(e.cause, errTooLate)
 	}
 	return e
@@ -450,7 +462,7 @@ func bothCauses(failure, end error) error {
 
 // failed is the last attempt as an error.
 func (c *call) failed() *Error {
-	last := &c.answer
+	last := &c.failure
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
 		last = c.earlier
 	}

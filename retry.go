@@ -151,8 +151,8 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	failure := c.classify(a, resp, err)
 	reason := decisions[failure].what
 	c.next, c.pause = decide(failure, c.op.Class, c.laterPage), 0
-	if c.next == doubt && c.inDoubt == nil {
-		c.inDoubt = c.doubtful(a.began)
+	if c.next == doubt && c.unknown == nil {
+		c.unknown = c.doubtful(a.began)
 	}
 	if c.next == doubt && c.conf.repeatDoubt && decisions[failure].read.again() {
 		c.next = repeat
@@ -163,10 +163,10 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if c.next.again() {
 		c.schedule(resp, now)
 	}
-	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.answer.Code, Reason: reason, Next: c.next.String()}
+	e := Event{Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.failure.Code, Reason: reason, Next: c.next.String()}
 	c.emit(e)
 	if c.pause > 0 {
-		c.attempts[len(c.attempts)-1].Wait, c.resting = c.pause, now
+		c.attempts[len(c.attempts)-1].Wait, c.pausing = c.pause, now
 		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
 		c.emit(e)
 	}
@@ -187,7 +187,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
 		c.next = stop
 	case c.beyondDeadline(floor):
-		c.next, c.late = stop, true
+		c.next, c.tooLate = stop, true
 	case (told || c.next == wait) && floor > c.conf.maxWait, c.next == repeat && !c.pool.takeToken(now):
 		c.next = stop
 	case c.next != wait: // after a 429, the line for the rate limit is the place to wait
@@ -212,7 +212,7 @@ func (c *call) jitter(d time.Duration) time.Duration {
 
 // classify names what went wrong with an attempt that has no usable answer or an answer that is not a success.
 func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
-	if c.refusal != nil {
+	if c.waitError != nil {
 		return waitRefused
 	}
 	if resp == nil || a.bodyErr != nil && success(resp.StatusCode) {
@@ -229,7 +229,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return limited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
 		return refused
-	case a.truncated && (status >= 500 || c.answer.Code == ""):
+	case a.truncated && (status >= 500 || c.failure.Code == ""):
 		return truncated
 	case status == 499:
 		return otherFault
@@ -239,7 +239,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return gatewayFault
 	case status >= 500:
 		return otherFault
-	case c.answer.Code == CodeUnexpectedError: // with the status of a refusal: somebody in between has changed it
+	case c.failure.Code == CodeUnexpectedError: // with the status of a refusal: somebody in between has changed it
 		return otherFault
 	case status >= 400 && c.ownEnvelope(a):
 		return rejected
@@ -251,7 +251,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 // ownEnvelope reports whether an error envelope is surely the service's: its code is documented, or it has what gateways do
 // not have, a request id or the rate headers.
 func (c *call) ownEnvelope(a *attempt) bool {
-	e := &c.answer
+	e := &c.failure
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
 }
 

@@ -270,8 +270,8 @@ func (c *call) inspect(a *attempt, resp *http.Response) {
 		return
 	}
 	var n inspection
-	if c.answer.Code != "" && !c.answer.Code.Known() {
-		n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.answer.Code))})
+	if c.failure.Code != "" && !c.failure.Code.Known() {
+		n.found = append(n.found, Undocumented{Kind: UndocumentedCode, Name: plainName(string(c.failure.Code))})
 	}
 	for name := range resp.Header {
 		if noteworthy(name) && len(name) <= mostOfName {
@@ -294,7 +294,7 @@ func (n *inspection) answer(c *call, body []byte) {
 	switch shape := c.decoder.shape(); {
 	case c.done && shape != nil:
 		n.text(body, shape)
-	case c.answer.Code != "":
+	case c.failure.Code != "":
 		n.text(body, errorShape)
 	}
 }
