@@ -39,8 +39,8 @@ func TestAWaitThatEndsWithTheDeadlineIsBeyondIt(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		c := &call{plan: plan{ctx: ctx}}
-		require.True(t, c.beyondDeadline(time.Second))
-		require.False(t, c.beyondDeadline(time.Second-time.Nanosecond))
-		require.False(t, (&call{plan: plan{ctx: t.Context()}}).beyondDeadline(time.Hour))
+		require.True(t, c.afterDeadline(time.Second))
+		require.False(t, c.afterDeadline(time.Second-time.Nanosecond))
+		require.False(t, (&call{plan: plan{ctx: t.Context()}}).afterDeadline(time.Hour))
 	})
 }
