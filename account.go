@@ -23,7 +23,7 @@ func (u User) String() string { return textOf(Object{}, u) }
 //
 // GET /business/me, scope any.
 func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
-	return do[User](ctx, s.client, op.AccountMe, request{}, opts)
+	return do[User](ctx, s.client, op.AccountMe, args{}, opts)
 }
 
 // Credits returns the credit balance of the workspace. Its shape is undocumented: the sandbox answers with credits.balance (assumed). Read
@@ -31,7 +31,7 @@ func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, err
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.AccountCredits, request{}, opts)
+	return do[Object](ctx, s.client, op.AccountCredits, args{}, opts)
 }
 
 func (u *User) missing() string { return noID(u.ID, "the user has no id") }

@@ -102,10 +102,9 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	check := func(bad *checks) { spec.check(bad, spec.start) }
-	row := *spec.op
-	row.Shape = op.Typed // of the answer: what the document does not show is in the request
-	made, err := do[newAgent](ctx, s.client, &row, request{
-		body: spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+	made, err := do[newAgent](ctx, s.client, spec.op, args{
+		shape: op.Typed, // of the response: what is undocumented is in the request
+		body:  spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
 		proof: func(made any) bool { return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name) },
 	}, spec.options(opts))
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do[Agent](ctx, s.client, op.AgentsGet, request{
+	return do[Agent](ctx, s.client, op.AgentsGet, args{
 		ids: []string{agentID}, proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
 	}, opts)
 }
@@ -181,7 +180,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 			}
 		}
 	}
-	return do[Object](ctx, s.client, op.AgentsAdjust, request{ids: []string{agentID}, body: in, check: check}, opts)
+	return do[Object](ctx, s.client, op.AgentsAdjust, args{ids: []string{agentID}, body: in, check: check}, opts)
 }
 
 // Activate starts a draft. It spends credits, up to the MaxCreditSpend that the draft was created with on each run, and without
@@ -196,9 +195,9 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	response, err := do[Object](ctx, s.client, op.AgentsActivate, request{
+	response, err := do[Object](ctx, s.client, op.AgentsActivate, args{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
-		proof: func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) }, holds: reflect.TypeFor[Agent](),
+		proof: func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) }, responseType: reflect.TypeFor[Agent](),
 	}, opts)
 	if err != nil {
 		return nil, err
@@ -237,10 +236,8 @@ func (v PauseVia) check(bad *checks) {
 //
 // (path not shown), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
-	row := *op.AgentsPause
-	row.Method, row.Path = via.Method, via.Path
-	return do[Object](ctx, s.client, &row, request{
-		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
+	return do[Object](ctx, s.client, op.AgentsPause, args{
+		method: via.Method, path: via.Path, ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
 		check: via.check,
 	}, opts)
 }
@@ -341,7 +338,7 @@ func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteFiel
 			bad.add("field", "is set by the call itself")
 		}
 	}
-	return do[Object](ctx, s.client, op.AgentsAutocomplete, request{query: query, check: check}, opts)
+	return do[Object](ctx, s.client, op.AgentsAutocomplete, args{query: query, check: check}, opts)
 }
 
 // freeQuery is query parameters whose names the caller supplies.

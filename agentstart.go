@@ -110,7 +110,7 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 
 // mayStart refuses, before a draft is saved, what would refuse to start it: a missing cap, or a safety rule.
 func (s *AgentsService) mayStart(ctx context.Context, spec agentSpec, opts []CallOption) error {
-	err := new(call).prepare(ctx, s.client, op.AgentsActivate, request{
+	err := new(call).prepare(ctx, s.client, op.AgentsActivate, args{
 		ids: []string{strings.Repeat("0", 24)}, check: func(bad *checks) { spec.check(bad, true) },
 	}, opts)
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Rule == "" {

@@ -89,7 +89,7 @@ func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int
 	time.Sleep(time.Second) // for a read that is under way
 	synctest.Wait()
 	stacks := make([]byte, 1<<20)
-	require.Equal(t, goroutines, strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "prospectkit.(*errand).do("))
+	require.Equal(t, goroutines, strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "exchange.(*runner).do("))
 }
 
 // Whatever the body of a response does, under every status and in every operation: the call ends with its context, its permit is free,
@@ -139,7 +139,7 @@ func TestNoBodyOutlivesTheTimeLimit(t *testing.T) {
 				info, err := call(t.Context(), client, true)
 				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
 				require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
-				require.ErrorContains(t, err, "no answer within the time limit of one attempt")
+				require.ErrorContains(t, err, "no response within the time limit of one attempt")
 				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
 				close(h.released)
 				requireNothingLeft(t, client, 0)
@@ -182,7 +182,7 @@ func TestATransportThatDoesNotComeBack(t *testing.T) {
 				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
 				requireUnknown(t, err)
 				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
-				require.ErrorContains(t, err, "no answer within the time limit of one attempt")
+				require.ErrorContains(t, err, "no response within the time limit of one attempt")
 				requireNothingLeft(t, client, 1)
 
 				_, err = call(t.Context(), client, false)

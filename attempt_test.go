@@ -205,7 +205,7 @@ func TestProgressRenewsTheTimeLimit(t *testing.T) {
 				require.Equal(t, test.ok, err == nil, "%v", err)
 				require.Equal(t, test.took, time.Since(began))
 				if !test.ok {
-					require.ErrorContains(t, err, "no answer within the time limit of one attempt")
+					require.ErrorContains(t, err, "no response within the time limit of one attempt")
 				}
 			})
 		})

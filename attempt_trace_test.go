@@ -36,7 +36,7 @@ func TestASecondConnectionForAWrite(t *testing.T) {
 			defer cancel(nil)
 			near, far := net.Pipe()
 			defer far.Close()
-			a := attempt{call: &call{op: &op.Op{Class: test.class}}}
+			a := attempt{call: &call{plan: plan{op: &op.Op{Class: test.class}}}}
 			trace := a.trace(cancel)
 			for _, field := range test.fields {
 				trace.WroteHeaderField(field, nil)
@@ -48,6 +48,6 @@ func TestASecondConnectionForAWrite(t *testing.T) {
 			require.Equal(t, test.closed, errors.Is(near.SetDeadline(time.Time{}), io.ErrClosedPipe))
 		})
 	}
-	a := attempt{call: &call{op: &op.Op{Class: op.Read}}}
+	a := attempt{call: &call{plan: plan{op: &op.Op{Class: op.Read}}}}
 	require.Nil(t, a.trace(func(error) {}).WroteHeaderField, "a read may be sent again")
 }

@@ -83,7 +83,7 @@ func (s SendState) Editable() bool { return s == SendScheduled || s == SendAppro
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsList, request{}, opts)
+	return do[Object](ctx, s.client, op.CampaignsList, args{}, opts)
 }
 
 // All iterates over the campaigns, in an order that the service does not promise. The response is undocumented. Understood is an array
@@ -112,7 +112,7 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsCreate, request{body: in}, opts)
+	return do[Object](ctx, s.client, op.CampaignsCreate, args{body: in}, opts)
 }
 
 // Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and response
@@ -126,7 +126,7 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsAdjust, request{ids: []string{campaignID}, body: in}, opts)
+	return do[Object](ctx, s.client, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
 }
 
 // Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is shown by the document.
@@ -135,7 +135,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsSteps, request{ids: []string{campaignID}}, opts)
+	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
 }
 
 // ScheduledSends lists what a campaign has sent and will send. The shape is not shown by the document; for the states see
@@ -145,7 +145,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsSends, request{ids: []string{campaignID}}, opts)
+	return do[Object](ctx, s.client, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
 }
 
 // StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as [CampaignsService.All] does. Each has an id
@@ -177,7 +177,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsEditSend, request{ids: []string{sendID}, body: in}, opts)
+	return do[Object](ctx, s.client, op.CampaignsEditSend, args{ids: []string{sendID}, body: in}, opts)
 }
 
 // StepPreview is a step as a sample lead would get it. The shape of the preview is not shown by the document.
@@ -194,7 +194,7 @@ type StepPreview struct {
 //
 // POST (path not shown), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, request{
+	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, args{
 		ids: []string{campaignID, stepID}, body: in, proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
 	}, opts)
 }
@@ -221,7 +221,7 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do[Approval](ctx, s.client, op.CampaignsApprove, request{
+	return do[Approval](ctx, s.client, op.CampaignsApprove, args{
 		ids: []string{campaignID}, look: s.lookForApproval(campaignID),
 		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
 	}, opts)

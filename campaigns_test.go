@@ -62,7 +62,7 @@ func TestCampaignExchanges(t *testing.T) {
 func TestPreviewNeedsAPath(t *testing.T) {
 	client := newClient(t, untouched(t))
 	_, err := client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil)
-	require.Equal(t, []string{"path is not shown by the service's document: set it with WithPath"}, refusals(t, err))
+	require.Equal(t, []string{"path is undocumented: set it with WithPath"}, refusals(t, err))
 	_, err = client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil, prospectkit.WithPath("/business/steps/{stepId}"))
 	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, refusals(t, err))
 }

@@ -13,6 +13,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Version is the version of this package; ServiceVersion that of the interface description it was built from.
@@ -50,12 +55,13 @@ type Client struct {
 type config struct {
 	settings
 	base         *url.URL
-	auth         func() []string    // the Authorization header; a closure, so that no dump of a client shows it
-	secrets      func() secrets     // what no text of a peer's is to show; a closure for the same reason
-	shared       func() http.Header // of calls that add nothing to the common header; a closure for the same reason
+	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
+	secrets      func() redact.Secrets // what no text of a peer's is to show; a closure for the same reason
+	shared       func() http.Header    // of calls that add nothing to the common header; a closure for the same reason
 	userAgent    []string
-	httpClient   *http.Client  // the caller's, until build copies it
-	wholeAttempt time.Duration // the caller's http.Client.Timeout; 0: none
+	httpClient   *http.Client          // the caller's, until build copies it
+	loop         *retryablehttp.Client // around it
+	wholeAttempt time.Duration         // the caller's http.Client.Timeout; 0: none
 
 	ownTransport *http.Transport // nil if the caller gave one
 	direct       bool            // below is net/http's transport itself, which leaves a request as it is
@@ -65,7 +71,7 @@ type config struct {
 	plainHTTP bool
 	budget    *Budget
 	observers []Observer
-	novelties *novelties // shared by With
+	told      *novelty.Memory // shared by With
 
 	headersSeen *headersSeen // shared by With, unless the transport is another
 	hooks       []CallHook
@@ -83,7 +89,7 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
-		novelties: new(novelties),
+		told:      new(novelty.Memory),
 
 		headersSeen: new(headersSeen),
 	}
@@ -204,8 +210,8 @@ func (c *config) authenticate(token string, bad *checks) {
 	}
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 	c.auth = func() []string { return header }
-	hide := secrets(nil).key(token)
-	c.secrets = func() secrets { return hide }
+	hide := redact.Secrets(nil).Key(token)
+	c.secrets = func() redact.Secrets { return hide }
 }
 
 // locate checks the base URL. Its text is not repeated in messages: swapped arguments would print the token.
@@ -283,7 +289,7 @@ func (c *config) build() {
 	// net/http would count the wait for a surface that is held.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.httpClient = &h
+	c.httpClient, c.loop = &h, newLoop(&h)
 }
 
 // defaultTransport is tuned for one host at a few requests a second: HTTP/1.1 only, because HTTP/2 gains nothing there and

@@ -19,7 +19,7 @@ type ContactsService struct{ client *Client }
 //
 // POST /business/contacts/resolve, scope contacts.
 func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ContactsResolve, request{body: in}, opts)
+	return do[Object](ctx, s.client, op.ContactsResolve, args{body: in}, opts)
 }
 
 const (
@@ -95,7 +95,7 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	identity := func(o *Object) string { return string(o.raw) }
 	return &scroll[Object]{op: op.ContactsTimeline, identity: identity, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*scrollAnswer[Object], error) {
-		r := request{ids: []string{contactID}, query: activityQuery{p, cursor}, secret: cursor}
+		r := args{ids: []string{contactID}, query: activityQuery{p, cursor}, secret: cursor}
 		page, err := do[activities](ctx, s.client, op.ContactsTimeline, r, opts)
 		if err != nil {
 			return nil, err

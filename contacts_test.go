@@ -101,7 +101,7 @@ func TestActivityBounds(t *testing.T) {
 		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, refusals(t, err))
 	}
 	_, err := client.Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
-	require.Equal(t, []string{"limit is 101, must be 1 to 100", "path is not shown by the service's document: set it with WithPath"}, refusals(t, err))
+	require.Equal(t, []string{"limit is 101, must be 1 to 100", "path is undocumented: set it with WithPath"}, refusals(t, err))
 	require.Equal(t, []string{"", "limit=1", "limit=99", "limit=100"}, queries)
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -139,7 +140,7 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 		case list != nil:
 			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
 		}
-		if pause = min(pause, time.Until(until)); pause <= 0 || !rest(ctx, pause) {
+		if pause = min(pause, time.Until(until)); pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
 			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
 		}
 	}
@@ -187,7 +188,7 @@ func (e *NameHeldError) Error() string {
 	switch {
 	case e.Holder != nil:
 		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted",
-			cmp.Or(plainName(string(e.Holder.Kind)), "list of another kind"), cmp.Or(e.Kind, ContactList))
+			cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind"), cmp.Or(e.Kind, ContactList))
 	case len(e.Near) > 0:
 		return "prospectkit: lists.ensure: the name is taken; a list differs from it in case only"
 	}

@@ -13,7 +13,9 @@ import (
 	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Code is the service's stable identifier of an error. The 92 documented ones are constants of this package; one that the
@@ -280,7 +282,7 @@ func (e *Error) Error() string {
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, withoutIDs(oneLine(e.ContentType)))
+		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, redact.WithoutIDs(oneLine(e.ContentType)))
 	case e.Status != 0:
 		code = fmt.Sprintf("unusable answer with status %d", e.Status)
 	case e.cause == nil && e.Message == "":
@@ -372,20 +374,20 @@ func (e *Error) Advice() Advice {
 func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-		slog.String("param", shorten(printable(e.Param), mostOfName)), slog.String("request_id", shorten(printable(e.RequestID), mostOfName)),
+		slog.String("param", redact.Shorten(printable(e.Param), maxName)), slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
 		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
 	)
 }
 
-// mostOfName bounds what is kept of a foreign name.
-const mostOfName = 64
+// maxName bounds what is kept of a foreign name.
+const maxName = 64
 
 // logged is a code for logs: what the service writes can be anything.
 func (c Code) logged() string {
 	switch {
 	case c == "" || c.Known():
 		return string(c)
-	case plainName(string(c)) == "":
+	case novelty.PlainName(string(c)) == "":
 		return "undocumented"
 	}
 	return string(c)
@@ -418,17 +420,17 @@ func (e *Error) envelope(body []byte) bool {
 func (e *Error) clean(c *call, body []byte) {
 	secrets := c.secrets()
 	if !e.Code.Known() {
-		e.Code = Code(secrets.clean(string(e.Code), mostOfName))
+		e.Code = Code(secrets.Clean(string(e.Code), maxName))
 	}
 	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
-		*field = secrets.clean(*field, mostOfText)
+		*field = secrets.Clean(*field, redact.MaxText)
 	}
-	e.Body = secrets.cleanBody(body)
+	e.Body = secrets.CleanBody(body)
 	e.prose = e.Message
 	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
-		e.prose = c.private().hide(e.prose, false)
+		e.prose = c.private().Hide(e.prose, false)
 	}
-	e.prose = withoutIDs(e.prose)
+	e.prose = redact.WithoutIDs(e.prose)
 }
 
 func (e *Error) fields(c *jsonscan.Cursor) {
@@ -601,7 +603,7 @@ func (e *WaitError) errorCode() Code { return CodeRateLimited }
 func oneLine(s string) string {
 	const most = 300
 	if s = printable(s); len(s) > most {
-		return shorten(s, most) + "..."
+		return redact.Shorten(s, most) + "..."
 	}
 	return s
 }

@@ -115,7 +115,7 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 			}
 		}]},
 		"a map":  {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
-		"time":   {`"` + person + `"`, "a text is no time as time.Time reads it", rowsAs[struct{ F time.Time }]},
+		"time":   {`"` + person + `"`, "a text is not a time as time.Time reads it", rowsAs[struct{ F time.Time }]},
 		"Number": {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},
 		"string": {`"` + person + `"`, "a row does not fit struct { F int \"json:\\\",string\\\"\" }: ", rowsAs[struct {
 			F int `json:",string"`

@@ -364,7 +364,7 @@ func ExampleWithLogger() {
 	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009", prospectkit.GetListParams{})
 	fmt.Println(errors.Is(err, prospectkit.ErrNotFound))
 	// Output:
-	// level=INFO msg="prospectkit decision" op=account.me attempt=1 next=repeat
+	// level=INFO msg="prospectkit decision" op=account.me attempt=1 next=retry
 	// level=INFO msg="prospectkit decision" op=lists.get attempt=1 next="return the error"
 	// level=WARN msg="prospectkit call" op=lists.get attempt=1 status=404 code=LIST_NOT_FOUND outcome="not applied" waited=0s
 	// true

@@ -5,19 +5,21 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
 )
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
-	_, err := do[Object](ctx, c, op.SearchCompanies, request{body: Fields{"scrollToken": "t"}, laterPage: true}, opts)
+	_, err := do[Object](ctx, c, op.SearchCompanies, args{body: Fields{"scrollToken": "t"}, laterPage: true}, opts)
 	return err
 }
 
 // PassBudget returns what an attempt does before and after it is sent, for benchmarks: the answer says that there is room.
 func (c *Client) PassBudget(ctx context.Context) func() error {
-	call := &call{client: c, op: op.ListsList, ctx: ctx, conf: callConfig{settings: c.conf.settings}, pool: c.conf.budget.pool(op.Lists)}
+	call := &call{plan: plan{client: c, op: op.ListsList, ctx: ctx, conf: callConfig{settings: c.conf.settings}, pool: c.conf.budget.pool(op.Lists)}}
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
 		"Ratelimit-Limit": {"1000000000"}, "Ratelimit-Remaining": {"999999999"}, "Ratelimit-Reset": {"60"},
 	}}
@@ -29,13 +31,13 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 			return err
 		}
 		a.rate, a.rated = ratehdr.ParseRate(resp.Header, time.Time{})
-		call.settle(&a, resp, EvidenceAnswered)
+		call.report(&a, resp, EvidenceAnswered)
 		return nil
 	}
 }
 
 // Whatever a test keeps of an answer is gone from the buffer that it came in.
-func init() { wipe = func(b []byte) { clear(b) } }
+func init() { exchange.Wipe = func(b []byte) { clear(b) } }
 
 // SeenIDs is what a walk remembers.
 type SeenIDs struct{ seenIDs }
@@ -50,9 +52,9 @@ func (s *SeenIDs) Has(id string) bool { return s.has(id) }
 func (s *SeenIDs) Room() int { return len(s.hashes) }
 
 // Hide is what a text of a peer's becomes for a client with this key.
-func Hide(key, text string) string { return secrets(nil).key(key).hide(text, false) }
+func Hide(key, text string) string { return redact.Secrets(nil).Key(key).Hide(text, false) }
 
 // Clean is the same for a text of which so many bytes are kept, and CleanBody for a body.
-func Clean(key, text string, most int) string { return secrets(nil).key(key).clean(text, most) }
+func Clean(key, text string, most int) string { return redact.Secrets(nil).Key(key).Clean(text, most) }
 
-func CleanBody(key, text string) string { return secrets(nil).key(key).cleanBody([]byte(text)) }
+func CleanBody(key, text string) string { return redact.Secrets(nil).Key(key).CleanBody([]byte(text)) }

@@ -79,7 +79,7 @@ func (e FactEdit) check(bad *checks) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return do[Fact](ctx, s.client, op.FactsEdit, request{
+	return do[Fact](ctx, s.client, op.FactsEdit, args{
 		ids: []string{factID}, body: in, proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
 	}, opts)
 }

@@ -11,7 +11,7 @@ import (
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsList, request{}, opts)
+	return do[Object](ctx, s.client, op.HubsList, args{}, opts)
 }
 
 // Hub reads one knowledge hub. The shape is not shown by the document, except that its status is processing while the hub is
@@ -21,7 +21,7 @@ func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, e
 //
 // GET /business/knowledge-hubs/{hubId}, scope campaigns.
 func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsGet, request{ids: []string{hubID}}, opts)
+	return do[Object](ctx, s.client, op.HubsGet, args{ids: []string{hubID}}, opts)
 }
 
 // HubPages lists the pages of a knowledge hub. The document shows the end of the path only: the rest is assumed, and [WithPath]
@@ -32,7 +32,7 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
 func (s *FactsService) HubPages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsPages, request{ids: []string{hubID}}, opts)
+	return do[Object](ctx, s.client, op.HubsPages, args{ids: []string{hubID}}, opts)
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
@@ -42,5 +42,5 @@ func (s *FactsService) HubPages(ctx context.Context, hubID string, opts ...CallO
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsSetDefault, request{body: in}, opts)
+	return do[Object](ctx, s.client, op.HubsSetDefault, args{body: in}, opts)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -110,7 +111,7 @@ func beginsAsText(head []byte) bool {
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
 	u := upload{Upload: in}
 	defer u.close()
-	return do[Object](ctx, s.client, op.ImportsCreate, request{stream: u.stream()}, opts)
+	return do[Object](ctx, s.client, op.ImportsCreate, args{upload: u.stream()}, opts)
 }
 
 // FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
@@ -122,7 +123,7 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ImportsCreate, request{
+	return do[Object](ctx, s.client, op.ImportsCreate, args{
 		form: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
 	}, opts)
 }
@@ -134,7 +135,7 @@ func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts .
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ImportsCreate, request{
+	return do[Object](ctx, s.client, op.ImportsCreate, args{
 		body: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
 	}, opts)
 }
@@ -146,7 +147,7 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 //
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ImportsPresign, request{body: in}, opts)
+	return do[Object](ctx, s.client, op.ImportsPresign, args{body: in}, opts)
 }
 
 // upload is an Upload on its way. What the check has opened serves the first attempt.
@@ -188,7 +189,7 @@ func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 
 // sniff opens the file and looks whether it begins as its name says. If the context ends before, nothing is sent anyway.
 func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileFormat, bad *checks) {
-	file, head, err := openSource(ctx, limit, u.Open, sniffBytes)
+	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
 	u.opened = file
 	switch {
 	case ctx.Err() != nil:
@@ -205,7 +206,7 @@ func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, 
 		u.opened = nil
 		return file, nil
 	}
-	file, _, err := openSource(ctx, limit, u.Open, sniffBytes)
+	file, _, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", filePart, err)
 	}
@@ -215,7 +216,7 @@ func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, 
 // close closes what the check has opened, if it was never sent.
 func (u *upload) close() {
 	if u.opened != nil {
-		closeSoon(u.opened)
+		exchange.Close(u.opened)
 	}
 }
 
@@ -225,7 +226,7 @@ func (u *upload) extension() string { return strings.ToLower(path.Ext(u.base()))
 func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
 
 // stream is the form with the file in it. The form's text stands before and behind the file, so its length is known.
-func (u *upload) stream() *stream {
+func (u *upload) stream() *uploadBody {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
@@ -239,16 +240,16 @@ func (u *upload) stream() *stream {
 	form.Reset()
 	_ = w.Close()
 	tail := form.Bytes()
-	return &stream{
+	return &uploadBody{
 		contentType: w.FormDataContentType(),
 		length:      int64(len(head)) + u.Size + int64(len(tail)),
 		check:       u.check,
-		open: func(ctx context.Context, limit time.Duration) (*streamBody, error) {
+		open: func(ctx context.Context, limit time.Duration) (*exchange.Upload, error) {
 			file, err := u.open(ctx, limit)
 			if err != nil {
 				return nil, err
 			}
-			return newStreamBody(head, tail, file, u.Size, u.progress()), nil
+			return exchange.NewUpload(head, tail, file, u.Size, u.progress()), nil
 		},
 	}
 }

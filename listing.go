@@ -32,8 +32,8 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		query.PageNum = number
 	}
 	var page *Page[T]
-	_, err := do[Object](ctx, l.client, l.op, request{
-		ids: l.ids, query: query, holds: reflect.TypeFor[T](), under: []string{l.name, "data"}, proof: func(any) bool { return page.shown() },
+	_, err := do[Object](ctx, l.client, l.op, args{
+		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"}, proof: func(any) bool { return page.shown() },
 		accept: func(response any) (err error) {
 			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
 			return err
@@ -58,8 +58,8 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 		return nil, errors.New(what)
 	}
 	pagination, paged := response.Get("pagination")
-	t, err := recordOf[totals](pagination)
-	p := pageWith(*items, "", t)
+	t, err := recordOf[pageTotals](pagination)
+	p := newPage(*items, "", t)
 	switch {
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalsKnown = 1, 1, len(p.Items), true

@@ -107,7 +107,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage[List](ctx, s.client, op.ListsList, request{query: p, most: p.Limit}, opts)
+	return readPage[List](ctx, s.client, op.ListsList, args{query: p, maxItems: p.Limit}, opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -147,7 +147,7 @@ func (n NewList) check(bad *checks) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do[List](ctx, s.client, op.ListsCreate, request{
+	return do[List](ctx, s.client, op.ListsCreate, args{
 		body: in, look: s.lookForNew(in), proof: func(made any) bool { return made.(*List).Name == in.Name },
 	}, opts)
 }
@@ -169,7 +169,7 @@ const IncludeColumns ListInclude = "columns"
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do[List](ctx, s.client, op.ListsGet, request{
+	return do[List](ctx, s.client, op.ListsGet, args{
 		ids: []string{listID}, query: p, proof: func(l any) bool { return sameID(l.(*List).ID, listID) },
 	}, opts)
 }
@@ -182,7 +182,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
-	r := request{
+	r := args{
 		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder(listID, folderID),
 		check: func(bad *checks) { bad.id("folderId", folderID) },
 	}
@@ -196,7 +196,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsMove, request{
+	return do[Object](ctx, s.client, op.ListsMove, args{
 		ids: []string{listID}, body: Fields{"folderId": nil}, look: s.lookForFolder(listID, ""),
 	}, opts)
 }
@@ -240,7 +240,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do[CRMPushed](ctx, s.client, op.ListsCRMPush, request{
+	return do[CRMPushed](ctx, s.client, op.ListsCRMPush, args{
 		ids: []string{listID}, body: in,
 		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
 	}, opts)
@@ -254,7 +254,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsAddMembers, request{ids: []string{listID}, body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.client, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: in.checkChoice}, opts)
 }
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the fields. The sandbox takes contacts, 1 to
@@ -265,7 +265,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 //
 // POST /business/lists/{listId}/contacts, scope lists.
 func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsAddContacts, request{ids: []string{listID}, body: in}, opts)
+	return do[Object](ctx, s.client, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
 // SaveToList saves contacts of one list into another. Body and response are undocumented: you supply the fields. The sandbox takes
@@ -277,7 +277,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsSave, request{body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.client, op.ListsSave, args{body: in, check: in.checkChoice}, opts)
 }
 
 // FolderKind is what a folder holds.
@@ -322,7 +322,7 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 		}
 		oneOf(bad, "type", kind, ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder)
 	}
-	folders, err := do[folderList](ctx, s.client, op.FoldersList, request{query: query, check: check}, opts)
+	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: query, check: check}, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func TestListsCreate(t *testing.T) {
 // A list that was made, but whose answer makes no sense, is an answer lost and no failure.
 func TestListsCreateAnswerLost(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"bare": `the answer has no "list"`, "without-id": "a list has no id"} {
+	for name, want := range map[string]string{"bare": `the response has no "list"`, "without-id": "a list has no id"} {
 		_, err := exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 		require.ErrorContains(t, err, want)
@@ -213,12 +213,12 @@ func TestEntityRules(t *testing.T) {
 		{me, `{"id":"x"}`, `no "user"`},
 		{me, `{"user":null}`, `no "user"`},
 		{me, `{"user":{"id":5}}`, "the user has no id"},
-		{me, `{"user":[]}`, "the answer is no object"},
-		{me, ``, "the answer is empty"},
+		{me, `{"user":[]}`, "the response is not an object"},
+		{me, ``, "the response is empty"},
 		{me, `{"user":{"id":"x"}} trailing`, "invalid JSON"},
 		{get, `{"list":null}`, "a list has no id"},
 		{get, `{}`, "a list has no id"},
-		{get, `[]`, "the answer is no object"},
+		{get, `[]`, "the response is not an object"},
 		{folders, `{"folders":{}}`, "the folders are no array"},
 		{folders, `{"folders":[7]}`, "a folder has no id"},
 		{folders, `{}`, `no "folders"`},
@@ -226,7 +226,7 @@ func TestEntityRules(t *testing.T) {
 		{page, `{"data":null}`, "the page has no data"},
 		{page, `{"data":[null]}`, "a list has no id"},
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
-		{page, `[]`, "the answer is no object"},
+		{page, `[]`, "the response is not an object"},
 	} {
 		err := tc.call(newClient(t, always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.NoRetry)))
 		require.ErrorContains(t, err, tc.want, "body %q", tc.body)

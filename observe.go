@@ -4,8 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
+	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/op"
 )
 
 // EventKind says what an [Event] reports.
@@ -148,15 +153,15 @@ func Capture(info *Info) CallOption {
 	})
 }
 
-// start runs the hooks, each in the context of the one before it.
-func (c *call) start() {
+// runHooks runs the call hooks, each in the context of the one before it.
+func (c *call) runHooks() {
 	c.observers = c.client.conf.observers
 	for _, f := range c.client.conf.hooks {
-		c.hook(f)
+		c.runHook(f)
 	}
 }
 
-func (c *call) hook(f CallHook) {
+func (c *call) runHook(f CallHook) {
 	defer func() { _ = recover() }()
 	ctx, observer := f(c.ctx, c.event(Event{Kind: EventStart, Start: c.began}))
 	if ctx != nil {
@@ -165,6 +170,16 @@ func (c *call) hook(f CallHook) {
 	if observer != nil {
 		c.observers = append(slices.Clip(c.observers), observer)
 	}
+}
+
+// emitCall tells the observers how the call ended.
+func (c *call) emitCall(err error) {
+	now := time.Now()
+	c.endPause(now)
+	c.emit(Event{
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited, Status: c.status,
+		Code: c.failure.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+	})
 }
 
 func (c *call) emit(e Event) {
@@ -178,7 +193,7 @@ func (c *call) emit(e Event) {
 }
 
 func (c *call) event(e Event) Event {
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.op.Method, c.op.Path, Surface(c.op.Surface)
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
 	e.Host = c.client.conf.base.Host
 	return e
 }
@@ -188,3 +203,94 @@ func notify(ctx context.Context, f Observer, e Event) {
 	defer func() { _ = recover() }()
 	f(ctx, e)
 }
+
+// UndocumentedKind says what was met that is undocumented.
+type UndocumentedKind string
+
+// The kinds of what is undocumented.
+const (
+	UndocumentedField  = UndocumentedKind(novelty.Field)  // of an object that is documented completely
+	UndocumentedValue  = UndocumentedKind(novelty.Value)  // of an enumeration
+	UndocumentedCode   = UndocumentedKind(novelty.Code)   // of an error
+	UndocumentedHeader = UndocumentedKind(novelty.Header) // about rate limits, or one that announces an end: Deprecation, Sunset
+)
+
+// Undocumented names something in a response that this version of the package does not know: the service has changed, and a program
+// may want to know before it matters. It never holds what a user has written: rows, profiles and whatever is documented in part are
+// not examined for fields.
+type Undocumented struct {
+	Kind  UndocumentedKind
+	Name  string // of the header, the code, or the field with those around it, such as "list.entityType"; empty if it is not a plain name
+	Value string // of an enumeration; empty if it is not a plain name
+}
+
+// emitUndocumented tells the observers what a response holds that is undocumented. Without observers, nothing is examined.
+func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
+	if len(c.observers) == 0 || resp == nil || a.BodyErr != nil {
+		return
+	}
+	var found []novelty.Found
+	if c.failure.Code != "" && !c.failure.Code.Known() {
+		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.failure.Code))})
+	}
+	for name := range resp.Header {
+		if novelty.IsHeader(name) && len(name) <= maxName {
+			found = append(found, novelty.Found{Kind: novelty.Header, Name: name})
+		}
+	}
+	told := c.client.conf.told
+	if told.Due(c.op.Name, len(*a.Body), !c.done) {
+		switch {
+		case c.done:
+			found = append(found, c.response.fields().In(*a.Body)...)
+		case c.failure.Code != "":
+			found = append(found, errorShape.In(*a.Body)...)
+		}
+	}
+	for _, u := range found {
+		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !told.Tell(c.op.Name, u) {
+			continue
+		}
+		c.emit(Event{
+			Kind: EventUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
+			Undocumented: Undocumented{UndocumentedKind(u.Kind), u.Name, u.Value},
+		})
+	}
+}
+
+// responseShapes holds the shapes that were derived. They are the same in every client.
+var responseShapes sync.Map
+
+type shapeKey struct {
+	op string
+	t  reflect.Type
+}
+
+// responseShape is what is documented of the responses to a call, which are read into a type; nil where that is nothing.
+func responseShape(p *plan, t reflect.Type, keys []string) *novelty.Shape {
+	key := shapeKey{p.op.Name, t}
+	if s, ok := responseShapes.Load(key); ok {
+		return s.(*novelty.Shape) //nolint:forcetypeassert // nothing else is in it
+	}
+	s := novelty.ShapeOf(t, reflect.TypeFor[Object](), p.shape == op.Typed)
+	if p.op.Entity != "" {
+		keys = append(slices.Clip(keys), p.op.Entity)
+	}
+	if s != nil && len(keys) > 0 {
+		s = s.Within(p.shape != op.Typed, keys...)
+	}
+	if s != nil { // the names of callers' own operations are without end
+		responseShapes.Store(key, s)
+	}
+	return s
+}
+
+var errorShape = novelty.ShapeOf(reflect.TypeFor[struct {
+	Error struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Param     string `json:"param"`
+		DocURL    string `json:"doc_url"`
+		RequestID string `json:"request_id"`
+	} `json:"error"`
+}](), nil, true)

@@ -67,7 +67,7 @@ func TestEventsOfACall(t *testing.T) {
 		second, third := got[2].Wait, got[5].Wait
 		require.Positive(t, second)
 		require.Positive(t, third)
-		require.Equal(t, "repeat", got[1].Next)
+		require.Equal(t, "retry", got[1].Next)
 		require.NotEmpty(t, got[1].Reason)
 		require.NotEmpty(t, got[2].Reason)
 		require.Equal(t, began, got[0].Start)

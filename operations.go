@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -130,7 +131,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			return nil
 		}
 	}
-	_, err := do[Object](ctx, c, row, request{body: in, accept: accept}, append([]CallOption{WithPath(o.Path)}, opts...))
+	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{WithPath(o.Path)}, opts...))
 	return err
 }
 
@@ -138,7 +139,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 func routeOf(path string) string {
 	elements := strings.Split(path, "/")
 	for i, element := range elements {
-		if plainName(element) == "" && element != "" {
+		if novelty.PlainName(element) == "" && element != "" {
 			elements[i] = "{id}"
 		}
 	}

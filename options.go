@@ -329,8 +329,8 @@ func RepeatAfterDoubt() CallOption {
 }
 
 // forbids returns the rule that refuses the call, if there is one.
-func (c *callConfig) forbids(o *op.Op, r request) (SafetyRule, bool) {
-	spends := o.Spends.Possible() && !r.free
+func (c *callConfig) forbids(o *op.Op, in args) (SafetyRule, bool) {
+	spends := o.Spends.Possible() && !in.free
 	outside := o.Sends.Possible() || o.Writes.Possible()
 	switch {
 	case c.readOnly && o.Write():

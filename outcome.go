@@ -120,7 +120,7 @@ func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duratio
 			return &r, nil
 		}
 		pause = min(pause, patience-r.AsOf.Sub(began))
-		if pause <= 0 || !rest(ctx, pause) {
+		if pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
 			age := since(e.SentAt)
 			r.Settled = age >= e.op.Settle
 			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call", r.Note, plural(looks, "time"), age.Round(time.Millisecond))

@@ -21,7 +21,7 @@ func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
 		opts = append(opts, WithPath(template))
 	}
 	c := new(call)
-	if err := c.prepare(tb.Context(), client, o, request{ids: []string{id}}, opts); err != nil {
+	if err := c.prepare(tb.Context(), client, o, args{ids: []string{id}}, opts); err != nil {
 		return nil, err
 	}
 	return &c.url, nil

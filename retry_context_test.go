@@ -182,7 +182,7 @@ func TestAttemptTimeoutWhileDialling(t *testing.T) {
 		began := time.Now()
 		info, err := call(t.Context(), newClient(t, d, prospectkit.WithAttemptTimeout(time.Second)), true)
 		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
-		require.ErrorContains(t, err, "no answer within the time limit")
+		require.ErrorContains(t, err, "no response within the time limit")
 		require.Len(t, info.Attempts, 3)
 		require.GreaterOrEqual(t, time.Since(began), 3*time.Second)
 		require.Less(t, time.Since(began), 5*time.Second)

@@ -13,7 +13,7 @@ import (
 func TestJitterStaysWithinTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{time.Second, time.Minute} {
-			free := &call{ctx: t.Context()}
+			free := &call{plan: plan{ctx: t.Context()}}
 			var most time.Duration
 			for range 1000 {
 				longer := free.jitter(d)
@@ -24,7 +24,7 @@ func TestJitterStaysWithinTheDeadline(t *testing.T) {
 			require.LessOrEqual(t, most, d+min(d/10, time.Second))
 
 			ctx, cancel := context.WithTimeout(t.Context(), d+time.Nanosecond)
-			bound := &call{ctx: ctx}
+			bound := &call{plan: plan{ctx: ctx}}
 			for range 1000 {
 				require.Equal(t, d, bound.jitter(d))
 			}
@@ -38,9 +38,9 @@ func TestAWaitThatEndsWithTheDeadlineIsBeyondIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		c := &call{ctx: ctx}
-		require.True(t, c.beyondDeadline(time.Second))
-		require.False(t, c.beyondDeadline(time.Second-time.Nanosecond))
-		require.False(t, (&call{ctx: t.Context()}).beyondDeadline(time.Hour))
+		c := &call{plan: plan{ctx: ctx}}
+		require.True(t, c.afterDeadline(time.Second))
+		require.False(t, c.afterDeadline(time.Second-time.Nanosecond))
+		require.False(t, (&call{plan: plan{ctx: t.Context()}}).afterDeadline(time.Hour))
 	})
 }

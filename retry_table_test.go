@@ -18,22 +18,22 @@ var decided = []struct {
 	failure                         failure
 	read, metered, laterPage, write step
 }{
-	{"notSent", notSent, resend, resend, resend, resend},
-	{"unreachable", unreachable, stop, stop, stop, stop},
-	{"refused", refused, resend, resend, resend, resend},
-	{"limited", limited, wait, wait, wait, wait},
-	{"rejected", rejected, stop, stop, stop, stop},
-	{"cut", cut, repeat, doubt, doubt, doubt},
-	{"serviceFault", serviceFault, repeat, repeat, doubt, doubt},
-	{"gatewayFault", gatewayFault, repeat, doubt, doubt, doubt},
-	{"otherFault", otherFault, stop, doubt, doubt, doubt},
-	{"foreign", foreign, stop, doubt, doubt, doubt},
-	{"strange", strange, repeat, doubt, doubt, doubt},
-	{"answerLost", answerLost, repeat, lost, lost, lost},
-	{"answerUnfit", answerUnfit, stop, lost, lost, lost},
-	{"contextEnded", contextEnded, stop, doubt, doubt, doubt},
-	{"waitRefused", waitRefused, stop, stop, stop, stop},
-	{"truncated", truncated, stop, stop, stop, stop},
+	{"failNotSent", failNotSent, stepResend, stepResend, stepResend, stepResend},
+	{"failUnprocessed", failUnprocessed, stepResend, stepResend, stepResend, stepResend},
+	{"failRateLimited", failRateLimited, stepWait, stepWait, stepWait, stepWait},
+	{"failUnreachable", failUnreachable, stepStop, stepStop, stepStop, stepStop},
+	{"failRejected", failRejected, stepStop, stepStop, stepStop, stepStop},
+	{"failWait", failWait, stepStop, stepStop, stepStop, stepStop},
+	{"failUpload", failUpload, stepStop, stepStop, stepStop, stepStop},
+	{"failService", failService, stepRetry, stepRetry, stepUnknown, stepUnknown},
+	{"failGateway", failGateway, stepRetry, stepUnknown, stepUnknown, stepUnknown},
+	{"failCut", failCut, stepRetry, stepUnknown, stepUnknown, stepUnknown},
+	{"failDubious", failDubious, stepRetry, stepUnknown, stepUnknown, stepUnknown},
+	{"failOther", failOther, stepStop, stepUnknown, stepUnknown, stepUnknown},
+	{"failForeign", failForeign, stepStop, stepUnknown, stepUnknown, stepUnknown},
+	{"failCanceled", failCanceled, stepStop, stepUnknown, stepUnknown, stepUnknown},
+	{"failLost", failLost, stepRetry, stepLost, stepLost, stepLost},
+	{"failUnfit", failUnfit, stepStop, stepLost, stepLost, stepLost},
 }
 
 func TestDecisionTable(t *testing.T) {
@@ -53,19 +53,19 @@ func TestDecisionTable(t *testing.T) {
 
 // A failure without a row would read as a clean refusal.
 func TestEveryFailureHasARow(t *testing.T) {
-	names := constantsOfType(t, "retry.go", "failure")
-	require.Len(t, decisions, len(names))
+	names := constantsOfType(t, "call_retry.go", "failure")
+	require.Len(t, decisions, 1+len(names))
 	require.Len(t, decided, len(names))
 	for i, name := range names {
 		require.Equal(t, name, decided[i].name)
 		require.Equal(t, failure(i+1), decided[i].failure)
-		require.Contains(t, decisions, decided[i].failure, name)
+		require.NotEmpty(t, decisions[i+1].reason, name)
 	}
 }
 
-func TestOnlyThreeStepsGoOn(t *testing.T) {
-	for name, again := range map[step]bool{stop: false, doubt: false, lost: false, repeat: true, resend: true, wait: true} {
-		require.Equal(t, again, name.again())
+func TestOnlyThreeStepsRetry(t *testing.T) {
+	for next, retries := range map[step]bool{stepStop: false, stepUnknown: false, stepLost: false, stepRetry: true, stepResend: true, stepWait: true} {
+		require.Equal(t, retries, next.retries())
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
@@ -160,7 +161,7 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 	return func(yield func(*T, error) bool) {
 		lists, direct := source.(*ListsService)
 		if !direct {
-			var hide secrets
+			var hide redact.Secrets
 			if agents, ok := source.(*AgentsService); ok {
 				hide = agents.client.conf.secrets()
 			}
@@ -181,7 +182,7 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 
 // decodeRows hands out the rows of any source as values of T. It pulls them: were the loop handed to a source that the compiler does
 // not know, every loop over RowsOf would allocate.
-func decodeRows[T any](rows iter.Seq2[*Row, error], hide secrets, yield func(*T, error) bool) {
+func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield func(*T, error) bool) {
 	next, stop := iter.Pull2(rows)
 	defer stop()
 	for row, err, more := next(); more; row, err, more = next() {
@@ -191,7 +192,7 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide secrets, yield func(*T,
 			if cause := row.Decode(value); cause != nil {
 				value, err = nil, &Error{
 					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, outcome: NotApplied,
-					RowID: hide.clean(row.ID(), mostOfName), cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
+					RowID: hide.Clean(row.ID(), maxName), cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
 				}
 			}
 		}
@@ -202,7 +203,7 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide secrets, yield func(*T,
 }
 
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
-	return readPage[R](ctx, s.client, op.ListsRows, request{ids: []string{listID}, query: p.wire(), check: p.check, most: p.Limit}, opts)
+	return readPage[R](ctx, s.client, op.ListsRows, args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {

@@ -201,7 +201,7 @@ func TestTheEndOfAScroll(t *testing.T) {
 		"a token of before":          {[]string{pageOf(1, `"a"`), pageOf(2, `"b"`), pageOf(3, `"a"`)}, 6, "the service gave the same token twice"},
 		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 page and 2 elements: applied (status 200), but the response was lost: the page has no profiles"},
 		"profiles of another type":   {[]string{`{"profiles": {}}`}, 0, "the page has no profiles"},
-		"something that is no page":  {[]string{`[]`}, 0, "the answer is no object"},
+		"something that is no page":  {[]string{`[]`}, 0, "the response is not an object"},
 		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the response was lost"},
 		"a second token in one page": {[]string{`{"profiles": [], "scrollToken": "a", "scrollToken": null}`}, 0, ""},
 	} {

@@ -162,14 +162,14 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchSave, request{body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.client, op.SearchSave, args{body: in, check: in.checkChoice}, opts)
 }
 
 // Saved lists the saved searches. The shape is not shown by the document.
 //
 // GET /business/saved-searches, scope search.
 func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchSaved, request{}, opts)
+	return do[Object](ctx, s.client, op.SearchSaved, args{}, opts)
 }
 
 // RunSaved iterates over the prospects that a saved search finds, page by page as [SearchService.Prospects] does. That a run
@@ -203,7 +203,7 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchCompanies, request{body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.client, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
 }
 
 // FilterOptions returns the values that search filters accept. Any valid key may call it. The shape is not shown by the
@@ -211,7 +211,7 @@ func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOp
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchFilterOptions, request{}, opts)
+	return do[Object](ctx, s.client, op.SearchFilterOptions, args{}, opts)
 }
 
 // body is what all pages of a walk ask for. It is a copy, so that they all ask for the same.
@@ -231,7 +231,7 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
 		in := body
 		in.ScrollToken = token
-		page, err := do[profiles](ctx, s.client, o, request{ids: ids, body: in, laterPage: token != "", secret: token, most: most}, opts)
+		page, err := do[profiles](ctx, s.client, o, args{ids: ids, body: in, laterPage: token != "", secret: token, maxItems: most}, opts)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 )
 
 // DecodeStrict is [Object.Decode], but neither side may miss anything: a key that v has no field for is an error, and so is a field of a
@@ -55,7 +56,7 @@ func (o Object) lacks(t reflect.Type, path string) error {
 	case t.Kind() == reflect.Map && c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if err := (Object{raw: c.Span()}).lacks(t.Elem(), path+"."+plainName(string(key))); err != nil {
+			if err := (Object{raw: c.Span()}).lacks(t.Elem(), path+"."+novelty.PlainName(string(key))); err != nil {
 				return err
 			}
 		}

@@ -217,3 +217,39 @@ func TestUndocumentedIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, quiet.sung)
 }
+
+// An operation is one however often it is described or its route is given: after the first responses only some are looked into.
+func TestUndocumentedSamplesCallersRoutes(t *testing.T) {
+	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
+		"a described operation": func(ctx context.Context, client *prospectkit.Client) error {
+			return client.Call(ctx, prospectkit.Operation{
+				Name: "things.get", Method: "GET", Path: "/business/things", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
+			}, nil, nil)
+		},
+		"a supplied route": func(ctx context.Context, client *prospectkit.Client) error {
+			_, err := client.Agents.Pause(ctx, agentID, prospectkit.PauseVia{Method: "POST", Path: "/business/agents/{agentId}/pause"})
+			return err
+		},
+		"a created agent": func(ctx context.Context, client *prospectkit.Client) error {
+			_, err := everyCall["agents.create-web-monitor"](ctx, client)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c canary
+			sent := 0
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				news := ""
+				if sent > 64 {
+					news = `, "` + strings.Repeat("n", sent-64) + `": 1`
+				}
+				return answer(404, `{"error": {"code": "AGENT_NOT_FOUND", "message": "none"`+news+`}}`), nil
+			}), c.option())
+			for range 64 + 8 {
+				require.Error(t, call(t.Context(), client))
+			}
+			require.Equal(t, []string{"field error.nnnnnnnn"}, c.sung)
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 )
 
 // Fields is a request body, or a part of one, whose field names the service's document does not show: you supply them.
@@ -241,7 +242,7 @@ func (o Object) outline() string {
 		var names []string
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := plainName(string(key)); name != "" && len(names) < most {
+			if name := novelty.PlainName(string(key)); name != "" && len(names) < most {
 				names = append(names, name)
 			}
 			c.Skip()

@@ -89,7 +89,7 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 			if seen.settled || seen.err != nil {
 				return value, seen.err
 			}
-			last, failed, end.State = value, 0, client.conf.secrets().clean(seen.state, mostOfName)
+			last, failed, end.State = value, 0, client.conf.secrets().Clean(seen.state, maxName)
 			if seen.strange {
 				reason = "polling: the state is not in the service's document"
 			}
@@ -110,7 +110,7 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 		if over == nil && !fits {
 			over = errTooLate
 		}
-		end.Waited, end.cause = time.Since(began), bothCauses(err, over)
+		end.Waited, end.cause = time.Since(began), withCause(err, over)
 		return last, end
 	}
 }

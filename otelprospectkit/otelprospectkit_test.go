@@ -71,7 +71,7 @@ func TestRetry(t *testing.T) {
 		}, flat(span.Events[0].Attributes))
 		require.WithinDuration(t, began.Add(time.Second), span.Events[0].Time, 0)
 		require.Equal(t, map[string]any{
-			"prospectkit.attempt": int64(1), "prospectkit.reason": "the service failed", "prospectkit.next": "repeat",
+			"prospectkit.attempt": int64(1), "prospectkit.reason": "the service failed", "prospectkit.next": "retry",
 		}, flat(span.Events[1].Attributes))
 
 		retries, ok := r.metrics(t)["prospectkit.retries"].(metricdata.Sum[int64])
@@ -97,7 +97,7 @@ func TestRateLimited(t *testing.T) {
 		require.Equal(t, uint64(1), count)
 		require.InDelta(t, time.Since(began).Seconds(), waited, 1e-9, "what was waited, not what was planned")
 		require.GreaterOrEqual(t, waited, 20.0)
-		require.Equal(t, "in line for the rate limit", attributes["prospectkit.reason"])
+		require.Equal(t, "queued for the rate limit", attributes["prospectkit.reason"])
 	})
 }
 
@@ -124,7 +124,7 @@ var failures = map[string]struct {
 	outcome string
 	events  []string
 }{
-	"refused by the service": {
+	"rejected by the service": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1"}) }) },
 		errType: "LIST_NAME_TAKEN", outcome: "not applied", events: []string{"attempt", "decision"},
 	},

@@ -1,4 +1,6 @@
-package prospectkit
+// Package redact hides secrets in text that a peer has written. Such text may repeat what the peer was sent: the key, a token, the whole
+// request, in any escape of URLs, HTML, JSON or base64.
+package redact
 
 import (
 	"bytes"
@@ -13,10 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a peer writes may repeat what it was sent: the key, the token of a scroll, the whole request. Text that is not ours enters
-// errors, [Info], events and logs through this file only.
-
-const hidden = "[hidden]"
+// Hidden stands where a secret was.
+const Hidden = "[hidden]"
 
 // secret is a text to hide, in the form that canonical gives it.
 type secret struct {
@@ -24,7 +24,8 @@ type secret struct {
 	long bool // it goes on: whatever follows is hidden, too
 }
 
-type secrets []secret
+// Secrets are texts to hide.
+type Secrets []secret
 
 // Bounds of what is looked at.
 const (
@@ -32,11 +33,11 @@ const (
 	longSecret  = 1 << 10 // of a longer one the beginning is searched for
 )
 
-// plain adds texts that are hidden as they are and with any escapes.
-func (s secrets) plain(texts ...string) secrets {
+// Plain adds texts that are hidden as they are and with any escapes.
+func (s Secrets) Plain(texts ...string) Secrets {
 	s = slices.Clip(s)
 	for _, text := range texts {
-		form, _ := canonical(shorten(text, longSecret))
+		form, _ := canonical(Shorten(text, longSecret))
 		if form = bytes.TrimRight(form, "="); len(form) > 0 {
 			s = append(s, secret{form, len(text) > longSecret})
 		}
@@ -44,17 +45,17 @@ func (s secrets) plain(texts ...string) secrets {
 	return s
 }
 
-// key adds a text that is hidden in base64, too: alone, and as the user name of HTTP Basic.
-func (s secrets) key(text string) secrets {
+// Key adds a text that is hidden in base64, too: alone, and as the user name of HTTP Basic.
+func (s Secrets) Key(text string) Secrets {
 	if text == "" {
 		return s
 	}
-	return s.plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
+	return s.Plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
 }
 
-// clean is a foreign text of at most so many bytes, without the secrets. The end of one that was cut may be the beginning of a
+// Clean is a foreign text of at most so many bytes, without the secrets. The end of one that was cut may be the beginning of a
 // secret, which is hidden, too.
-func (s secrets) clean(text string, most int) string {
+func (s Secrets) Clean(text string, most int) string {
 	whole := len(text) <= 8*most
 	if !whole {
 		text = text[:8*most]
@@ -62,19 +63,19 @@ func (s secrets) clean(text string, most int) string {
 			text = text[:max(i, 0)] // it may be half an escape
 		}
 	}
-	return shorten(s.hide(text, !whole), most)
+	return Shorten(s.Hide(text, !whole), most)
 }
 
-// cleanBody is the beginning of a body. Where it ends, the connection may have been cut.
-func (s secrets) cleanBody(body []byte) string {
-	if len(body) > 8*mostOfText {
-		return s.clean(string(body[:8*mostOfText+1]), mostOfText)
+// CleanBody is the beginning of a body. Where it ends, the connection may have been cut.
+func (s Secrets) CleanBody(body []byte) string {
+	if len(body) > 8*MaxText {
+		return s.Clean(string(body[:8*MaxText+1]), MaxText)
 	}
-	return shorten(s.hide(string(body), true), mostOfText)
+	return Shorten(s.Hide(string(body), true), MaxText)
 }
 
-// shorten cuts a text to at most so many bytes.
-func shorten(text string, most int) string {
+// Shorten cuts a text to at most so many bytes.
+func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -86,8 +87,8 @@ func shorten(text string, most int) string {
 	return text[:most]
 }
 
-// hide replaces the secrets in a text; if it was cut, also the beginning of one at its end.
-func (s secrets) hide(text string, cut bool) string {
+// Hide replaces the secrets in a text; if it was cut, also the beginning of one at its end.
+func (s Secrets) Hide(text string, cut bool) string {
 	if len(s) == 0 || text == "" {
 		return text
 	}
@@ -100,7 +101,7 @@ func (s secrets) hide(text string, cut bool) string {
 			continue
 		}
 		out.WriteString(text[done:place(at, i)])
-		out.WriteString(hidden)
+		out.WriteString(Hidden)
 		done, i = place(at, end), end-1
 	}
 	if done == 0 {
@@ -111,7 +112,7 @@ func (s secrets) hide(text string, cut bool) string {
 }
 
 // match returns the end of the longest secret at a place, padding included, or 0.
-func (s secrets) match(form []byte, at int, cut bool) (end int) {
+func (s Secrets) match(form []byte, at int, cut bool) (end int) {
 	rest := form[at:]
 	for _, secret := range s {
 		n := len(secret.form)
@@ -138,16 +139,16 @@ func alone(form []byte, from, to int) bool {
 	return (from == 0 || !word(form[from-1])) && (to == len(form) || !word(form[to]))
 }
 
-// header is a copy without the secrets.
-func (s secrets) header(h http.Header) http.Header {
+// Header is a copy without the secrets.
+func (s Secrets) Header(h http.Header) http.Header {
 	if h == nil {
 		return nil
 	}
 	clean := make(http.Header, len(h))
 	for name, values := range h {
-		name = s.hide(name, false)
+		name = s.Hide(name, false)
 		for _, value := range values {
-			clean[name] = append(clean[name], s.hide(value, false))
+			clean[name] = append(clean[name], s.Hide(value, false))
 		}
 	}
 	return clean
@@ -290,67 +291,41 @@ func entity(text []byte) (n int, of string) {
 	return 0, ""
 }
 
-// foreignError is an error that is not ours, such as the transport's. It shows a text of ours in place of its own, and errors.Is and
+// OpaqueError is an error that is not ours, such as the transport's. It shows a text of ours in place of its own, and errors.Is and
 // errors.As look into it.
-type foreignError struct {
+type OpaqueError struct {
 	text     string
 	original func() error // a closure, so that no dump shows it
 }
 
-func (e *foreignError) Error() string { return e.text }
+// Opaque shows text in place of the text of err.
+func Opaque(text string, err error) *OpaqueError { return &OpaqueError{text, func() error { return err }} }
+
+// Error returns the text that may be shown.
+func (e *OpaqueError) Error() string { return e.text }
 
 // Is looks into the original.
-func (e *foreignError) Is(target error) bool { return errors.Is(e.original(), target) }
+func (e *OpaqueError) Is(target error) bool { return errors.Is(e.original(), target) }
 
 // As looks into the original, but hands no URL out.
-func (e *foreignError) As(target any) bool {
+func (e *OpaqueError) As(target any) bool {
 	if _, ok := target.(**url.Error); ok {
 		return false
 	}
 	return errors.As(e.original(), target)
 }
 
-// secrets are what no answer to the call is to show: the key, and the token of a scroll.
-func (c *call) secrets() secrets {
-	s := c.client.conf.secrets()
-	if c.secret != "" {
-		s = s.key(c.secret)
-	}
-	return s
-}
-
-// private are the secrets, and what no text about the call is to show: URL and query.
-func (c *call) private() secrets {
-	return c.secrets().plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
-}
-
 var anyID = regexp.MustCompile(`\b[0-9a-fA-F]{24}\b`)
 
-// withoutIDs hides all that looks like an id.
-func withoutIDs(text string) string { return anyID.ReplaceAllString(text, hidden) }
+// WithoutIDs hides all that looks like an id.
+func WithoutIDs(text string) string { return anyID.ReplaceAllString(text, Hidden) }
 
-// mostOfText bounds what is kept of a foreign text.
-const mostOfText = 2 << 10
+// MaxText bounds what is kept of a foreign text.
+const MaxText = 2 << 10
 
-// foreign is an error of a transport or of a reader of the caller's, with a text that shows nothing of the request.
-func (c *call) foreign(err error) error {
-	if err == nil {
-		return nil
-	}
-	s := c.private()
-	for _, values := range c.url.Query() {
-		for _, value := range values {
-			if len(value) > len("100") {
-				s = s.plain(value)
-			}
-		}
-	}
-	return &foreignError{withoutIDs(s.clean(unquoted(withoutURL(err).Error()), mostOfText)), func() error { return err }}
-}
-
-// unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the URL. Lines of a malformed header come
+// Unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the URL. Lines of a malformed header come
 // without quotes.
-func unquoted(text string) string {
+func Unquoted(text string) string {
 	const malformed = "malformed MIME header"
 	if before, _, ok := strings.Cut(text, malformed); ok {
 		text = before + malformed
@@ -374,8 +349,8 @@ func unquoted(text string) string {
 	}
 }
 
-// withoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
-func withoutURL(err error) error {
+// WithoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
+func WithoutURL(err error) error {
 	for {
 		wrapped, ok := err.(*url.Error) //nolint:errorlint // only around the whole: what is inside is left out of the text
 		if !ok || wrapped.Err == nil {

@@ -21,28 +21,29 @@ import (
 )
 
 // locate builds the URL: base, path with escaped ids, query.
-func (c *call) locate(r request, bad *checks) {
-	template := c.op.Path
+func (c *call) locate() {
+	in, bad := &c.in, &c.bad
+	template := c.route
 	if c.conf.path != "" {
 		template = c.conf.path
 	}
 	if template == "" {
-		bad.add("path", "is not shown by the service's document: set it with WithPath")
+		bad.add("path", "is undocumented: set it with WithPath")
 		return
 	}
-	rest := cmp.Or(c.op.Path, template)
-	for _, id := range r.ids {
+	rest := cmp.Or(c.route, template)
+	for _, id := range in.ids {
 		var name string
-		if name, rest = parameter(rest); name != "" {
+		if name, rest = cutParameter(rest); name != "" {
 			bad.id(name, id)
 		}
 	}
 	u := &c.url
 	*u = *c.client.conf.base
-	escaped, ok := op.ExpandBelow(u.EscapedPath(), template, r.ids...)
+	escaped, ok := op.ExpandBelow(u.EscapedPath(), template, in.ids...)
 	if !ok {
-		if n := strings.Count(template, "{"); n != len(r.ids) || len(*bad) == 0 {
-			bad.add("path", "has %d parameters, the call has %d ids", n, len(r.ids))
+		if n := strings.Count(template, "{"); n != len(in.ids) || len(*bad) == 0 {
+			bad.add("path", "has %d parameters, the call has %d ids", n, len(in.ids))
 		}
 		return
 	}
@@ -54,39 +55,39 @@ func (c *call) locate(r request, bad *checks) {
 	if u.Path = plain; plain != escaped || u.RawPath != "" {
 		u.RawPath = escaped
 	}
-	u.RawQuery = c.queryString(r.query, bad)
+	u.RawQuery = c.queryString(in.query)
 }
 
-// parameter returns the first name in the braces of a path template, and the rest of the template.
-func parameter(template string) (name, rest string) {
+// cutParameter returns the first name in the braces of a path template, and the rest of the template.
+func cutParameter(template string) (name, rest string) {
 	_, rest, _ = strings.Cut(template, "{")
 	name, rest, _ = strings.Cut(rest, "}")
 	return name, rest
 }
 
-func (c *call) queryString(in any, bad *checks) string {
-	if in != nil && reflect.ValueOf(in).IsZero() {
-		in = nil // what is required is not zero, and everything else is left out then
+func (c *call) queryString(params any) string {
+	if params != nil && reflect.ValueOf(params).IsZero() {
+		params = nil // what is required is not zero, and everything else is left out then
 	}
-	if in == nil && len(c.conf.query) == 0 {
+	if params == nil && len(c.conf.query) == 0 {
 		return ""
 	}
-	values := url.Values{}
-	if in != nil {
+	encoded := url.Values{}
+	if params != nil {
 		var err error
-		if values, err = query.Values(in); err != nil {
-			bad.add("query", "cannot be encoded: %v", err)
+		if encoded, err = query.Values(params); err != nil {
+			c.bad.add("query", "cannot be encoded: %v", err)
 			return ""
 		}
 	}
 	for _, kv := range c.conf.query {
-		values.Set(kv[0], kv[1])
+		encoded.Set(kv[0], kv[1])
 	}
-	for key, all := range values {
-		bad.text(key, key)
-		bad.text(key, all...)
+	for key, all := range encoded {
+		c.bad.text(key, key)
+		c.bad.text(key, all...)
 	}
-	return values.Encode()
+	return encoded.Encode()
 }
 
 var (
@@ -94,20 +95,20 @@ var (
 	acceptGzip = []string{"gzip"}
 )
 
-// commonHeader is what every request of a client carries.
+// commonHeader is the header that all requests of a client share.
 func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would ask for it as well, but decompress with more memory
+	if c.compressed { // net/http would ask for it, too, but decompress with more memory
 		h["Accept-Encoding"] = acceptGzip
 	}
 	return h
 }
 
 // encode builds header and body.
-func (c *call) encode(r request, bad *checks) {
-	conf := c.client.conf
-	bare := r.stream == nil && r.body == nil && r.form == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
-	if bare && conf.direct { // another transport might write to what all calls share
+func (c *call) encode() {
+	in, bad, conf := &c.in, &c.bad, c.client.conf
+	plain := in.upload == nil && in.body == nil && in.form == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
+	if plain && conf.direct { // another transport might write to what all calls share
 		c.header = conf.shared()
 		return
 	}
@@ -115,21 +116,21 @@ func (c *call) encode(r request, bad *checks) {
 	for _, kv := range c.conf.header {
 		c.header.Set(kv[0], kv[1])
 	}
-	if r.stream != nil {
-		c.header["Content-Type"] = []string{r.stream.contentType}
+	if in.upload != nil {
+		c.header["Content-Type"] = []string{in.upload.contentType}
 		if len(c.conf.fields) > 0 {
 			bad.add("WithField", "cannot be used with an upload: it has form fields of its own")
 		}
 		return
 	}
-	if r.body == nil && r.form == nil && len(c.conf.fields) == 0 {
+	if in.body == nil && in.form == nil && len(c.conf.fields) == 0 {
 		return
 	}
-	if c.op.Method == http.MethodGet {
+	if c.method == http.MethodGet {
 		bad.add("WithField", "cannot be used with a GET request")
 		return
 	}
-	sent := outbound.Inspect(r.body, "")
+	sent := outbound.Inspect(in.body, "")
 	for _, field := range c.conf.fields {
 		name, _ := field[0].(string)
 		bad.text(name, name)
@@ -137,25 +138,25 @@ func (c *call) encode(r request, bad *checks) {
 		sent.Invalid, sent.Times = append(sent.Invalid, more.Invalid...), append(sent.Times, more.Times...)
 	}
 	bad.invalid(sent)
-	in := r.body
-	if r.form != nil {
-		in = r.form
+	value := in.body
+	if in.form != nil {
+		value = in.form
 	}
-	body, err := encodeBody(in, c.conf.fields)
+	body, err := encodeBody(value, c.conf.fields)
 	if err != nil {
 		bad.add("body", "cannot be encoded: %v", err)
 		return
 	}
 	c.body, c.header["Content-Type"] = sent.Rewrite(body), []string{"application/json"}
-	if r.form != nil {
+	if in.form != nil {
 		var kind string
-		c.body, kind = formOf(c.body)
+		c.body, kind = multipartForm(c.body)
 		c.header["Content-Type"] = []string{kind}
 	}
 }
 
-// formOf makes a multipart form of a JSON object: strings as they are, anything else as JSON.
-func formOf(object []byte) (form []byte, contentType string) {
+// multipartForm makes a form of a JSON object: strings as they are, anything else as JSON.
+func multipartForm(object []byte) (form []byte, contentType string) {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &fields) // it was just made
 	var b bytes.Buffer

@@ -1,0 +1,298 @@
+package prospectkit
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
+)
+
+// RetryPolicy bounds the retries of a call. What may be retried at all depends on the operation and on what is known about the
+// failure, never on the policy: see docs/safety.md.
+//
+// The zero value of a field means its default.
+type RetryPolicy struct {
+	MaxAttempts int           // including the first; 1 to 10, default 3
+	BaseDelay   time.Duration // backoff before the first retry, drawn from half to all of it; default 500 ms
+	MaxDelay    time.Duration // to which the backoff doubles; default 8 s
+
+	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500. By default the first
+	// page of a search is retried: "a failed request never consumes credits" (documented).
+	NoMeteredRetry bool
+}
+
+// NoRetry makes every call a single attempt.
+var NoRetry = RetryPolicy{MaxAttempts: 1}
+
+func (p RetryPolicy) check(c *checks) {
+	c.between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+	if p.BaseDelay < 0 || p.MaxDelay < 0 {
+		c.add("RetryPolicy", "has a negative delay")
+	}
+}
+
+func (p RetryPolicy) withDefaults() RetryPolicy {
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
+	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)
+	p.MaxDelay = cmp.Or(p.MaxDelay, 8*time.Second)
+	return p
+}
+
+// backoff is the wait before retry n, counted from 1: doubling, with jitter over its upper half.
+func (p RetryPolicy) backoff(n int) time.Duration {
+	d := p.BaseDelay
+	for ; n > 1 && d < p.MaxDelay; n-- {
+		d *= 2
+	}
+	d = min(d, p.MaxDelay)
+	return d/2 + rand.N(d/2+1)
+}
+
+// minRateLimitWait is the shortest wait after a 429: no service means an immediate retry.
+const minRateLimitWait = 500 * time.Millisecond
+
+// failure is what went wrong with one attempt: a row of the decision table.
+type failure int
+
+const (
+	failNotSent     failure = iota + 1 // no connection, or nothing written
+	failUnprocessed                    // the peer's protocol layer says that it was not processed; 421, 425
+	failRateLimited                    // 429
+
+	failUnreachable // nothing was sent, and no retry will cure it
+	failRejected    // the service's own rejection: a 4xx with its envelope, see isServiceEnvelope
+	failWait        // the limiter's: the wait would be too long
+	failUpload      // the end of an upload was never handed over
+
+	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
+	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope: something in between says so
+	failCut      // sent, no usable response: reset, end of file, time limit, part of a 2xx of unknown origin
+	failDubious  // a 2xx that is not proved to be the service's, see readResponse
+	failOther    // any other 5xx, 499
+	failForeign  // a response that is not the service's: 3xx, a 4xx without its envelope
+	failCanceled // sent, then the caller's context ended
+
+	failLost  // a 2xx of the service, but the response cannot be read
+	failUnfit // the same, longer than the limit, or not what the caller wants it in
+)
+
+// step is what follows an attempt: a cell of the decision table.
+type step int
+
+const (
+	stepStop    step = iota + 1 // return the error
+	stepUnknown                 // return OutcomeUnknownError
+	stepLost                    // return an *Error of class ErrResponseLost
+	stepRetry                   // after a backoff, if attempts and retry tokens are left
+	stepResend                  // the same, without a token: nothing reached the service
+	stepWait                    // after Retry-After
+)
+
+// String says what the step means, for observers.
+func (s step) String() string {
+	return [...]string{
+		stepStop: "return the error", stepUnknown: "return an unknown outcome", stepLost: "return that the response was lost",
+		stepRetry: "retry", stepResend: "resend", stepWait: "wait and resend",
+	}[s]
+}
+
+// retries reports whether another attempt follows.
+func (s step) retries() bool { return s >= stepRetry }
+
+// decisions holds, for each failure, the next step for reads, metered reads and writes. Writes of every class share a column: a call
+// sends a write at most once after it may have been delivered, and leaves the rest to the caller.
+var decisions = [...]struct {
+	reason               string
+	read, metered, write step
+}{
+	// Not processed: every call may be sent again.
+	failNotSent:     {"nothing was sent", stepResend, stepResend, stepResend},
+	failUnprocessed: {"rejected unprocessed", stepResend, stepResend, stepResend},
+	failRateLimited: {"rate limited", stepWait, stepWait, stepWait},
+
+	// Not processed, and a retry would end the same way.
+	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
+	failRejected:    {"rejected by the service", stepStop, stepStop, stepStop},
+	failWait:        {"the wait would be too long", stepStop, stepStop, stepStop},
+	failUpload:      {"an upload was cut short", stepStop, stepStop, stepStop},
+
+	// Perhaps processed.
+	failService:  {"the service failed", stepRetry, stepRetry, stepUnknown},
+	failGateway:  {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
+	failCut:      {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
+	failDubious:  {"a success that is not the service's", stepRetry, stepUnknown, stepUnknown},
+	failOther:    {"an unusual failure", stepStop, stepUnknown, stepUnknown},
+	failForeign:  {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
+	failCanceled: {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
+
+	// Processed.
+	failLost:  {"a success that cannot be read", stepRetry, stepLost, stepLost},
+	failUnfit: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
+}
+
+// decide looks up the step after a failure. A later page of a scroll is never retried after it may have been delivered: its token may
+// be used up.
+func decide(f failure, class op.Class, laterPage bool) step {
+	row := decisions[f]
+	switch class {
+	case op.Read:
+		return row.read
+	case op.MeteredRead:
+		if laterPage && row.metered == stepRetry {
+			return stepUnknown
+		}
+		return row.metered
+	default:
+		return row.write
+	}
+}
+
+// decideNext decides what follows an attempt that was not successful.
+func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
+	failure := c.classify(a, resp, err)
+	c.next, c.pause = decide(failure, c.op.Class, c.in.laterPage), 0
+	if c.next == stepUnknown && c.unknown == nil {
+		c.unknown = c.asOutcomeUnknown(a.began)
+	}
+	if c.next == stepUnknown && c.conf.repeatDoubt && decisions[failure].read.retries() {
+		c.next = stepRetry
+	}
+	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.conf.retry.NoMeteredRetry {
+		c.next = stepStop
+	}
+	if c.next.retries() {
+		c.schedule(resp, now)
+	}
+	e := Event{
+		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.failure.Code, Reason: decisions[failure].reason,
+		Next: c.next.String(),
+	}
+	c.emit(e)
+	if c.pause > 0 {
+		c.attempts[len(c.attempts)-1].Wait, c.pausing = c.pause, now
+		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
+		c.emit(e)
+	}
+}
+
+// schedule computes the pause before the next attempt, or stops if no attempt, token or time is left for it.
+func (c *call) schedule(resp *http.Response, now time.Time) {
+	asked, told := retryAfter(resp, now)
+	pause := max(asked, c.conf.retry.backoff(len(c.attempts)))
+	if c.next == stepWait {
+		if told {
+			pause = asked
+		}
+		pause = max(pause, minRateLimitWait)
+		c.hold = min(pause, longestHold)
+	}
+	switch {
+	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
+		c.next = stepStop
+	case c.afterDeadline(pause):
+		c.next, c.tooLate = stepStop, true
+	case (told || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
+		c.next = stepStop
+	case c.next != stepWait: // after a 429 the call waits in the queue for the rate limit
+		c.pause = c.jitter(pause)
+	}
+}
+
+// afterDeadline reports whether the context would end before a wait is over.
+func (c *call) afterDeadline(d time.Duration) bool {
+	at, ok := c.ctx.Deadline()
+	return ok && time.Until(at) <= d
+}
+
+// jitter lengthens a wait, so that callers that were held together do not return in the same instant; but not beyond the deadline.
+func (c *call) jitter(d time.Duration) time.Duration {
+	longer := d + rand.N(min(d/10, time.Second)+1)
+	if c.afterDeadline(longer) {
+		return d
+	}
+	return longer
+}
+
+// classify names what went wrong with an attempt.
+func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
+	if c.waitError != nil {
+		return failWait
+	}
+	if resp == nil || a.BodyErr != nil && isSuccess(resp.StatusCode) {
+		return c.classifyIncomplete(a, resp, err)
+	}
+	switch status := resp.StatusCode; {
+	case isSuccess(status) && isMisfit(c.cause) && (a.rated || c.op.Class == op.Read):
+		return failUnfit
+	case isSuccess(status) && a.rated && !errors.Is(c.cause, errEnveloped):
+		return failLost
+	case isSuccess(status):
+		return failDubious
+	case status == http.StatusTooManyRequests:
+		return failRateLimited
+	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
+		return failUnprocessed
+	case a.truncated && (status >= 500 || c.failure.Code == ""):
+		return failUpload
+	case status == 499:
+		return failOther
+	case status == http.StatusInternalServerError && c.isServiceEnvelope(a):
+		return failService
+	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout:
+		return failGateway
+	case status >= 500:
+		return failOther
+	case c.failure.Code == CodeUnexpectedError: // with the status of a rejection: something in between has changed it
+		return failOther
+	case status >= 400 && c.isServiceEnvelope(a):
+		return failRejected
+	default:
+		return failForeign
+	}
+}
+
+// isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or it has what gateways do not have, a
+// request id or the rate headers.
+func (c *call) isServiceEnvelope(a *attempt) bool {
+	e := &c.failure
+	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
+}
+
+// classifyIncomplete names what went wrong with an attempt without a complete response.
+func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
+	var tooLarge *exchange.TooLargeError
+	switch delivery := a.delivery(resp, err); {
+	case (delivery == EvidenceNotSent || delivery == EvidenceRefused) && isPermanent(err):
+		return failUnreachable
+	case delivery == EvidenceNotSent:
+		return failNotSent
+	case delivery == EvidenceRefused:
+		return failUnprocessed
+	case delivery == EvidenceCutShort:
+		return failUpload
+	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
+		return failCanceled
+	case errors.As(a.BodyErr, &tooLarge) && (a.rated || c.op.Class == op.Read):
+		return failUnfit
+	case a.rated && c.op.Class != op.Read:
+		return failLost
+	case c.ctx.Err() != nil:
+		return failCanceled
+	}
+	return failCut
+}
+
+func isSuccess(status int) bool { return status >= 200 && status < 300 }
+
+// retryAfter reads the wait that a response asks for, whatever its status.
+func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
+	if resp == nil {
+		return 0, false
+	}
+	return ratehdr.ParseRetryAfter(resp.Header, now)
+}

@@ -1,0 +1,142 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Result is what an exchange has brought.
+type Result struct {
+	Response *http.Response
+	Err      error   // why there is no response
+	Body     *[]byte // for Release: nothing of it may outlive the attempt
+	BodyErr  error
+}
+
+// Exchange sends a request and reads the response. It knows nothing of its call, so that it can be abandoned.
+type Exchange struct {
+	runner
+	Result
+
+	Base    http.RoundTripper
+	Request *http.Request
+	Upload  *Upload
+	Limit   int64         // of the body
+	Timer   *time.Timer   // ends the attempt
+	Silence time.Duration // after which it does
+
+	arrived atomic.Pointer[http.Response]
+}
+
+// Do runs the exchange in this goroutine.
+func (x *Exchange) Do() Result {
+	x.do()
+	return x.Result
+}
+
+// DoOrAbandon runs the exchange in a goroutine of its own. If it returns neither when ctx ends nor when it is closed, it is abandoned
+// two tenths of a second later, and may go on.
+func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
+	if !x.run(ctx, x) {
+		return x.known(context.Cause(ctx)), true
+	}
+	return x.Result, false
+}
+
+func (x *Exchange) do() {
+	x.Response, x.Err = normalize(x.Base.RoundTrip(x.Request)) //nolint:bodyclose // read does
+	if x.Err == nil {
+		x.renew()
+		x.read()
+	}
+	if x.Upload != nil {
+		_ = x.Upload.Close() // not every transport does
+	}
+}
+
+// normalize makes of what only a transport that is not net/http's returns what net/http would have returned.
+func normalize(resp *http.Response, err error) (*http.Response, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case resp == nil:
+		return nil, errors.New("the transport returned neither a response nor an error")
+	case resp.Body == nil:
+		resp.Body = http.NoBody
+	}
+	return resp, nil
+}
+
+// renew gives the attempt its time again.
+func (x *Exchange) renew() { x.Timer.Reset(x.Silence) }
+
+func (x *Exchange) interrupt() {
+	if x.Upload != nil {
+		closeAsync(x.Upload)
+	}
+	if resp := x.arrived.Load(); resp != nil { //nolint:bodyclose // closeAsync does
+		closeAsync(resp.Body)
+	}
+}
+
+func (x *Exchange) discard() { Release(x.Body) }
+
+// known is what an abandoned exchange has brought so far. Its own response may still be written to.
+func (x *Exchange) known(cause error) Result {
+	resp := x.arrived.Load() //nolint:bodyclose // interrupt has done what can be done
+	if resp == nil {
+		return Result{Err: cause}
+	}
+	r := Result{Response: &http.Response{StatusCode: resp.StatusCode, Header: resp.Header, Request: x.Request}, Body: borrow()}
+	if successful(resp) {
+		r.BodyErr = cause
+	}
+	return r
+}
+
+func successful(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode < 300 }
+
+// read reads the whole response, of an unsuccessful one the beginning. Each 64 KiB of progress renews the time limit: a large page
+// over a slow connection gets through, and a drip does not hold the call for ever.
+func (x *Exchange) read() {
+	const errorPage = 256 << 10
+	resp, limit, ok := x.Response, x.Limit, successful(x.Response)
+	if !ok {
+		limit = min(limit, errorPage)
+	}
+	gzipped := resp.ContentLength != 0 && strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip")
+	if gzipped { // because the client has asked for it, or a recording says so
+		resp.Header = maps.Clone(resp.Header) // which a recording may use again
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+	}
+	x.Body = borrow()
+	x.arrived.Store(resp)
+	switch size := resp.ContentLength; {
+	case resp.StatusCode < http.StatusOK: // net/http hands the connection itself over, which no context ends
+	case size > limit && ok:
+		x.BodyErr = &TooLargeError{limit}
+	default:
+		*x.Body, x.BodyErr = readAll(sized(*x.Body, min(size, limit)), x, limit, x.renew)
+	}
+	_ = resp.Body.Close()
+	if gzipped && isGzip(*x.Body) && (x.BodyErr == nil || !ok) {
+		x.Body, x.BodyErr = gunzip(x.Body, limit)
+	}
+	if !ok {
+		x.BodyErr = nil // the status counts; whether the envelope is whole shows when it is read
+	}
+}
+
+// Read reads the body, unless the exchange was abandoned.
+func (x *Exchange) Read(p []byte) (int, error) {
+	if x.over.Load() {
+		return 0, errOver
+	}
+	return x.Response.Body.Read(p)
+}

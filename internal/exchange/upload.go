@@ -1,0 +1,159 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"example.com/prospectkit/internal/redact"
+)
+
+// opening opens a source and peeks at its beginning. Both may hang.
+type opening struct {
+	runner
+	source func() (io.ReadCloser, error)
+	peek   int // bytes
+	opened atomic.Pointer[io.ReadCloser]
+	buffer *bufio.Reader
+	head   []byte
+	err    error
+}
+
+// Open opens a source within limit and returns its first bytes, which are still to be read from it.
+func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSourceTimeout)
+	defer cancel()
+	o := &opening{source: source, peek: peek}
+	switch back := o.run(ctx, o); {
+	case ctx.Err() != nil:
+		if back {
+			o.interrupt()
+		}
+		return nil, nil, fmt.Errorf("cannot be read: %w", context.Cause(ctx))
+	case o.err != nil:
+		return nil, nil, o.err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{o.buffer, *o.opened.Load()}, o.head, nil
+}
+
+func (o *opening) do() {
+	file, err := o.source()
+	if err == nil && file == nil {
+		err = errors.New("Open returned nothing") //nolint:staticcheck // it is the name of a field
+	}
+	if err != nil {
+		o.err = fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
+		return
+	}
+	o.opened.Store(&file)
+	o.buffer = bufio.NewReaderSize(file, o.peek)
+	if o.head, err = o.buffer.Peek(o.peek); err != nil && !errors.Is(err, io.EOF) {
+		o.err = fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
+		_ = file.Close()
+	}
+}
+
+func (o *opening) interrupt() {
+	if file := o.opened.Load(); file != nil {
+		closeAsync(*file)
+	}
+}
+
+func (o *opening) discard() { o.interrupt() }
+
+// Upload is a request body: a source between two pieces of text. The second piece makes the body complete, and is handed over only if
+// the attempt is not over by then. So it is certain, with any transport, whether the peer can have received a complete body.
+type Upload struct {
+	head, tail *bytes.Reader
+	source     io.ReadCloser
+	left       int64 // of the source
+	closed     atomic.Bool
+	progress   func(n int64) // bytes of the source handed over
+	end        atomic.Int32
+}
+
+// Whether the end of an upload was handed over; 0: not yet.
+const (
+	endHandedOver int32 = iota + 1
+	endWithheld
+)
+
+var (
+	errOver          = errors.New("the attempt is over")
+	errSourceTimeout = errors.New("nothing came within the time limit of one attempt")
+)
+
+// NewUpload frames a source of exactly size bytes.
+func NewUpload(head, tail []byte, source io.ReadCloser, size int64, progress func(int64)) *Upload {
+	return &Upload{head: bytes.NewReader(head), tail: bytes.NewReader(tail), source: source, left: size, progress: progress}
+}
+
+// Read reads the head, the source and, unless the attempt is over, the tail.
+func (u *Upload) Read(p []byte) (int, error) {
+	switch {
+	case u.end.Load() == endWithheld:
+		return 0, errOver
+	case u.head.Len() > 0:
+		return u.head.Read(p)
+	case u.left > 0:
+		return u.readSource(p)
+	case u.end.Load() == 0:
+		if err := u.finish(); err != nil {
+			return 0, err
+		}
+	}
+	return u.tail.Read(p)
+}
+
+func (u *Upload) readSource(p []byte) (int, error) {
+	n, err := u.source.Read(p[:min(int64(len(p)), u.left)])
+	u.left -= int64(n)
+	if n > 0 {
+		u.progress(int64(n))
+	}
+	switch {
+	case err == io.EOF && u.left > 0:
+		return n, fmt.Errorf("the file ended %d bytes before the size that was given", u.left)
+	case err == io.EOF:
+		return n, nil
+	}
+	return n, err
+}
+
+// finish refuses a source that is longer than its size, and commits to the end.
+func (u *Upload) finish() error {
+	var more [1]byte
+	switch n, err := io.ReadFull(u.source, more[:]); {
+	case n > 0:
+		return errors.New("the file is longer than the size that was given")
+	case err != io.EOF:
+		return err
+	}
+	_ = u.Close() // not every transport closes what it has read
+	if !u.end.CompareAndSwap(0, endHandedOver) {
+		return errOver
+	}
+	return nil
+}
+
+// Close closes the source, once. A second caller does not wait for the first.
+func (u *Upload) Close() error {
+	if u.closed.Swap(true) {
+		return nil
+	}
+	return u.source.Close()
+}
+
+// Withhold withholds the end unless it was handed over, and reports whether it is withheld.
+func (u *Upload) Withhold() bool {
+	u.end.CompareAndSwap(0, endWithheld)
+	return u.end.Load() == endWithheld
+}

@@ -1,0 +1,256 @@
+// Package novelty finds what is new in a JSON text: members and values that a type of Go does not know. It remembers what it has told.
+package novelty
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.com/prospectkit/internal/jsonscan"
+)
+
+// Kind says what was found.
+type Kind string
+
+// The kinds of what is found.
+const (
+	Field  Kind = "field"
+	Value  Kind = "value"
+	Code   Kind = "code"
+	Header Kind = "header"
+)
+
+// Found is something new. It holds plain names only, see [PlainName].
+type Found struct {
+	Kind  Kind
+	Name  string // of a field or value with those around it
+	Value string
+}
+
+// Shape is what is known of a value. For an array, it is the shape of the elements.
+type Shape struct {
+	members map[string]member
+	open    bool              // there may be other members
+	known   func(string) bool // of an enumeration
+}
+
+// member is a member of an object; its shape is nil where it is not examined.
+type member struct {
+	name string
+	*Shape
+}
+
+// ShapeOf derives the shape of a type: members from tags, values from enumerations, which have a method Known. A struct with an
+// unexported field of type raw keeps its text: it may have other members, unless the type is complete.
+func ShapeOf(t, raw reflect.Type, complete bool) *Shape {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	type enumeration interface{ Known() bool }
+	if t.Kind() == reflect.String && t.Implements(reflect.TypeFor[enumeration]()) {
+		return &Shape{known: func(s string) bool {
+			v := reflect.New(t).Elem()
+			v.SetString(s)
+			known, _ := reflect.TypeAssert[enumeration](v)
+			return known.Known()
+		}}
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	s := &Shape{members: make(map[string]member)}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Type == raw && !f.IsExported():
+			s.open = !complete
+		case f.IsExported() && name != "" && name != "-":
+			s.members[name] = member{name, ShapeOf(f.Type, raw, complete)}
+		}
+	}
+	if len(s.members) == 0 {
+		return nil
+	}
+	return s
+}
+
+// Within is the shape of an object that holds the value under one of these names, or is that value itself, if it may be bare.
+func (s Shape) Within(bare bool, names ...string) *Shape {
+	outer := &Shape{members: make(map[string]member)}
+	if bare {
+		outer = &Shape{members: maps.Clone(s.members), open: s.open}
+	}
+	for _, name := range names {
+		outer.members[name] = member{name, &s}
+	}
+	return outer
+}
+
+// In returns what a shape does not know of a JSON text. A text that cannot be read holds nothing new.
+func (s *Shape) In(text []byte) []Found {
+	var p pass
+	c := jsonscan.New(text)
+	if p.value(&c, s); c.End() != nil {
+		return nil
+	}
+	return p.found
+}
+
+// pass is one pass over a text.
+type pass struct {
+	path  []string
+	found []Found
+	seen  map[seenText]bool
+}
+
+type seenText struct {
+	in   *Shape
+	text string
+}
+
+func (p *pass) value(c *jsonscan.Cursor, s *Shape) {
+	switch {
+	case s == nil:
+		c.Skip()
+	case c.Is('['):
+		c.Array()
+		for c.Element() {
+			p.value(c, s)
+		}
+	case c.Is('{') && s.members != nil:
+		p.object(c, s)
+	case c.Is('"') && s.known != nil:
+		if v := c.Text(); !s.known(string(v)) {
+			p.note(Value, s, v)
+		}
+	default:
+		c.Skip()
+	}
+}
+
+func (p *pass) object(c *jsonscan.Cursor, s *Shape) {
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		known, ok := s.members[string(key)]
+		if !ok && !s.open {
+			p.note(Field, s, key)
+		}
+		p.path = append(p.path, known.name)
+		p.value(c, known.Shape)
+		p.path = p.path[:len(p.path)-1]
+	}
+}
+
+// note keeps what is new, once for each shape.
+func (p *pass) note(kind Kind, s *Shape, text []byte) {
+	key := seenText{s, string(text)}
+	if p.seen[key] || len(p.seen) == maxTold {
+		return
+	}
+	if p.seen == nil {
+		p.seen = make(map[seenText]bool)
+	}
+	p.seen[key] = true
+	found := Found{Kind: kind, Name: strings.Join(p.path, "."), Value: PlainName(key.text)}
+	if kind == Field {
+		found.Name, found.Value = strings.Trim(found.Name+"."+found.Value, "."), ""
+	}
+	p.found = append(p.found, found)
+}
+
+// PlainName is a text as an API would name things: letters, underscores and hyphens, at most 40. Any other text could be an id, an
+// address or a sentence: it comes back empty.
+func PlainName(s string) string {
+	const most = 40
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r != '-'
+	}
+	if len(s) > most || strings.ContainsFunc(s, odd) {
+		return ""
+	}
+	return s
+}
+
+// IsHeader reports whether a response header is about the API and new: about rate limits, or about an end. Other headers come from
+// whatever is between server and client.
+func IsHeader(name string) bool {
+	plain := strings.TrimPrefix(name, "X-")
+	switch {
+	case name == "Deprecation", name == "Sunset":
+		return true
+	case strings.HasPrefix(plain, "Ratelimit"), strings.HasPrefix(plain, "Rate-Limit"):
+		return !slices.Contains([]string{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset"}, name)
+	}
+	return false
+}
+
+// Bounds of what is remembered. The names of operations come from callers, too, and can be without end.
+const (
+	maxTold   = 256
+	maxSeries = 1 << 10
+)
+
+// Examining means reading a text a second time, so after the first of a series only some are examined: of small ones more often, because
+// they are of more kinds.
+const (
+	largeText              = 8 << 10
+	largeFirst, largeEvery = 8, 32
+	smallFirst, smallEvery = 64, 8
+)
+
+// Memory is what was examined and told. It is safe for concurrent use.
+type Memory struct {
+	mu     sync.Mutex
+	told   map[told]struct{}
+	counts map[series]int
+}
+
+type told struct {
+	op string // of fields and values
+	Found
+}
+
+// series are the texts of an operation that are alike.
+type series struct {
+	op            string
+	large, failed bool
+}
+
+// Due reports whether a text of an operation is to be examined.
+func (m *Memory) Due(op string, size int, failed bool) bool {
+	key, first, every := series{op, size >= largeText, failed}, smallFirst, smallEvery
+	if key.large {
+		first, every = largeFirst, largeEvery
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.counts == nil {
+		m.counts = make(map[series]int)
+	}
+	if _, ok := m.counts[key]; !ok && len(m.counts) >= maxSeries {
+		key.op = "" // all further operations together
+	}
+	m.counts[key]++
+	n := m.counts[key]
+	return n <= first || n%every == 0
+}
+
+// Tell reports whether something is new, and remembers it.
+func (m *Memory) Tell(op string, found Found) bool {
+	key := told{Found: found}
+	if found.Kind == Field || found.Kind == Value {
+		key.op = op
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.told[key]; ok || len(m.told) == maxTold {
+		return false
+	}
+	if m.told == nil {
+		m.told = make(map[told]struct{})
+	}
+	m.told[key] = struct{}{}
+	return true
+}

@@ -1,0 +1,21 @@
+package novelty
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// However many operations a caller describes, the memory has a bound, and the texts of new ones are still examined now and then.
+func TestMemoryIsBounded(t *testing.T) {
+	var m Memory
+	examined := 0
+	for i := range 4 * maxSeries {
+		if m.Due("op"+strconv.Itoa(i), 1, false) {
+			examined++
+		}
+	}
+	require.LessOrEqual(t, len(m.counts), maxSeries+4)
+	require.Equal(t, maxSeries+smallFirst+(3*maxSeries-smallFirst)/smallEvery, examined)
+}
