@@ -114,6 +114,16 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 				} `json:"a"`
 			}
 		}]},
+		"of many": {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct {
+			F []*struct {
+				A int `json:"a"`
+			}
+		}]},
+		"of two": {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct {
+			F [2]struct {
+				A int `json:"a"`
+			}
+		}]},
 		"a map":  {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
 		"time":   {`"` + person + `"`, "a text is no time as time.Time reads it", rowsAs[struct{ F time.Time }]},
 		"Number": {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},

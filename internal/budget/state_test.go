@@ -83,6 +83,13 @@ func TestLimitsAreLearned(t *testing.T) {
 	require.Zero(t, s.Limits[Minute])
 }
 
+// An absurd limit is not taken for one: sums with it would not be exact.
+func TestAbsurdLimitsAreNotLearned(t *testing.T) {
+	s := opened(Config{}, told(math.MaxInt, math.MaxInt, time.Minute))
+	require.LessOrEqual(t, s.Limits[Minute].Max, int64(mostTold))
+	require.LessOrEqual(t, s.Figures.Remaining, int64(mostTold))
+}
+
 func TestUnlimitedSurfaceDoubles(t *testing.T) {
 	s := NewState(Config{})
 	now := Instant(1)
