@@ -52,3 +52,11 @@ func TestExpectedOfAMinuteThatLikelySlides(t *testing.T) {
 	far, _ := s.Expected(now, 60, Interactive, second)
 	require.Greater(t, far-near, 10*second)
 }
+
+// What is left of the day is not what is left of the minute.
+func TestForecastWithinADay(t *testing.T) {
+	s := opened(lists(), told(10_000, 500, 5*time.Hour))
+	require.InDelta(t, float64(400*minute/120), float64(s.Forecast(second, 400)), float64(minute))
+	require.Zero(t, s.Forecast(second, 100))
+	require.GreaterOrEqual(t, s.Forecast(second, 501), 4*60*minute, "the day has 500")
+}
