@@ -29,7 +29,7 @@ func TestEveryBodyIsSentOverTheOwnTransport(t *testing.T) {
 		return discard(client.Campaigns.Approve(t.Context(), campaignID, opts...))
 	}
 	for want, call := range map[string]func(prospectkit.CallOption) error{
-		`^$`:                             func(info prospectkit.CallOption) error { return approve(info) },
+		`^$`:                              func(info prospectkit.CallOption) error { return approve(info) },
 		`^application/json {"note":"x"}$`: func(info prospectkit.CallOption) error { return approve(info, field) },
 		`^application/json {"note":"x","of":"y"}$`: func(info prospectkit.CallOption) error { return approve(info, field, prospectkit.WithField("of", "y")) },
 		`^application/json {"a":1}$`: func(info prospectkit.CallOption) error {

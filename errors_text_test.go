@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -73,6 +74,13 @@ func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 			require.ErrorIs(t, err, errInterrupt)
 			require.ErrorContains(t, err, want)
 		})
+	}
+}
+
+func TestRedirectsAreCalledSo(t *testing.T) {
+	for status, redirect := range map[int]bool{299: false, 300: true, 399: true, 400: false} {
+		text := (&prospectkit.Error{Op: "account.me", Status: status}).Error()
+		require.Equal(t, redirect, strings.Contains(text, strconv.Itoa(status)+", a redirect, which is not followed"), text)
 	}
 }
 

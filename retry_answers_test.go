@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -247,4 +248,21 @@ func TestTheLastAttemptIsTheError(t *testing.T) {
 		_, err = newClient(t, rt, twice, last).Account.Me(ctx)
 		require.Equal(t, prospectkit.CodeListNotFound, prospectkit.CodeOf(err), "a context that ends after the last response does not hide it")
 	})
+}
+
+// What ended a call and what came before it advise together: a response is looked at, also where the time ran out after it.
+func TestAdviceOfACallThatRanOutOfTime(t *testing.T) {
+	for want, rt := range map[prospectkit.Action]roundTrip{
+		prospectkit.ActionVerifyFirst: always(503, "<html>", "Content-Type", "text/html"),
+		prospectkit.ActionMayPass:     breaks,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			_, err := newClient(t, rt).Account.Me(ctx)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, want, prospectkit.AdviceOf(err).Action)
+		})
+	}
 }
