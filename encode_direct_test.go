@@ -18,7 +18,7 @@ func TestEveryBodyIsSentOverTheOwnTransport(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			rateHeaders(w.Header(), http.StatusOK)
-			w.Header().Set("Seen", r.Header.Get("Content-Type")+" "+strings.NewReplacer("\r", "", "\n", "").Replace(string(body)))
+			w.Header().Set("Seen", r.Header.Get("Content-Type")+r.Header.Get("X-Mine")+" "+strings.NewReplacer("\r", "", "\n", "").Replace(string(body)))
 		}
 		_, _ = io.WriteString(w, `{"campaign":{"id":"`+campaignID+`","status":"active"}}`)
 	}))
@@ -32,6 +32,9 @@ func TestEveryBodyIsSentOverTheOwnTransport(t *testing.T) {
 		`^$`:                              func(info prospectkit.CallOption) error { return approve(info) },
 		`^application/json {"note":"x"}$`: func(info prospectkit.CallOption) error { return approve(info, field) },
 		`^application/json {"note":"x","of":"y"}$`: func(info prospectkit.CallOption) error { return approve(info, field, prospectkit.WithField("of", "y")) },
+		`^mine$`: func(info prospectkit.CallOption) error {
+			return approve(info, prospectkit.WithHeader("X-Mine", "mine"))
+		},
 		`^application/json {"a":1}$`: func(info prospectkit.CallOption) error {
 			return discard(client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"a": 1}, info))
 		},

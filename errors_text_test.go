@@ -104,6 +104,10 @@ type refusesError struct{ text string }
 
 func (e *refusesError) Error() string { return "cannot read " + e.text }
 
+type withA struct {
+	A int `json:"a"`
+}
+
 // Whatever refuses a value, the error names type and field, and neither id nor value.
 func TestMisfitsHoldNoValues(t *testing.T) {
 	const person = "Ada Lovelace <ada@engines.example> +49 30 23125"
@@ -122,19 +126,11 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 				} `json:"a"`
 			}
 		}]},
-		"of many": {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct {
-			F []*struct {
-				A int `json:"a"`
-			}
-		}]},
-		"of two": {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct {
-			F [2]struct {
-				A int `json:"a"`
-			}
-		}]},
-		"a map":  {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
-		"time":   {`"` + person + `"`, "a text is no time as time.Time reads it", rowsAs[struct{ F time.Time }]},
-		"Number": {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},
+		"of many": {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct{ F []*withA }]},
+		"of two":  {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct{ F [2]withA }]},
+		"a map":   {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
+		"time":    {`"` + person + `"`, "a text is no time as time.Time reads it", rowsAs[struct{ F time.Time }]},
+		"Number":  {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},
 		"string": {`"` + person + `"`, "a row does not fit struct { F int \"json:\\\",string\\\"\" }: ", rowsAs[struct {
 			F int `json:",string"`
 		}]},
