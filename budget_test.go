@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,6 +154,25 @@ func TestBudgetReserve(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.Zero(t, tooMany(sb))
+	})
+}
+
+// A request that net/http sent again by itself, over another connection, is counted twice.
+func TestBudgetCountsReplays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conns := 1
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			for range conns {
+				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+			}
+			return answer(200, oneUser), nil
+		}))
+		for _, used := range []int{1, 3, 7} {
+			_, err := client.Account.Me(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, used, snapshotOf(t, client, prospectkit.SurfaceAccount).Minute.Used)
+			conns *= 2
+		}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,6 +77,13 @@ func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 	}
 }
 
+func TestRedirectsAreCalledSo(t *testing.T) {
+	for status, redirect := range map[int]bool{299: false, 300: true, 399: true, 400: false} {
+		text := (&prospectkit.Error{Op: "account.me", Status: status}).Error()
+		require.Equal(t, redirect, strings.Contains(text, strconv.Itoa(status)+", a redirect, which is not followed"), text)
+	}
+}
+
 func TestPunctuation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -96,6 +104,10 @@ type refusesError struct{ text string }
 
 func (e *refusesError) Error() string { return "cannot read " + e.text }
 
+type withA struct {
+	A int `json:"a"`
+}
+
 // Whatever refuses a value, the error names type and field, and neither id nor value.
 func TestMisfitsHoldNoValues(t *testing.T) {
 	const person = "Ada Lovelace <ada@engines.example> +49 30 23125"
@@ -114,9 +126,11 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 				} `json:"a"`
 			}
 		}]},
-		"a map":  {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
-		"time":   {`"` + person + `"`, "a text is not a time as time.Time reads it", rowsAs[struct{ F time.Time }]},
-		"Number": {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},
+		"of many": {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct{ F []*withA }]},
+		"of two":  {`[{"a": "` + person + `"}]`, "field F.a: got string, want int", rowsAs[struct{ F [2]withA }]},
+		"a map":   {`{"` + person + `": "` + person + `"}`, "field F: got string, want int", rowsAs[struct{ F map[string]int }]},
+		"time":    {`"` + person + `"`, "a text is not a time as time.Time reads it", rowsAs[struct{ F time.Time }]},
+		"Number":  {`"` + person + `"`, "a row does not fit struct { F json.Number }: ", rowsAs[struct{ F json.Number }]},
 		"string": {`"` + person + `"`, "a row does not fit struct { F int \"json:\\\",string\\\"\" }: ", rowsAs[struct {
 			F int `json:",string"`
 		}]},

@@ -319,6 +319,33 @@ func TestAnUploadThatIsCutShort(t *testing.T) {
 	}
 }
 
+// An answer that came before the end has left: what the service says counts, and whatever anybody else says, nothing was applied.
+func TestAnUploadThatIsAnsweredBeforeItsEnd(t *testing.T) {
+	content := strings.Repeat("name,company\n", 1000)
+	for name, c := range map[string]struct {
+		answer roundTrip
+		want   prospectkit.Code
+	}{
+		"refused by the service":     {always(413, envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge},
+		"refused by somebody else":   {always(413, "<html>", "Content-Type", "text/html"), ""},
+		"the service failed":         {always(500, envelope("UNEXPECTED_ERROR")), prospectkit.CodeUnexpectedError},
+		"something before it failed": {always(502, ""), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &fileSource{content: content}
+			rt, asked := inTurn(t, func(r *http.Request) (*http.Response, error) {
+				_, err := io.CopyN(io.Discard, r.Body, 1000)
+				require.NoError(t, err)
+				return c.answer(r)
+			})
+			_, err := newClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.Equal(t, c.want, asError(t, err).Code)
+			require.Equal(t, 1, *asked)
+		})
+	}
+}
+
 func requireCutShort(t *testing.T, err error, want string) {
 	t.Helper()
 	require.ErrorContains(t, err, want)

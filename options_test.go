@@ -187,6 +187,21 @@ func TestWithQuery(t *testing.T) {
 	require.Empty(t, wire.query)
 }
 
+// A field that the body knows is not set from outside, also if the body leaves it out, and has no name for it in its tag.
+func TestWithFieldOfTheBody(t *testing.T) {
+	type body struct {
+		Note string `json:",omitempty"`
+		Size int    `json:"size,omitempty"`
+	}
+	client := newClient(t, untouched(t))
+	for _, name := range []string{"Note", "size"} {
+		for _, in := range []any{body{}, &body{}} {
+			err := client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), in, nil, prospectkit.WithField(name, 1))
+			require.ErrorContains(t, err, `field "`+name+`" is set by the call itself`)
+		}
+	}
+}
+
 func TestWithField(t *testing.T) {
 	wire := new(recorder)
 	client := newClient(t, wire)

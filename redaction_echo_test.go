@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -250,6 +251,9 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		text = strings.Replace(text, short+" ", "", 1)
 		require.Equal(t, text, prospectkit.Hide(short, strings.Replace(text, "[hidden]", short, 1)), "a short one only where it stands alone")
 	}
+	for _, escape := range []string{`\n`, `\r`, `\t`, "%0a", "&#10;"} {
+		require.Equal(t, "of"+escape+"[hidden]"+escape+"x", prospectkit.Hide("to", "of"+escape+"to"+escape+"x"), "an escape is no letter beside it")
+	}
 	long := strings.Repeat("abcdefgh", 1000)
 	require.Equal(t, "x [hidden]", prospectkit.Hide(long, "x "+long+" y"), "nobody knows where a long one ends")
 }
@@ -271,6 +275,18 @@ func TestCutSecretsAreHidden(t *testing.T) {
 	require.Equal(t, "x[hidden]x", prospectkit.Hide("12345678", "x12345678x"), "eight characters need not stand alone")
 	require.Equal(t, "x1234567x", prospectkit.Hide("1234567", "x1234567x"))
 	require.Equal(t, "é", prospectkit.Clean(key, "éé", 3), "no half characters")
+}
+
+// Of a text of which little is kept, little is looked at.
+func TestLongTextsTakeNoMemory(t *testing.T) {
+	const key = "tok-Zx81-qWv7-secret"
+	text := strings.Repeat("%41&amp;", 1<<19)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.LessOrEqual(t, len(prospectkit.Clean(key, text, 64)), 64)
+	require.LessOrEqual(t, len(prospectkit.CleanBody(key, text)), 2<<10)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(12<<20), "the text takes 4 MiB, and one copy of it another")
 }
 
 func FuzzHide(f *testing.F) {

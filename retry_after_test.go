@@ -158,6 +158,26 @@ func TestBackoffDoublesWithinBounds(t *testing.T) {
 	})
 }
 
+// The documented defaults: two repetitions, after half a second and a second; with more of them, never more than 8 s apart.
+func TestBackoffByDefault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{}))
+		require.Len(t, waits, 2)
+		var most time.Duration
+		for range 5 {
+			waits, _ = refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
+			require.Len(t, waits, 9)
+			for i, wait := range waits {
+				upTo := min(500*time.Millisecond<<i, 8*time.Second)
+				require.GreaterOrEqual(t, wait, upTo/2)
+				require.LessOrEqual(t, wait, upTo+upTo/10)
+				most = max(most, wait)
+			}
+		}
+		require.Greater(t, most, 4400*time.Millisecond)
+	})
+}
+
 // A wait that the deadline does not leave room for is not begun, and a 429 that is not waited for still says what it said.
 func TestWaitsThatDoNotFit(t *testing.T) {
 	tests := []struct {

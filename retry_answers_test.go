@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -224,6 +226,47 @@ func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
 				require.Equal(t, 200, lost.Status)
 				require.Equal(t, prospectkit.ActionVerifyFirst, lost.Advice().Action)
 			})
+		})
+	}
+}
+
+// The error is that of the last attempt: a failure of the network is not told as the response that came before it.
+func TestTheLastAttemptIsTheError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := always(500, envelope("UNEXPECTED_ERROR"))
+		rt, _ := inTurn(t, failed, breaks)
+		twice := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})
+		_, err := newClient(t, rt, twice).Account.Me(t.Context())
+		require.ErrorIs(t, err, errBroken)
+		require.Zero(t, asError(t, err).Status)
+		require.Empty(t, prospectkit.CodeOf(err))
+		require.Len(t, asError(t, err).Attempts, 2)
+
+		rt, _ = inTurn(t, failed, always(404, envelope("LIST_NOT_FOUND")))
+		ctx, cancel := context.WithCancel(t.Context())
+		last := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+			if e.Kind == prospectkit.EventAttempt && e.Attempt == 2 {
+				cancel()
+			}
+		})
+		_, err = newClient(t, rt, twice, last).Account.Me(ctx)
+		require.Equal(t, prospectkit.CodeListNotFound, prospectkit.CodeOf(err), "a context that ends after the last response does not hide it")
+	})
+}
+
+// What ended a call and what came before it advise together: a response is looked at, also where the time ran out after it.
+func TestAdviceOfACallThatRanOutOfTime(t *testing.T) {
+	for want, rt := range map[prospectkit.Action]roundTrip{
+		prospectkit.ActionVerifyFirst: always(503, "<html>", "Content-Type", "text/html"),
+		prospectkit.ActionMayPass:     breaks,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			_, err := newClient(t, rt).Account.Me(ctx)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, want, prospectkit.AdviceOf(err).Action)
 		})
 	}
 }

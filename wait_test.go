@@ -99,6 +99,9 @@ func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
 	waited(t, []roundTrip{rateTold("processing", 30, 0, 40), sees("active")}, 40*time.Second, 44*time.Second, settledAs("active"))
 	// Plenty left: no slower than usual.
 	waited(t, []roundTrip{rateTold("processing", 30, 29, 10), sees("active")}, 2*time.Second, 2200*time.Millisecond, settledAs("active"))
+	// What is left was not told: no slower either.
+	untold := always(200, agentJSON("processing"), "RateLimit-Limit", "30", "RateLimit-Remaining", "", "RateLimit-Reset", "50")
+	waited(t, []roundTrip{untold, sees("active")}, 2*time.Second, 2200*time.Millisecond, settledAs("active"))
 	// A day that is nearly used up: once in an hour at most, and at least.
 	waited(t, []roundTrip{rateTold("processing", 2000, 4, 36_000), sees("active")}, time.Hour, 66*time.Minute, settledAs("active"))
 	// The window of another surface does not matter.

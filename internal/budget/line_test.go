@@ -2,6 +2,7 @@ package budget
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -46,5 +47,26 @@ func TestLineKeepsOrder(t *testing.T) {
 			}
 			require.Equal(t, joined-left-served, line.Waiting())
 		}
+	})
+}
+
+// TestOrderIsThatOfThePump: what is asked of a store for those who wait is what they would be given in turn.
+func TestOrderIsThatOfThePump(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := Line{State: *opened(Config{}, told(1000, 999, time.Minute)), streak: rapid.IntRange(0, streakMax).Draw(t, "streak")}
+		for _, p := range rapid.SliceOfN(rapid.IntRange(0, 1), 0, 20).Draw(t, "priorities") {
+			line.Join(&Waiter{Priority: Priority(p)})
+		}
+		if line.queues[Batch].n == 0 {
+			line.streak = 0
+		}
+		skip, n := rapid.IntRange(0, line.Waiting()).Draw(t, "skip"), rapid.IntRange(0, 25).Draw(t, "most")
+		order := line.order(skip, n)
+		granted, _ := line.Pump(second, nil)
+		var want []Priority
+		for _, w := range granted[skip:min(skip+n, len(granted))] {
+			want = append(want, w.Priority)
+		}
+		require.Equal(t, want, order)
 	})
 }

@@ -83,6 +83,13 @@ func TestLimitsAreLearned(t *testing.T) {
 	require.Zero(t, s.Limits[Minute])
 }
 
+// An absurd limit is not taken for one: sums with it would not be exact.
+func TestAbsurdLimitsAreNotLearned(t *testing.T) {
+	s := opened(Config{}, told(math.MaxInt, math.MaxInt, time.Minute))
+	require.LessOrEqual(t, s.Limits[Minute].Max, int64(mostTold))
+	require.LessOrEqual(t, s.Figures.Remaining, int64(mostTold))
+}
+
 func TestUnlimitedSurfaceDoubles(t *testing.T) {
 	s := NewState(Config{})
 	now := Instant(1)
@@ -312,4 +319,36 @@ func FuzzReport(f *testing.F) {
 		require.GreaterOrEqual(t, s.Forecast(now, int(n)), Instant(0))
 		require.True(t, s.Take(now+day+lookLease, Interactive).Granted, "closed for more than a day")
 	})
+}
+
+// A look whose answer is lost may have taken what a sliding minute had given back: the next one goes when it gives back more, not a
+// minute later.
+func TestALostLookInASlidingMinute(t *testing.T) {
+	s := NewState(Config{PerMinute: 10})
+	s.Others.Slides = sure
+	for i := range 10 {
+		now := Instant(i+1) * 2 * second
+		d := s.Take(now, Interactive)
+		require.True(t, d.Granted)
+		s.Report(now, d.Permit, told(10, 9-i, time.Minute-time.Duration(2*i)*time.Second))
+	}
+	s.Others = Others{Slides: sure, Sum: 3, Span: float64(minute), At: 62 * second, Low: 10, High: 10}
+	look, now := granted(t, &s, 62*second)
+	require.True(t, look.Look)
+	s.Report(now, look, Observation{Limit: -1, Remaining: -1, Lost: true})
+	_, again := granted(t, &s, now)
+	require.Greater(t, again, now)
+	require.Less(t, again, now+20*second)
+}
+
+// granted waits for a permit.
+func granted(t *testing.T, s *State, now Instant) (Permit, Instant) {
+	t.Helper()
+	d := s.Take(now, Interactive)
+	for !d.Granted {
+		require.Greater(t, d.Until, now)
+		now = d.Until
+		d = s.Take(now, Interactive)
+	}
+	return d.Permit, now
 }

@@ -38,6 +38,7 @@ func TestRetryAfter(t *testing.T) {
 		{"asctime", []string{"Sat Nov 21 12:01:00 2026"}, "", time.Minute},
 		{"other zone", []string{"Sat, 21 Nov 2026 12:01:00 EST"}, "", absent},
 		{"past", []string{"Sat, 21 Nov 2026 11:00:00 GMT"}, "", 0},
+		{"in a hundred years", []string{"Thu, 21 Nov 2126 12:00:00 GMT"}, "", Never},
 		{"year 9999", []string{"Fri, 31 Dec 9999 23:59:59 GMT"}, "", Never},
 		{"against Date", []string{"Sat, 21 Nov 2026 12:01:00 GMT"}, "Sat, 21 Nov 2026 12:00:30 GMT", 30 * time.Second},
 		{"unreadable Date", []string{"Sat, 21 Nov 2026 12:01:00 GMT"}, "yesterday", time.Minute},

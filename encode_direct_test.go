@@ -1,0 +1,52 @@
+package prospectkit_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// Over net/http's own transport, requests without a body share their header. Whatever makes a body, it is sent.
+func TestEveryBodyIsSentOverTheOwnTransport(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			rateHeaders(w.Header(), http.StatusOK)
+			w.Header().Set("Seen", r.Header.Get("Content-Type")+r.Header.Get("X-Mine")+" "+strings.NewReplacer("\r", "", "\n", "").Replace(string(body)))
+		}
+		_, _ = io.WriteString(w, `{"campaign":{"id":"`+campaignID+`","status":"active"}}`)
+	}))
+	defer server.Close()
+	client := dialled(t, server)
+	field := prospectkit.WithField("note", "x")
+	approve := func(opts ...prospectkit.CallOption) error {
+		return discard(client.Campaigns.Approve(t.Context(), campaignID, opts...))
+	}
+	for want, call := range map[string]func(prospectkit.CallOption) error{
+		`^$`:                              func(info prospectkit.CallOption) error { return approve(info) },
+		`^application/json {"note":"x"}$`: func(info prospectkit.CallOption) error { return approve(info, field) },
+		`^application/json {"note":"x","of":"y"}$`: func(info prospectkit.CallOption) error { return approve(info, field, prospectkit.WithField("of", "y")) },
+		`^mine$`: func(info prospectkit.CallOption) error {
+			return approve(info, prospectkit.WithHeader("X-Mine", "mine"))
+		},
+		`^application/json {"a":1}$`: func(info prospectkit.CallOption) error {
+			return discard(client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"a": 1}, info))
+		},
+		`^multipart/form-data; .*"importId".*` + importID: func(info prospectkit.CallOption) error {
+			return discard(client.Imports.FromUpload(t.Context(), importID, info))
+		},
+		`^multipart/form-data; .*name,company`: func(info prospectkit.CallOption) error {
+			return discard(client.Imports.Upload(t.Context(), prospectkit.UploadFrom("a.csv", 12, strings.NewReader("name,company")), info))
+		},
+	} {
+		var info prospectkit.Info
+		require.NoError(t, call(prospectkit.Capture(&info)), want)
+		require.Regexp(t, want, info.Header.Get("Seen"))
+	}
+}
