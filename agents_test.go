@@ -230,9 +230,9 @@ func TestPauseAgent(t *testing.T) {
 	agents := newClient(t, untouched(t)).Agents
 	for want, via := range map[string]prospectkit.PauseVia{
 		"method is not shown by the service's document: set PauseVia.Method|path is undocumented: set it with WithPath": {},
-		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`:                                                                      {Method: http.MethodGet, Path: path},
-		"path has 0 parameters, the call has 1 ids":                                                                                            {Method: http.MethodPost, Path: "/business/agents/pause"},
-		"path must start with / and hold no query, fragment, dot segment or control character":                                                 {Method: http.MethodPost, Path: "/business/{agentId}/../x"},
+		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`:                                               {Method: http.MethodGet, Path: path},
+		"path has 0 parameters, the call has 1 ids":                                                                     {Method: http.MethodPost, Path: "/business/agents/pause"},
+		"path must start with / and hold no query, fragment, dot segment or control character":                          {Method: http.MethodPost, Path: "/business/{agentId}/../x"},
 	} {
 		_, err := agents.Pause(t.Context(), agentID, via)
 		require.Equal(t, strings.Split(want, "|"), refusals(t, err))
