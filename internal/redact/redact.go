@@ -299,7 +299,9 @@ type OpaqueError struct {
 }
 
 // Opaque shows text in place of the text of err.
-func Opaque(text string, err error) *OpaqueError { return &OpaqueError{text, func() error { return err }} }
+func Opaque(text string, err error) *OpaqueError {
+	return &OpaqueError{text, func() error { return err }}
+}
 
 // Error returns the text that may be shown.
 func (e *OpaqueError) Error() string { return e.text }
