@@ -174,6 +174,24 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 	}, opts)
 }
 
+// WaitFor reads a list until your test holds for it, such as that its completionStatus, which is only in [List.Raw], has
+// settled: neither the place nor the values of that field are shown by the service's document. Bound the wait with the context. It
+// slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
+//
+// A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
+// have failed, the error is an [UnsettledError], and the list as it was seen last is returned beside it.
+//
+// Errors: those of [ListsService.Get].
+//
+// GET /business/lists/{listId}, scope lists.
+func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
+	if test == nil {
+		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
+	}
+	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
+	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
+}
+
 // Move puts a list into a folder. The same call again leaves the same state, but it is sent once all the same, because a
 // teammate may move the list in between; after a lost answer, Resolve reads the folder of the list. The answer's shape is not
 // shown by the document.

@@ -153,21 +153,3 @@ func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
 		notify(ctx, f, e)
 	}
 }
-
-// WaitFor reads a list until your test holds for it, such as that its completionStatus, which is only in [List.Raw], has
-// settled: neither the place nor the values of that field are shown by the service's document. Bound the wait with the context. It
-// slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
-//
-// A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
-// have failed, the error is an [UnsettledError], and the list as it was seen last is returned beside it.
-//
-// Errors: those of [ListsService.Get].
-//
-// GET /business/lists/{listId}, scope lists.
-func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
-	if test == nil {
-		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
-	}
-	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
-}
