@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -212,38 +211,19 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 	return agent, err
 }
 
-// PauseVia is the operation that pauses an agent. The service's document speaks of one, but shows neither its method nor its path, and a
-// wrong guess could do harm: you supply both, for example from the service's own reference.
-type PauseVia struct {
-	Method string // POST, PUT, PATCH or DELETE
-	Path   string // below the base URL, with one parameter in braces for the agent's id
-}
-
-func (v PauseVia) check(bad *checks) {
-	if v.Method == "" {
-		bad.add("method", "is not shown by the service's document: set PauseVia.Method")
-	}
-	oneOf(bad, "method", v.Method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	if v.Path != "" && !validPath(v.Path) {
-		bad.add("path", "must start with / and hold no query, fragment, dot segment or control character")
-	}
-}
-
-// Pause stops the runs of an agent, and so what it spends. You supply method and path; a body, if it needs one, goes in by
-// [WithField]. The answer is not shown by the service's document.
+// Pause stops the runs of an agent, and so what it spends. The route is undocumented, and a wrong guess could do harm: you supply it
+// by [WithRoute], with a method of POST, PUT, PATCH or DELETE and one parameter in braces for the agent. A body, if it needs one, goes in
+// by [WithField]. The response is undocumented.
 //
-// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
 // Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run is in progress); likely:
 // [CodeAgentNotFound], [CodeAgentTypeUnsupported].
 //
 // (path not shown), scope agents.
-func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
-	row := *op.AgentsPause
-	row.Method, row.Path = via.Method, via.Path
-	return do[Object](ctx, s.client, &row, request{
+func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.client, op.AgentsPause, request{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
-		check: via.check,
 	}, opts)
 }
 
@@ -294,7 +274,7 @@ func listless(a *Agent) error {
 //
 // A draft never moves by itself, so for one it returns at once, with a [NotStartedError]. A status that the document does not list
 // is neither success nor failure: observers are told, and the wait goes on. A poll that fails is repeated later, unless it says that no
-// repetition helps. When the context ends, or five polls in a row have failed, the error is an [UnsettledError], and the agent as it
+// repetition helps. When the context ends, or five polls in a row have failed, the error is an [WaitTimeoutError], and the agent as it
 // was seen last is returned beside it.
 //
 // Errors: those of [AgentsService.Get].
@@ -326,37 +306,20 @@ func (f AutocompleteField) Known() bool {
 	return f == AutocompleteRegion || f == AutocompleteIndustry || f == AutocompleteTitle
 }
 
-// Autocomplete looks up values of a filter. What the query parameter with the text to complete is called is not shown by the
-// service's document, so you supply it, and anything else, in more, which may be nil. The answer is not shown either.
+// Autocomplete looks up values of a filter. The query parameter with the text to complete is undocumented: supply it by [WithQuery]. The
+// response is undocumented.
 //
 // GET /business/agents/autocomplete, scope agents.
-func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, more url.Values, opts ...CallOption) (*Object, error) {
+func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {
 	query := struct {
 		Field AutocompleteField `url:"field"`
-		More  freeQuery         `url:"more"`
-	}{field, freeQuery(more)}
+	}{field}
 	check := func(bad *checks) {
 		if field == "" {
 			bad.add("field", "is required")
 		}
-		if more.Has("field") {
-			bad.add("field", "is set by the call itself")
-		}
 	}
 	return do[Object](ctx, s.client, op.AgentsAutocomplete, request{query: query, check: check}, opts)
-}
-
-// freeQuery is query parameters whose names the caller supplies.
-type freeQuery url.Values
-
-// EncodeValues adds them under their own names.
-func (q freeQuery) EncodeValues(_ string, v *url.Values) error {
-	for key, values := range q {
-		for _, value := range values {
-			v.Add(key, value)
-		}
-	}
-	return nil
 }
 
 // ValueCheck says which values of a filter to look up.
@@ -378,6 +341,14 @@ func (v ValueCheck) check(bad *checks) {
 	if v.TextParam == "field" {
 		bad.add("TextParam", "must not be field")
 	}
+}
+
+// options puts the text to complete before the caller's options, which may replace it.
+func (v ValueCheck) options(text string, opts []CallOption) []CallOption {
+	if v.TextParam == "" {
+		return opts
+	}
+	return append([]CallOption{WithQuery(v.TextParam, text)}, opts...)
 }
 
 // CheckedValue is what autocomplete shows of a value.
@@ -405,21 +376,20 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 	checked := make([]CheckedValue, 0, len(in.Values))
 	offers := make(map[string][]string) // by the text that was looked up
 	for _, value := range in.Values {
-		var more url.Values
+		var text string
 		if in.TextParam != "" {
-			more = url.Values{in.TextParam: {value}}
+			text = value
 		}
-		key := more.Encode()
-		if _, asked := offers[key]; !asked {
-			answer, err := s.Autocomplete(ctx, in.Field, more, opts...)
+		if _, asked := offers[text]; !asked {
+			response, err := s.Autocomplete(ctx, in.Field, in.options(text, opts)...)
 			if err != nil {
 				return checked, err
 			}
-			if offers[key], err = stringsIn(answer.raw); err != nil {
+			if offers[text], err = stringsIn(response.raw); err != nil {
 				return checked, err
 			}
 		}
-		found := compareValue(value, offers[key])
+		found := compareValue(value, offers[text])
 		found.Widens = in.Field == AutocompleteIndustry && !found.Known
 		checked = append(checked, found)
 	}

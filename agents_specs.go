@@ -153,12 +153,12 @@ type WatchEvent string
 
 // The events.
 const (
-	ProfileUpdates WatchEvent = "social-person-profile-updates"
-	PostUpdates    WatchEvent = "social-person-post-updates"
+	WatchProfileUpdates WatchEvent = "social-person-profile-updates"
+	WatchPostUpdates    WatchEvent = "social-person-post-updates"
 )
 
 // Known reports whether the document lists the event.
-func (e WatchEvent) Known() bool { return e == ProfileUpdates || e == PostUpdates }
+func (e WatchEvent) Known() bool { return e == WatchProfileUpdates || e == WatchPostUpdates }
 
 // PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed when it starts and again on
 // every cycle, so Frequency is the billing cadence, too. The caps of results and the two enrichment flags have names that the
@@ -184,7 +184,7 @@ func (p PeopleWatcher) spec() agentSpec {
 		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
 		raw: []Fields{p.Extra},
 		own: func(bad *checks) {
-			needed(bad, "eventType", p.EventType, ProfileUpdates, PostUpdates)
+			needed(bad, "eventType", p.EventType, WatchProfileUpdates, WatchPostUpdates)
 			p.checkSources(bad)
 			bad.between("frequency", p.Frequency, 1, maxFrequency)
 		},

@@ -17,7 +17,7 @@ func monitor() prospectkit.WebMonitor {
 }
 
 func watcher() prospectkit.PeopleWatcher {
-	return prospectkit.PeopleWatcher{ListName: "Movers", EventType: prospectkit.ProfileUpdates, ListID: listID}
+	return prospectkit.PeopleWatcher{ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListID: listID}
 }
 
 func discovery() prospectkit.PersonDiscovery {
@@ -167,8 +167,8 @@ func TestResultsPerRun(t *testing.T) {
 }
 
 func TestKnownWordsOfSpecs(t *testing.T) {
-	require.True(t, prospectkit.ProfileUpdates.Known())
-	require.True(t, prospectkit.PostUpdates.Known())
+	require.True(t, prospectkit.WatchProfileUpdates.Known())
+	require.True(t, prospectkit.WatchPostUpdates.Known())
 	require.False(t, prospectkit.WatchEvent("x").Known())
 	require.True(t, prospectkit.MonitorPeople.Known())
 	require.True(t, prospectkit.MonitorCompanies.Known())

@@ -317,7 +317,7 @@ func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
 }
 
 func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Pause(ctx, agentID, prospectkit.PauseVia{Method: http.MethodPost, Path: "/x/{agentId}"})
+	_, err := a.Pause(ctx, agentID, prospectkit.WithRoute("POST /x/{agentId}"))
 	return err
 }
 

@@ -205,13 +205,13 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, r request,
 		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
 	}
 	if len(*bad) > 0 {
-		return refusal(o, *bad...)
+		return refusal(c.op, *bad...)
 	}
 	if client.closed.Load() {
-		return forbidden(o, RuleClosed)
+		return forbidden(c.op, RuleClosed)
 	}
 	if rule, ok := c.conf.forbids(o, r); ok {
-		return forbidden(o, rule)
+		return forbidden(c.op, rule)
 	}
 	c.pool = client.conf.budget.pool(o.Surface)
 	return nil
@@ -329,7 +329,7 @@ func (c *call) fail(resp *http.Response, body []byte, now time.Time) {
 		}
 	case CodeEndpointNotFound:
 		if c.op.Provenance == op.AssumedPath && c.conf.path == "" {
-			e.hint = "the path of this operation is assumed; set it with WithPath"
+			e.hint = "the path of this operation is assumed; set it with WithRoute"
 		}
 	}
 }

@@ -187,7 +187,7 @@ type StepPreview struct {
 }
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply both.
-// The sandbox takes nothing: what the body says is ignored (assumed: rule steps.preview.shape). Give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
+// The sandbox takes nothing: what the body says is ignored (assumed: rule steps.preview.shape). Give the route by [WithRoute], with one parameter in braces for the campaign and one for the step, in this order. Whether
 // rendering costs credits is not shown either, so it counts as spending, and is not sent again after a lost answer.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound].
@@ -273,7 +273,7 @@ func Initialized(campaign Object) bool {
 // as [CampaignsService.All] reads it; while it is not there, waiting goes on.
 //
 // A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
-// have failed, the error is an [UnsettledError], and the campaign as it was seen last is returned beside it.
+// have failed, the error is an [WaitTimeoutError], and the campaign as it was seen last is returned beside it.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption) (*Object, error) {

@@ -70,7 +70,7 @@ func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error)
 
 // Activities iterates over what happened with a contact, newest first; campaign steps that are still scheduled come before. The
 // id is that of a row, or the one that [ContactsService.Resolve] finds. The path is not shown by the document: give it by
-// [WithPath], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
+// [WithRoute], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
 // starts anew, and none can be resumed.
 //
 // An error after the first page is a [ScrollError]: it says how much was delivered.
@@ -82,7 +82,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 	return s.timeline(contactID, p).items(ctx, opts)
 }
 
-// ActivitiesPage reads the first page of what happened with a contact; its Next reads on. The path has to be given by [WithPath],
+// ActivitiesPage reads the first page of what happened with a contact; its Next reads on. The path has to be given by [WithRoute],
 // as for [ContactsService.Activities].
 //
 // Errors: those of [ContactsService.Activities].

@@ -55,7 +55,7 @@
 //   - [*WaitError]: a wait for a rate limit that would be too long; nothing was sent
 //   - [*RefusedError]: arguments out of bounds, or a safety rule; nothing was sent
 //
-// Calls of several steps have their own: [*ScrollError], [*UnsettledError], [*StartError], [*NotStartedError], [*NameHeldError].
+// Calls of several steps have their own: [*ScrollError], [*WaitTimeoutError], [*StartError], [*NotStartedError], [*NameConflictError].
 //
 // # What is repeated and what never is
 //
@@ -113,5 +113,5 @@
 //
 // "The document" in these comments is the service's public API description. Nothing is guessed in silence. Objects whose fields are not shown keep their text: see [Row] and [Object]. Bodies whose fields
 // are not shown are [Fields] that you supply. Operations whose path is assumed or missing say so in their comment and in
-// [Operations]; [WithPath] sets it. [WithField] and [WithQuery] add what you know better, and [Client.Call] reaches what has no method.
+// [Operations]; [WithRoute] sets it. [WithField] and [WithQuery] add what you know better, and [Client.Call] reaches what has no method.
 package prospectkit

@@ -25,9 +25,10 @@ func (c *call) locate(r request, bad *checks) {
 	template := c.op.Path
 	if c.conf.path != "" {
 		template = c.conf.path
+		c.takeRoute(bad)
 	}
 	if template == "" {
-		bad.add("path", "is not shown by the service's document: set it with WithPath")
+		bad.add("route", "is undocumented: set it with WithRoute")
 		return
 	}
 	rest := cmp.Or(c.op.Path, template)
@@ -55,6 +56,19 @@ func (c *call) locate(r request, bad *checks) {
 		u.RawPath = escaped
 	}
 	u.RawQuery = c.queryString(r.query, bad)
+}
+
+// takeRoute puts the caller's route in place of one that is undocumented, and refuses another method than a known one.
+func (c *call) takeRoute(bad *checks) {
+	switch method := c.conf.method; {
+	case c.op.Method == "":
+		oneOf(bad, "method", method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+		row := *c.op // nobody else is to see it
+		row.Method, row.Path = method, c.conf.path
+		c.op = &row
+	case method != "" && method != c.op.Method:
+		bad.add("WithRoute", "has the method %s, must have %s", method, c.op.Method)
+	}
 }
 
 // parameter returns the first name in the braces of a path template, and the rest of the template.

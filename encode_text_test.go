@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +51,7 @@ func TestTextThatIsNoUTF8IsRefused(t *testing.T) {
 		},
 		"prompt":       {discard(c.Agents.Create(ctx, altered(monitor(), func(s *monitorOf) { s.Prompt = latin1 })))},
 		"titleField.0": {discard(c.Agents.Create(ctx, altered(discovery(), func(s *discoveryOf) { s.Filters["titleField"] = []string{latin1} })))},
-		"text":         {discard(c.Agents.Autocomplete(ctx, "title", url.Values{"text": {"x", latin1}}))},
+		"text":         {discard(c.Agents.Autocomplete(ctx, "title", prospectkit.WithQuery("text", latin1)))},
 		"claim":        {discard(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: latin1}))},
 		"filters.job_title_levels.0": {
 			discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including(latin1)}})),
@@ -72,10 +71,10 @@ func TestTextThatIsNoUTF8IsRefused(t *testing.T) {
 			require.NotContains(t, err.Error(), "\xe9")
 		}
 	}
-	err := discard(c.Facts.HubPages(ctx, hubID, prospectkit.WithPath("/business/"+latin1+"/{hubId}")))
-	require.Contains(t, refusals(t, err)[0], "WithPath must start with /")
-	err = discard(c.Facts.HubPages(ctx, hubID, prospectkit.WithPath("/business/caf%E9/{hubId}")))
-	require.Contains(t, refusals(t, err)[0], "WithPath must start with /")
+	err := discard(c.Facts.KnowledgePages(ctx, hubID, prospectkit.WithRoute("GET /business/"+latin1+"/{hubId}")))
+	require.Contains(t, refusals(t, err)[0], "WithRoute must be a method and a path")
+	err = discard(c.Facts.KnowledgePages(ctx, hubID, prospectkit.WithRoute("GET /business/caf%E9/{hubId}")))
+	require.Contains(t, refusals(t, err)[0], "WithRoute must be a method and a path")
 }
 
 var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Class: prospectkit.ClassUnsafe, Surface: prospectkit.SurfaceLists}

@@ -108,14 +108,14 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 	return do[Object](ctx, s.client, op.HubsGet, request{ids: []string{hubID}}, opts)
 }
 
-// HubPages lists the pages of a knowledge hub. The document shows the end of the path only: the rest is assumed, and [WithPath]
+// KnowledgePages lists the pages of a knowledge hub. The document shows the end of the path only: the rest is assumed, and [WithRoute]
 // changes it. The answer's shape is not shown.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable] (a hub from before
 // there were pages), [CodeKnowledgePageNotFound].
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
-func (s *FactsService) HubPages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
+func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.HubsPages, request{ids: []string{hubID}}, opts)
 }
 

@@ -179,7 +179,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 // slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
 //
 // A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
-// have failed, the error is an [UnsettledError], and the list as it was seen last is returned beside it.
+// have failed, the error is an [WaitTimeoutError], and the list as it was seen last is returned beside it.
 //
 // Errors: those of [ListsService.Get].
 //

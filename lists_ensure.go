@@ -32,7 +32,7 @@ type Ensured struct {
 // If an outcome stays unknown, the error is an [OutcomeUnknownError], whatever else has happened since; its text says how often the
 // list was looked for.
 //
-// If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken].
+// If the name is held by something else, the error is a [NameConflictError], which errors.Is takes for [CodeListNameTaken].
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -73,7 +73,7 @@ type ensuring struct {
 // end keeps a doubt above the error that came after it: a refusal proves nothing about the creation before. But a list of another kind
 // does, because it holds the name.
 func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
-	held, holds := errors.AsType[*NameHeldError](err)
+	held, holds := errors.AsType[*NameConflictError](err)
 	switch {
 	case found != nil:
 		return found, nil
@@ -120,7 +120,7 @@ func (e *ensuring) afterDoubt(ctx context.Context, err error) (*Ensured, error) 
 	case !found:
 		return nil, ctx.Err()
 	case list.Kind != e.in.kind():
-		return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
+		return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
 	}
 	return &Ensured{List: list, Certain: r.Verdict != VerdictHappened}, nil
 }
@@ -137,10 +137,10 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 		case list != nil && list.Kind == e.in.kind():
 			return &Ensured{List: list, Certain: e.older(list, info)}, nil
 		case list != nil:
-			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
+			return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
 		}
 		if pause = min(pause, time.Until(until)); pause <= 0 || !rest(ctx, pause) {
-			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
+			return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
 		}
 	}
 }
@@ -171,9 +171,9 @@ func (e *ensuring) lost(ctx context.Context, lost error) (*Ensured, error) {
 	return found, nil
 }
 
-// NameHeldError says that a list cannot be had under a name, because something else holds it: a list of the other kind, or
+// NameConflictError says that a list cannot be had under a name, because something else holds it: a list of the other kind, or
 // something that does not show among the lists, such as an agent.
-type NameHeldError struct {
+type NameConflictError struct {
 	Name   string
 	Kind   ListKind // the kind that was wanted
 	Holder *List    // nil if no list of that very name shows
@@ -183,7 +183,7 @@ type NameHeldError struct {
 }
 
 // Error says who holds the name.
-func (e *NameHeldError) Error() string {
+func (e *NameConflictError) Error() string {
 	switch {
 	case e.Holder != nil:
 		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted",
@@ -195,21 +195,21 @@ func (e *NameHeldError) Error() string {
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].
-func (e *NameHeldError) Is(target error) bool {
+func (e *NameConflictError) Is(target error) bool {
 	return target == error(CodeListNameTaken) || target == error(ErrConflict)
 }
 
 // Unwrap returns the service's refusal.
-func (e *NameHeldError) Unwrap() error { return e.cause }
+func (e *NameConflictError) Unwrap() error { return e.cause }
 
 // Outcome returns [NotApplied].
-func (e *NameHeldError) Outcome() Outcome { return NotApplied }
+func (e *NameConflictError) Outcome() Outcome { return NotApplied }
 
 // Advice returns the advice of [CodeListNameTaken].
-func (e *NameHeldError) Advice() Advice { return CodeListNameTaken.Advice() }
+func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() }
 
 // LogValue groups the fields that are safe to log: no names.
-func (e *NameHeldError) LogValue() slog.Value {
+func (e *NameConflictError) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
@@ -217,7 +217,7 @@ func (e *NameHeldError) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-func (e *NameHeldError) errorCode() Code { return CodeListNameTaken }
+func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
 
 func (n NewList) kind() ListKind {
 	if n.Kind == "" {

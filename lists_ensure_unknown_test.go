@@ -65,7 +65,7 @@ func TestEnsureKeepsNoDoubtBesideAnotherKind(t *testing.T) {
 			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 		})
 		_, err := client.Lists.Ensure(t.Context(), firms)
-		var held *prospectkit.NameHeldError
+		var held *prospectkit.NameConflictError
 		require.ErrorAs(t, err, &held)
 		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 	})
@@ -391,7 +391,7 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 	})
 
 	require.Equal(t, "prospectkit: applied, but the answer was lost", new(prospectkit.AnswerLostError).Error())
-	require.Contains(t, new(prospectkit.NameHeldError).Error(), "the name is taken")
+	require.Contains(t, new(prospectkit.NameConflictError).Error(), "the name is taken")
 	require.Equal(t, prospectkit.Unknown, new(prospectkit.StartError).Outcome())
 }
 

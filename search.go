@@ -195,7 +195,7 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 
 // Companies searches for companies. Body and response are undocumented: you supply the fields. The sandbox takes filters, with
 // headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken (assumed: rule search.companies). The path is the one
-// printed there, outside of /business as no other; [WithPath] changes it. Whether it spends credits is not shown, so it counts
+// printed there, outside of /business as no other; [WithRoute] changes it. Whether it spends credits is not shown, so it counts
 // as spending, and is not sent again after a lost answer.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid],

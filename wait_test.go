@@ -138,7 +138,7 @@ func TestWaitSurvivesFailures(t *testing.T) {
 
 	waited(t, append([]roundTrip{sees("processing")}, times(5, failing)...), 0, 10*time.Minute, func(t *testing.T, agent *prospectkit.Agent, err error) {
 		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status, "the value seen last")
-		var unsettled *prospectkit.UnsettledError
+		var unsettled *prospectkit.WaitTimeoutError
 		require.ErrorAs(t, err, &unsettled)
 		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
@@ -191,7 +191,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		require.Equal(t, 4*time.Second, time.Since(began))
 		require.Equal(t, prospectkit.AgentStatus("hibernating"), agent.Status)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var unsettled *prospectkit.UnsettledError
+		var unsettled *prospectkit.WaitTimeoutError
 		require.ErrorAs(t, err, &unsettled)
 		require.Equal(t, "hibernating", unsettled.State)
 		require.Equal(t, "agents.get", unsettled.Op)
