@@ -236,7 +236,7 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		agent, err := s.Get(ctx, agentID, sharedIterOptions(opts)...)
+		agent, err := s.Get(ctx, agentID, sharedOptions(opts)...)
 		if err == nil && agent.ListID == "" {
 			err = listless(agent)
 		}
@@ -248,20 +248,9 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 	}
 }
 
-// sharedIterOptions keeps the options of an iterator that hold for any call.
-func sharedIterOptions(opts []IterOption) []CallOption {
-	var calls []CallOption
-	for _, o := range opts {
-		if shared, ok := o.(sharedOption); ok {
-			calls = append(calls, shared)
-		}
-	}
-	return calls
-}
-
 func listless(a *Agent) error {
 	if a.Draft() {
-		return &NotStartedError{Agent: a}
+		return draftError()
 	}
 	return &Error{
 		Op: op.AgentsGet.Name, Method: op.AgentsGet.Method, Route: op.AgentsGet.Path, Status: http.StatusOK, outcome: NotApplied,
@@ -285,7 +274,7 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) sighting {
 		seen := sighting{settled: a.Status.Settled(), state: string(a.Status), strange: !a.Status.Known()}
 		if a.Draft() {
-			seen.err = &NotStartedError{Agent: a}
+			seen.err = draftError()
 		}
 		return seen
 	})

@@ -13,47 +13,45 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AgentSpec says what an agent is to look for: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor]. A ListName of white space is
-// refused (assumed: the service's document asks for one character).
+// AgentSpec says what an agent is to look for: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor]. A blank ListName is refused
+// (assumed: the service asks for one character).
 type AgentSpec interface{ spec() agentSpec }
 
 // agentSpec is what the three kinds have in common.
 type agentSpec struct {
-	op        *op.Op
-	kind      AgentType
-	body      any       // the spec itself, as a draft if it is made a draft
-	draft     AgentSpec // the same without Start
+	op    *op.Op
+	kind  AgentType
+	body  any       // the spec itself
+	draft AgentSpec // the same without Start
+	terms
+	raw []Fields // the caller's own fields, beside the typed ones
+	own func(*checks)
+}
+
+// terms are the fields that all kinds have.
+type terms struct {
 	name      string
 	start     bool
 	expires   Expiration
 	spend     int
 	unlimited bool
-	raw       []Fields // the caller's own fields, beside the typed ones
-	own       func(*checks)
 }
 
-// Bounds of the service's document.
+// Bounds of the API reference.
 const (
-	minCreditSpend  = 1000
-	maxCreditSpend  = 200_000
-	maxFrequency    = 90
-	maxPrompt       = 2000
-	maxPagesARun    = 100
-	resultsMultiple = 50
+	minCreditSpend = 1000
+	maxCreditSpend = 200_000
+	maxFrequency   = 90
+	maxPrompt      = 2000
+	maxPagesARun   = 100
 )
 
-// check holds the spec against the document's bounds. What starts, now or in the next step, has to say what it may spend.
+// check holds the spec against the documented bounds. What starts, now or in the next step, has to say what it may spend.
 func (s agentSpec) check(bad *checks, starts bool) {
 	if strings.TrimSpace(s.name) == "" { // assumed of white space: it names a list too, and lists trim their names
 		bad.add("listName", "must not be blank")
 	}
 	s.expires.check(bad)
-	s.checkSpending(bad, starts)
-	s.own(bad)
-}
-
-// checkSpending demands a cap, or the word that none is wanted, from what starts.
-func (s agentSpec) checkSpending(bad *checks, starts bool) {
 	bad.between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
 	switch {
 	case s.unlimited && s.spend != 0:
@@ -61,6 +59,7 @@ func (s agentSpec) checkSpending(bad *checks, starts bool) {
 	case starts && !s.unlimited && s.spend == 0:
 		bad.add("maxCreditSpend", "is required for an agent that starts, unless you say Unlimited")
 	}
+	s.own(bad)
 }
 
 // options carries the caller's own fields into the body, where one that the spec has, or that is given twice, is refused.
@@ -76,41 +75,45 @@ func (s agentSpec) options(opts []CallOption) []CallOption {
 
 // PersonDiscovery is an agent that delivers people who match filters.
 //
-// The service's document describes eight filters (a person's location, industry, current and past employer, current and past job
-// title, employer size, headquarters country) and what they take, but not what their fields are called: you supply them in
-// Filters. It does not call the caps of results and the two enrichment flags by name either: they go into Extra.
+// There are eight filters: a person's location, industry, current and past employer, current and past job title, employer size, and
+// headquarters country. Their field names are undocumented: you supply them in Filters. So are those of the caps of results and of the
+// two enrichment flags: they go into Extra. A cap on the results of one run must be a positive multiple of 50.
 //
-// The service checks no values: ask [AgentsService.CheckValues] first. One that it does not know matches nothing, except for an industry:
-// it is mapped to the closest, and dropped if none is close. That widens the filter, so the agent delivers more people and spends more.
+// The service does not check the values. Ask [AgentsService.CheckValues] first: an unknown value matches nothing, and an unknown
+// industry widens the filter, so that the agent delivers more people and spends more. Employer sizes are
+//
+//	1-10  11-50  51-200  201-500  501-1,000  1,001-5,000  5,001-10,000  10,001+
+//
+// with the commas.
 type PersonDiscovery struct {
 	ListName       string     `json:"listName"` // of the agent and its results list; differs from every list and agent
 	Start          bool       `json:"start"`    // start at once, which spends credits; default: save a draft, which is free
 	Expires        Expiration `json:"expirationDate,omitzero"`
-	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits that one run or refresh may spend, 1000 to 200,000
+	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits of one run or refresh, 1000 to 200,000; the agent's life has no cap
 	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
 	Filters        Fields     `json:"-"`                       // at least one, none empty; each an array of strings, OR-ed
-	Extra          Fields     `json:"-"`                       // fields whose names the document does not show
+	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
 func (p PersonDiscovery) spec() agentSpec {
 	draft := p
 	draft.Start = false
 	return agentSpec{
-		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p, draft: draft,
-		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
-		raw: []Fields{p.Filters, p.Extra},
-		own: func(bad *checks) {
-			if blank(p.Filters) {
-				bad.add("Filters", "must have at least one that is not empty")
-				return
-			}
-			bad.filledIn("Filters", p.Filters)
-			if text, err := json.Marshal(p.Filters); err == nil {
-				if texts, _ := stringsIn(text); slices.Contains(texts, "") {
-					bad.add("Filters", "must not hold an empty value")
-				}
-			}
-		},
+		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p, draft: draft, raw: []Fields{p.Filters, p.Extra},
+		terms: terms{p.ListName, p.Start, p.Expires, p.MaxCreditSpend, p.Unlimited}, own: p.checkFilters,
+	}
+}
+
+func (p PersonDiscovery) checkFilters(bad *checks) {
+	if blank(p.Filters) {
+		bad.add("Filters", "must have at least one that is not empty")
+		return
+	}
+	bad.filledIn("Filters", p.Filters)
+	if text, err := json.Marshal(p.Filters); err == nil {
+		if texts, _ := stringsIn(text); slices.Contains(texts, "") {
+			bad.add("Filters", "must not hold an empty value")
+		}
 	}
 }
 
@@ -157,12 +160,14 @@ const (
 	WatchPostUpdates    WatchEvent = "social-person-post-updates"
 )
 
-// Known reports whether the document lists the event.
-func (e WatchEvent) Known() bool { return e == WatchProfileUpdates || e == WatchPostUpdates }
+var watchEvents = []WatchEvent{WatchProfileUpdates, WatchPostUpdates}
+
+// Known reports whether the event is documented.
+func (e WatchEvent) Known() bool { return slices.Contains(watchEvents, e) }
 
 // PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed when it starts and again on
-// every cycle, so Frequency is the billing cadence, too. The caps of results and the two enrichment flags have names that the
-// service's document does not show: they go into Extra.
+// every cycle, so Frequency is the billing cadence, too. The field names of the caps of results and of the two enrichment flags are
+// undocumented: they go into Extra.
 type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // of the agent and its new results list, never of a source list
 	EventType      WatchEvent `json:"eventType"`
@@ -171,27 +176,22 @@ type PeopleWatcher struct {
 	Frequency      int        `json:"frequency,omitzero"` // days between checks, 1 to 90; default 1
 	Start          bool       `json:"start"`              // start at once, which spends credits; default: save a draft, which is free
 	Expires        Expiration `json:"expirationDate,omitzero"`
-	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits that one run or refresh may spend, 1000 to 200,000
+	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits of one run or refresh, 1000 to 200,000; the agent's life has no cap
 	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
-	Extra          Fields     `json:"-"`                       // fields whose names the document does not show
+	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
 func (p PeopleWatcher) spec() agentSpec {
 	draft := p
 	draft.Start = false
 	return agentSpec{
-		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p, draft: draft,
-		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
-		raw: []Fields{p.Extra},
-		own: func(bad *checks) {
-			needed(bad, "eventType", p.EventType, WatchProfileUpdates, WatchPostUpdates)
-			p.checkSources(bad)
-			bad.between("frequency", p.Frequency, 1, maxFrequency)
-		},
+		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p, draft: draft, raw: []Fields{p.Extra},
+		terms: terms{p.ListName, p.Start, p.Expires, p.MaxCreditSpend, p.Unlimited}, own: p.checkSources,
 	}
 }
 
 func (p PeopleWatcher) checkSources(bad *checks) {
+	requireOneOf(bad, "eventType", p.EventType, watchEvents...)
 	switch {
 	case p.ListID != "" && p.ListIDs != nil:
 		bad.add("listId", "is given beside listIds: choose one")
@@ -202,6 +202,7 @@ func (p PeopleWatcher) checkSources(bad *checks) {
 	if slices.ContainsFunc(p.ListIDs, func(id string) bool { return !isID(id) }) {
 		bad.add("listIds", "must all be 24 hexadecimal digits")
 	}
+	bad.between("frequency", p.Frequency, 1, maxFrequency)
 }
 
 // MonitorTarget is what a [WebMonitor] delivers.
@@ -213,32 +214,30 @@ const (
 	MonitorCompanies MonitorTarget = "company"
 )
 
-// Known reports whether the document lists the target.
-func (t MonitorTarget) Known() bool { return t == MonitorPeople || t == MonitorCompanies }
+var monitorTargets = []MonitorTarget{MonitorPeople, MonitorCompanies}
+
+// Known reports whether the target is documented.
+func (t MonitorTarget) Known() bool { return slices.Contains(monitorTargets, t) }
 
 // SearchPeriod is the period of a [WebMonitor]'s search. Whether it is the time between two searches or the time that each one
-// looks back over is not shown by the service's document.
+// looks back over is undocumented.
 type SearchPeriod string
 
 // The periods.
 const (
-	PeriodHour     SearchPeriod = "1h"
-	PeriodSixHours SearchPeriod = "6h"
-	PeriodDay      SearchPeriod = "1d"
-	PeriodWeek     SearchPeriod = "7d"
+	SearchPeriodHour     SearchPeriod = "1h"
+	SearchPeriodSixHours SearchPeriod = "6h"
+	SearchPeriodDay      SearchPeriod = "1d"
+	SearchPeriodWeek     SearchPeriod = "7d"
 )
 
-// Known reports whether the document lists the period.
-func (p SearchPeriod) Known() bool {
-	return p == PeriodHour || p == PeriodSixHours || p == PeriodDay || p == PeriodWeek
-}
+var searchPeriods = []SearchPeriod{SearchPeriodHour, SearchPeriodSixHours, SearchPeriodDay, SearchPeriodWeek}
 
-// MonitorResultCredits is what each result costs that a [WebMonitor] delivers.
-const MonitorResultCredits = 50
+// Known reports whether the period is documented.
+func (p SearchPeriod) Known() bool { return slices.Contains(searchPeriods, p) }
 
 // WebMonitor is an agent that searches the web in natural language and delivers people or companies that match. Each delivered
-// result costs [MonitorResultCredits], so a cap of n results is a cap of n times that. What the cap on results is called is not shown
-// by the service's document: it goes into Extra.
+// result costs 50 credits, so a cap of n results is a cap of 50n credits. The field name of that cap is undocumented: it goes into Extra.
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list; differs from every list and agent
 	EntityType     MonitorTarget `json:"entityType"`
@@ -247,94 +246,36 @@ type WebMonitor struct {
 	NumResults     int           `json:"numResults,omitzero"`   // web pages read in a run, 1 to 100, default 10; not a cap on results
 	Start          bool          `json:"start"`                 // start at once, which spends credits; default: save a draft, which is free
 	Expires        Expiration    `json:"expirationDate,omitzero"`
-	MaxCreditSpend int           `json:"maxCreditSpend,omitzero"` // credits that one run or refresh may spend, 1000 to 200,000
+	MaxCreditSpend int           `json:"maxCreditSpend,omitzero"` // credits of one run or refresh, 1000 to 200,000; the agent's life has no cap
 	Unlimited      bool          `json:"-"`                       // start without MaxCreditSpend
-	Extra          Fields        `json:"-"`                       // fields whose names the document does not show
+	Extra          Fields        `json:"-"`                       // fields whose names are undocumented
 }
 
 func (p WebMonitor) spec() agentSpec {
 	draft := p
 	draft.Start = false
 	return agentSpec{
-		op: op.AgentsCreateMonitor, kind: AgentTypeWebMonitor, body: p, draft: draft,
-		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
-		raw: []Fields{p.Extra},
-		own: func(bad *checks) {
-			needed(bad, "entityType", p.EntityType, MonitorPeople, MonitorCompanies)
-			bad.length("prompt", p.Prompt, 1, maxPrompt)
-			oneOf(bad, "searchPeriod", p.SearchPeriod, PeriodHour, PeriodSixHours, PeriodDay, PeriodWeek)
-			bad.between("numResults", p.NumResults, 1, maxPagesARun)
-		},
+		op: op.AgentsCreateMonitor, kind: AgentTypeWebMonitor, body: p, draft: draft, raw: []Fields{p.Extra},
+		terms: terms{p.ListName, p.Start, p.Expires, p.MaxCreditSpend, p.Unlimited}, own: p.checkSearch,
 	}
 }
 
-// needed is [oneOf] without a default.
-func needed[T ~string](bad *checks, param string, value T, allowed ...T) {
+func (p WebMonitor) checkSearch(bad *checks) {
+	requireOneOf(bad, "entityType", p.EntityType, monitorTargets...)
+	bad.length("prompt", p.Prompt, 1, maxPrompt)
+	oneOf(bad, "searchPeriod", p.SearchPeriod, searchPeriods...)
+	bad.between("numResults", p.NumResults, 1, maxPagesARun)
+}
+
+// requireOneOf is [oneOf] without a default.
+func requireOneOf[T ~string](bad *checks, param string, value T, allowed ...T) {
 	if value == "" {
 		bad.add(param, "is required")
 	}
 	oneOf(bad, param, value, allowed...)
 }
 
-// EmployerSize is an employer size as a filter of [PersonDiscovery] takes it. Commas are part of the value.
-type EmployerSize string
-
-// The sizes.
-const (
-	EmployerSize1To10       EmployerSize = "1-10"
-	EmployerSize11To50      EmployerSize = "11-50"
-	EmployerSize51To200     EmployerSize = "51-200"
-	EmployerSize201To500    EmployerSize = "201-500"
-	EmployerSize501To1000   EmployerSize = "501-1,000"
-	EmployerSize1001To5000  EmployerSize = "1,001-5,000"
-	EmployerSize5001To10000 EmployerSize = "5,001-10,000"
-	EmployerSizeOver10000   EmployerSize = "10,001+"
-)
-
-// Known reports whether the document lists the size. The service accepts any other value, which then matches nobody.
-func (s EmployerSize) Known() bool {
-	switch s {
-	case EmployerSize1To10, EmployerSize11To50, EmployerSize51To200, EmployerSize201To500, EmployerSize501To1000, EmployerSize1001To5000,
-		EmployerSize5001To10000, EmployerSizeOver10000:
-		return true
-	}
-	return false
-}
-
-// EmployerSizeOf returns the bucket that a number of employees falls into, or "" if there is nobody.
-func EmployerSizeOf(employees int) EmployerSize {
-	switch {
-	case employees < 1:
-		return ""
-	case employees <= 10:
-		return EmployerSize1To10
-	case employees <= 50:
-		return EmployerSize11To50
-	case employees <= 200:
-		return EmployerSize51To200
-	case employees <= 500:
-		return EmployerSize201To500
-	case employees <= 1000:
-		return EmployerSize501To1000
-	case employees <= 5000:
-		return EmployerSize1001To5000
-	case employees <= 10_000:
-		return EmployerSize5001To10000
-	}
-	return EmployerSizeOver10000
-}
-
-// CheckResultsPerRun refuses a cap on the results of one run that the service would refuse: it has to be a positive multiple of
-// 50. The field of that cap goes into Extra under a name that you supply, so nothing checks it for you.
-func CheckResultsPerRun(results int) error {
-	if results > 0 && results%resultsMultiple == 0 {
-		return nil
-	}
-	problem := fmt.Sprintf("is %d, must be a positive multiple of %d", results, resultsMultiple)
-	return &RefusedError{Op: op.AgentsCreateDiscovery.Name, Violations: []Violation{{"results per run", problem}}}
-}
-
-// Expiration says when an agent stops by itself. The zero value leaves it to the service: one month from creation.
+// Expiration says when an agent stops. The zero value leaves it to the service: one month from creation.
 type Expiration struct {
 	year  int
 	month time.Month
@@ -345,8 +286,8 @@ type Expiration struct {
 // NeverExpires lets an agent run until it is paused or deleted.
 func NeverExpires() Expiration { return Expiration{never: true} }
 
-// ExpiresOn lets an agent run until a calendar date, which has to be in the future. In which time zone is not shown by the service's
-// document, so what is refused locally is only a date that is past everywhere on earth, and one that no calendar has.
+// ExpiresOn lets an agent run until a calendar date, which has to be in the future. The time zone is undocumented, so only a date that
+// is past everywhere on earth, or that no calendar has, is refused locally.
 func ExpiresOn(year int, month time.Month, day int) Expiration {
 	return Expiration{year: year, month: month, day: day}
 }

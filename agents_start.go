@@ -4,83 +4,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"example.com/prospectkit/internal/op"
 )
 
-// NotStartedError says that an agent is a draft: it never moves by itself, delivers nothing and has no results list until it is
-// activated. errors.Is matches [ErrConflict].
-type NotStartedError struct{ Agent *Agent }
+// opCreateAndStart names the composite in errors.
+const opCreateAndStart = "agents.create-and-start"
 
-// Error says that the agent is a draft.
-func (e *NotStartedError) Error() string {
-	return "prospectkit: agents.get: the agent was never started: a draft does not move until it is activated"
+// draftError says that an agent is a draft.
+func draftError() *Error {
+	o := op.AgentsGet
+	return &Error{
+		Op: o.Name, Method: o.Method, Route: o.Path, class: ErrNotStarted, outcome: NotApplied,
+		prose: "the agent was never started: a draft does not move until it is activated",
+	}
 }
 
-// Is matches [ErrConflict].
-func (e *NotStartedError) Is(target error) bool { return target == error(ErrConflict) }
+// notStarted marks what the activation of a draft came to. What the service said about it stays readable.
+func notStarted(cause error) *Error {
+	var e Error
+	if said, ok := errors.AsType[*Error](cause); ok {
+		e = *said
+	}
+	e.Op, e.Method, e.Route = opCreateAndStart, op.AgentsActivate.Method, op.AgentsActivate.Path
+	e.class, e.cause, e.outcome, e.prose = ErrNotStarted, cause, OutcomeOf(cause), "the draft was saved, but not seen to start"
+	return &e
+}
 
-// Outcome returns [NotApplied].
-func (e *NotStartedError) Outcome() Outcome { return NotApplied }
-
-// Advice returns [ActionAfterState].
-func (e *NotStartedError) Advice() Advice {
+// startAdvice is what to do about an agent that was not started.
+func startAdvice(cause error) Advice {
+	if advice, ok := adviceOf(cause); ok {
+		return advice
+	}
 	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
-// LogValue groups the fields that are safe to log.
-func (e *NotStartedError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", op.AgentsGet.Name), slog.String("outcome", string(NotApplied)))
-}
-
-// StartError says that [AgentsService.CreateAndStart] has saved a draft, but did not see it start. The draft holds its name: go on
-// with [AgentsService.Activate], which cannot pay twice, rather than create it again.
-type StartError struct {
-	Draft *Agent
-
-	cause error
-}
-
-// Error says why the draft did not start.
-func (e *StartError) Error() string {
-	return describe("agents.create-and-start", "the draft was saved, but not seen to start", causeText(e.cause, op.AgentsActivate.Name))
-}
-
-// Unwrap returns what the activation came to, such as an [OutcomeUnknownError], which can be resolved again.
-func (e *StartError) Unwrap() error { return e.cause }
-
-// Outcome says whether the agent was started.
-func (e *StartError) Outcome() Outcome { return outcomeOfCause(e.cause) }
-
-// Advice returns the advice of the cause.
-func (e *StartError) Advice() Advice {
-	if advice, ok := adviceOf(e.cause); ok {
-		return advice
-	}
-	return Advice{Action: ActionVerifyFirst, Hint: "read the status of the draft, then activate it"}
-}
-
-// LogValue groups the fields that are safe to log.
-func (e *StartError) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("op", op.AgentsActivate.Name), slog.String("outcome", string(e.Outcome())), slog.String("code", CodeOf(e.cause).logged()),
-	)
-}
-
-// CreateAndStart saves a draft, sees that it is one, and activates it. So the only step that spends credits is one that the service
-// refuses a second time, and neither a lost answer nor calling this again can pay twice. The spec's Start does not matter; its
-// MaxCreditSpend or Unlimited is required.
+// CreateAndStart saves a draft, sees that it is one, and activates it. The only step that spends credits is one that the service
+// refuses a second time, so neither a lost response nor calling this again can pay twice. The spec's Start does not matter; its
+// MaxCreditSpend or Unlimited is required. Options for one request, such as [WithField], hold for the creation of the draft.
 //
-// Lost answers are resolved by reading. A draft whose creation was in doubt is known by its name, which no agent had before.
-// An activation that left no trace once it would surely show is sent again, at most twice. What cannot be told in the end
-// comes back as the [OutcomeUnknownError]; once there is a draft, inside a [StartError] that names it. Allow some minutes for
-// all of that.
+// Unknown outcomes are resolved by reading: a draft by its name, which no agent had before, and a start by the status of the agent. An
+// activation that did not show is sent again, at most twice. Allow some minutes for all of that. What stays unknown is returned as an
+// [OutcomeUnknownError].
 //
-// Options that are meant for one request, such as [WithField], hold for the creation of the draft.
+// Once there is a draft, it is returned beside any error, which errors.Is takes for [ErrNotStarted]. The draft holds its name: go on
+// with [AgentsService.Activate], which cannot pay twice, and do not create it again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
@@ -90,54 +60,63 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 	if err != nil {
 		return nil, err
 	}
-	shared := readOptions(opts)
-	if err := s.mayStart(ctx, spec, shared); err != nil {
+	if err := s.mayStart(spec, opts); err != nil {
 		return nil, err
 	}
-	draft, err := s.saveDraft(ctx, spec.draft, opts, shared)
+	shared := sharedOptions(opts)
+	draft, err := s.saveDraft(ctx, spec, opts, shared)
 	if err != nil {
 		return nil, err
 	}
 	if !draft.Draft() && draft.Status != "" {
-		return draft, nil // it started by itself: to activate it now could only be refused
+		return draft, nil // it has started already: to activate it now could only be refused
 	}
 	agent, err := s.startDraft(ctx, draft, shared)
 	if err != nil {
-		return nil, &StartError{Draft: draft, cause: err}
+		return draft, notStarted(err)
 	}
 	return agent, nil
 }
 
 // mayStart refuses, before a draft is saved, what would refuse to start it: a missing cap, or a safety rule.
-func (s *AgentsService) mayStart(ctx context.Context, spec agentSpec, opts []CallOption) error {
-	err := new(call).prepare(ctx, s.client, op.AgentsActivate, request{
-		ids: []string{strings.Repeat("0", 24)}, check: func(bad *checks) { spec.check(bad, true) },
-	}, opts)
-	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Rule == "" {
-		refused.Op, refused.Method, refused.Route = spec.op.Name, spec.op.Method, spec.op.Path
+func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
+	var bad checks
+	conf := callConfig{settings: s.client.conf.settings}
+	for _, option := range sharedOptions(opts) {
+		option.applyCall(&conf, &bad)
 	}
-	return err
+	spec.check(&bad, true)
+	rule, refused := conf.forbids(op.AgentsActivate, request{})
+	switch {
+	case len(bad) > 0:
+		return refusal(spec.op, bad...)
+	case s.client.closed.Load():
+		return forbidden(op.AgentsActivate, RuleClosed)
+	case refused:
+		return forbidden(op.AgentsActivate, rule)
+	}
+	return nil
 }
 
-// saveDraft creates a draft, or finds the one that a creation without an answer made.
-func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts, reads []CallOption) (*Agent, error) {
-	spec := in.spec()
+// saveDraft creates a draft, or finds the one that a creation without a response made.
+func (s *AgentsService) saveDraft(ctx context.Context, spec agentSpec, opts, reads []CallOption) (*Agent, error) {
+	spec = spec.draft.spec()
 	before, _, lookErr := s.named(ctx, spec.name, reads)
-	draft, err := s.Create(ctx, in, opts...)
+	draft, err := s.Create(ctx, spec.draft, opts...)
 	if err == nil {
 		return draft, nil
 	}
-	var doubt *OutcomeUnknownError
+	var unknown *OutcomeUnknownError
 	switch {
 	case before != nil || lookErr != nil:
 		return nil, err // an agent of that name would prove nothing
-	case errors.As(err, &doubt):
+	case errors.As(err, &unknown):
 	case OutcomeOf(err) == Applied:
-		doubt = &OutcomeUnknownError{op: spec.op, SentAt: time.Now(), look: s.lookForNew(spec)}
+		unknown = &OutcomeUnknownError{op: spec.op, SentAt: time.Now(), look: s.lookForNew(spec)}
 	default:
 		return nil, err
 	}
-	found, resolveErr := doubt.Resolve(ctx, reads...)
+	found, resolveErr := unknown.Resolve(ctx, reads...)
 	if resolveErr != nil {
 		return nil, fmt.Errorf("%w (and it could not be resolved: %w)", err, resolveErr)
 	}
@@ -150,12 +129,12 @@ func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts, reads
 // startRounds bounds how often a draft is activated that did not start.
 const startRounds = 3
 
-// startDraft activates a draft. Whether it has started is read off its status after each doubt.
+// startDraft activates a draft. After each unknown outcome, its status tells whether it has started.
 func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []CallOption) (*Agent, error) {
-	var first error // the first doubt: no refusal that comes after it can clear it
+	var first error // the first unknown outcome: no refusal that comes after it can clear it
 	for round := 1; ; round++ {
 		agent, err := s.Activate(ctx, draft.ID, opts...)
-		var doubt *OutcomeUnknownError
+		var unknown *OutcomeUnknownError
 		switch {
 		case err == nil && agent.Status != "":
 			return agent, nil
@@ -163,15 +142,15 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 			return s.started(ctx, draft, opts), nil
 		case first != nil && (errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)):
 			return s.started(ctx, draft, opts), nil
-		case !errors.As(err, &doubt) && first != nil:
+		case !errors.As(err, &unknown) && first != nil:
 			return nil, fmt.Errorf("%w (and since: %w)", first, err)
-		case doubt == nil:
+		case unknown == nil:
 			return nil, err
 		}
 		if first == nil {
 			first = err
 		}
-		r, resolveErr := doubt.Resolve(ctx, opts...)
+		r, resolveErr := unknown.Resolve(ctx, opts...)
 		switch {
 		case resolveErr != nil:
 			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", first, resolveErr)
@@ -184,7 +163,7 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 	}
 }
 
-// started reads an agent that has surely started. If it cannot be read, what the draft told will do.
+// started reads an agent that has started. If it cannot be read, what the draft told will do.
 func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOption) *Agent {
 	if agent, err := s.Get(ctx, draft.ID, opts...); err == nil {
 		return agent
@@ -192,29 +171,13 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 	return &Agent{ID: draft.ID, Type: draft.Type, Name: draft.Name, Started: true}
 }
 
-// named finds the agent of exactly this name. It reports whether there are agents whose name is not told. Several agents of one name
-// are an error: the service promises unique names.
+// named finds the agent of exactly this name, and reports whether there are agents whose name is not told.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	name = strings.TrimSpace(name)
-	for agent, err := range s.All(ctx, iterOptions(opts)...) {
-		switch {
-		case err != nil:
-			return nil, false, err
-		case agent.Name == "":
-			nameless = true
-		case strings.TrimSpace(agent.Name) == name && match != nil:
-			return nil, false, &Error{
-				Op: op.AgentsList.Name, Method: op.AgentsList.Method, Route: op.AgentsList.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
-				Message: "several agents have this name", outcome: NotApplied,
-			}
-		case strings.TrimSpace(agent.Name) == name:
-			match = agent
-		}
-	}
-	return match, nameless, nil
+	match, others, err := findNamed(s.All(ctx, iterOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
+	return match, slices.Contains(others, ""), err
 }
 
-// lookForNew finds an agent that a lost creation may have made: the name, the kind, and a state that fits. Agents tell no age.
+// lookForNew finds an agent that an unknown creation may have made, by name, kind and state. Agents tell no age.
 func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		agent, nameless, err := s.named(ctx, spec.name, opts)
@@ -236,7 +199,7 @@ func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 	}
 }
 
-// lookAtStatus reads whether an agent is in the state that a lost call should have brought about.
+// lookAtStatus reads whether an agent is in the state that the call should have brought about.
 func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) bool) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		agent, err := s.Get(ctx, agentID, opts...)

@@ -31,7 +31,7 @@ func TestCreateAgents(t *testing.T) {
 			ListName: "Heads of Sales",
 			Filters: prospectkit.Fields{
 				"locationField": []string{"Germany", "Berlin"},
-				"sizeField":     []prospectkit.EmployerSize{prospectkit.EmployerSize501To1000, prospectkit.EmployerSizeOver10000},
+				"sizeField":     []string{"501-1,000", "10,001+"},
 			},
 			Extra: fields(prospectkit.Fields{"resultsField": 100}),
 		},
@@ -47,7 +47,7 @@ func TestCreateAgents(t *testing.T) {
 			ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a seed round in 2027",
 		},
 		"agents.create-web-monitor/everything": prospectkit.WebMonitor{
-			ListName: "Founders", EntityType: prospectkit.MonitorPeople, Prompt: "founded a company in 2027", SearchPeriod: prospectkit.PeriodWeek,
+			ListName: "Founders", EntityType: prospectkit.MonitorPeople, Prompt: "founded a company in 2027", SearchPeriod: prospectkit.SearchPeriodWeek,
 			NumResults: 100, Start: true, Expires: prospectkit.ExpiresOn(2999, time.December, 31), MaxCreditSpend: 200_000,
 			Extra: prospectkit.Fields{"resultCapField": 40},
 		},
@@ -318,9 +318,9 @@ func TestRowsOfAnAgent(t *testing.T) {
 
 	draft := always(200, `{"agent":{"id":"`+agentID+`","status":"initializing","listId":null}}`)
 	_, err := prospectkit.Collect(newClient(t, draft).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
-	var never *prospectkit.NotStartedError
+	var never *prospectkit.Error
 	require.ErrorAs(t, err, &never)
-	require.Equal(t, agentID, never.Agent.ID)
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.ErrorIs(t, err, prospectkit.ErrConflict)
 	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.ActionAfterState, never.Advice().Action)

@@ -55,7 +55,8 @@
 //   - [*WaitError]: a wait for a rate limit that would be too long; nothing was sent
 //   - [*RefusedError]: arguments out of bounds, or a safety rule; nothing was sent
 //
-// Calls of several steps have their own: [*ScrollError], [*WaitTimeoutError], [*StartError], [*NotStartedError], [*NameConflictError].
+// Calls of several steps have their own: [*ScrollError], [*WaitTimeoutError], [*NameConflictError].
+// An agent that was not started is [ErrNotStarted], and comes back beside the error.
 //
 // # What is repeated and what never is
 //

@@ -111,6 +111,7 @@ const (
 	ErrRateLimited         = class("rate limited")               // also a wait that this client refused, a WaitError
 	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
 	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
+	ErrNotStarted          = class("the agent was not started")  // it is a draft, or CreateAndStart did not see it start
 )
 
 // classOf sorts a code; status decides only for codes that the document does not list.
@@ -255,6 +256,7 @@ type Error struct {
 
 	hint    string
 	prose   string // the message without ids, if it holds any
+	class   class  // beside that of the code
 	outcome Outcome
 	cause   error // why there was no answer, or why no further attempt was made
 }
@@ -262,6 +264,9 @@ type Error struct {
 // Error describes the failure in one line, without key, ids, and the URL and query of the call. The other words of the service's message
 // are in it: if they name people, so does the text.
 func (e *Error) Error() string {
+	if e.class == ErrNotStarted {
+		return describe(e.Op, e.prose, causeText(e.cause, op.AgentsActivate.Name))
+	}
 	code := string(e.Code)
 	if e.Code != "" && e.Status != 0 {
 		code = fmt.Sprintf("%d %s", e.Status, e.Code)
@@ -325,6 +330,9 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case class:
+		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // a draft is in the way by itself
+			return true
+		}
 		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests)
 	}
 	return false
@@ -339,6 +347,8 @@ func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
 	switch {
+	case e.class == ErrNotStarted:
+		return startAdvice(e.cause)
 	case e.Code != "":
 		advice := e.Code.Advice()
 		if advice.Action == ActionAfterDelay {

@@ -29,11 +29,9 @@ var zeroErrors = map[string]error{
 	"Code":                prospectkit.Code(""),
 	"Error":               &prospectkit.Error{},
 	"NameConflictError":   &prospectkit.NameConflictError{},
-	"NotStartedError":     &prospectkit.NotStartedError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},
 	"ScrollError":         &prospectkit.ScrollError{},
-	"StartError":          &prospectkit.StartError{},
 	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
 	"WaitError":           &prospectkit.WaitError{},
 }

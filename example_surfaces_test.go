@@ -123,9 +123,9 @@ func ExampleAgentsService_WaitSettled() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Agents.WaitSettled(ctx, draft.ID)
-	if asleep, ok := errors.AsType[*prospectkit.NotStartedError](err); ok {
-		fmt.Println(asleep.Agent.Name, asleep.Agent.Status)
+	agent, err := client.Agents.WaitSettled(ctx, draft.ID)
+	if errors.Is(err, prospectkit.ErrNotStarted) {
+		fmt.Println(agent.Name, agent.Status)
 	}
 	fmt.Println(len(sb.Ledger()), "credits moved")
 	// Output:
@@ -490,18 +490,6 @@ func ExampleExpiresOn() {
 	fmt.Println(prospectkit.ExpiresOn(2040, time.March, 1), prospectkit.NeverExpires(), prospectkit.Expiration{})
 	// Output:
 	// 2040-03-01 never default
-}
-
-func ExampleEmployerSizeOf() {
-	fmt.Println(prospectkit.EmployerSizeOf(700), prospectkit.EmployerSize("501-1000").Known())
-	// Output:
-	// 501-1,000 false
-}
-
-func ExampleCheckResultsPerRun() {
-	fmt.Println(prospectkit.CheckResultsPerRun(75))
-	// Output:
-	// prospectkit: agents.create-person-discovery: refused locally: results per run is 75, must be a positive multiple of 50
 }
 
 // Which scopes a key needs for what a program does.

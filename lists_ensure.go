@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -39,7 +40,7 @@ type Ensured struct {
 // POST /business/lists and GET /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	e := ensuring{lists: s, in: in, began: time.Now(), reads: readOptions(opts)}
+	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
 	for round := 1; ; round++ {
 		list, err := s.Create(ctx, in, opts...)
 		switch {
@@ -83,17 +84,6 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 		return nil, fmt.Errorf("%w (%s; and since: %w)", e.doubt, e.looks, err)
 	}
 	return nil, fmt.Errorf("%w (%s)", e.doubt, e.looks)
-}
-
-// readOptions keeps the options that hold for any call; a field or a path is meant for the write alone.
-func readOptions(opts []CallOption) []CallOption {
-	var reads []CallOption
-	for _, o := range opts {
-		if shared, ok := o.(sharedOption); ok {
-			reads = append(reads, shared)
-		}
-	}
-	return reads
 }
 
 // ensureRounds bounds how often a list is created that does not show afterwards.
@@ -226,33 +216,37 @@ func (n NewList) kind() ListKind {
 	return n.Kind
 }
 
-// named finds the list of exactly this name, of either kind; names that differ in case only come back as near. Several lists of one
-// name are an error: the service promises unique names, and has a code for the opposite.
+// named finds the list of exactly this name, of either kind; names that differ in case only come back as near.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
 	search := name
 	if runes := []rune(name); len(runes) > maxListSearch {
 		search = strings.TrimSpace(string(runes[:maxListSearch]))
 	}
-	iterOpts := make([]IterOption, len(opts))
-	for i, o := range opts {
-		iterOpts[i] = o
-	}
-	for list, err := range s.All(ctx, ListsParams{Search: search}, iterOpts...) {
+	lists := s.All(ctx, ListsParams{Search: search}, iterOptions(opts)...)
+	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
+	return match, slices.DeleteFunc(others, func(other string) bool { return !strings.EqualFold(strings.TrimSpace(other), name) }), err
+}
+
+// findNamed finds the one item of exactly this name, trimmed, and returns the names of the others. Several of one name are an error: the
+// service promises unique names, and has a code for the opposite.
+func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+	name = strings.TrimSpace(name)
+	for item, err := range items {
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case strings.TrimSpace(list.Name) == name && match != nil:
+		case strings.TrimSpace(nameOf(item)) != name:
+			others = append(others, nameOf(item))
+		case match != nil:
 			return nil, nil, &Error{
-				Op: op.ListsList.Name, Method: op.ListsList.Method, Route: op.ListsList.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
-				Message: "several lists have this name", outcome: NotApplied,
+				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
+				Message: "several " + noun + " have this name", outcome: NotApplied,
 			}
-		case strings.TrimSpace(list.Name) == name:
-			match = list
-		case strings.EqualFold(strings.TrimSpace(list.Name), name):
-			near = append(near, list.Name)
+		default:
+			match = item
 		}
 	}
-	return match, near, nil
+	return match, others, nil
 }
 
 // lookForNew finds a list that a lost creation may have made: the name, the kind, and an age that fits.

@@ -392,7 +392,6 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 
 	require.Equal(t, "prospectkit: applied, but the answer was lost", new(prospectkit.AnswerLostError).Error())
 	require.Contains(t, new(prospectkit.NameConflictError).Error(), "the name is taken")
-	require.Equal(t, prospectkit.Unknown, new(prospectkit.StartError).Outcome())
 }
 
 // An activation in doubt stays in doubt, whatever is refused after it: the first one may have spent.
@@ -402,11 +401,11 @@ func TestCreateAndStartKeepsItsDoubt(t *testing.T) {
 			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
 			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropBefore())
 			sb.Fail("agents.activate", sandbox.Nth(2), sandbox.Status(status, code))
-			_, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
-			var start *prospectkit.StartError
-			require.ErrorAs(t, err, &start, "%v", err)
+			draft, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
+			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+			require.True(t, draft.Draft())
 			require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(err))
-			require.Equal(t, prospectkit.ActionVerifyFirst, start.Advice().Action)
+			require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action)
 			require.ErrorIs(t, err, prospectkit.Code(code), "why it ended is told, too")
 		})
 	}

@@ -46,6 +46,17 @@ func iterOptions(opts []CallOption) []IterOption {
 	return all
 }
 
+// sharedOptions keeps the options that hold for any call: a field or a route is meant for one call alone.
+func sharedOptions[O IterOption](opts []O) []CallOption {
+	var shared []CallOption
+	for _, o := range opts {
+		if o, ok := any(o).(sharedOption); ok {
+			shared = append(shared, o)
+		}
+	}
+	return shared
+}
+
 type iterOption func(*iterConfig, *checks)
 
 func (f iterOption) applyIter(c *iterConfig, bad *checks) { f(c, bad) }

@@ -116,9 +116,11 @@ func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
 
 func TestWaitForADraftEndsAtOnce(t *testing.T) {
 	waited(t, []roundTrip{sees("processing"), sees("initializing")}, 2*time.Second, 3*time.Second, func(t *testing.T, agent *prospectkit.Agent, err error) {
-		var never *prospectkit.NotStartedError
+		var never *prospectkit.Error
 		require.ErrorAs(t, err, &never)
-		require.Same(t, agent, never.Agent)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.ErrConflict)
+		require.Equal(t, prospectkit.NotApplied, never.Outcome())
 		require.Equal(t, prospectkit.AgentStatusInitializing, agent.Status)
 		require.ErrorContains(t, err, "never started")
 		require.Equal(t, slog.KindGroup, never.LogValue().Kind())
