@@ -55,7 +55,7 @@ var listCalls = map[string]anyCall{
 	},
 	"lists.rows": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{
-			Limit: 1, Sort: prospectkit.Descending(prospectkit.ByFirstName),
+			Limit: 1, Sort: prospectkit.Descending("firstName"),
 			Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf("Engines")},
 		}, opts...)
 	},

@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -56,27 +55,22 @@ func (m Match) MarshalJSON() ([]byte, error) {
 	}{m.Include, m.Exclude})
 }
 
-// Headcount is a range of employees. It is always written as a string: an unquoted number makes the service fail with a 500.
-type Headcount string
-
-// HeadcountBetween is a range with both ends.
-func HeadcountBetween(low, high int) Headcount {
-	return Headcount(strconv.Itoa(low) + "-" + strconv.Itoa(high))
+// checkHeadcounts refuses what is no range. It is always written as a text: an unquoted number makes the service fail with a 500.
+func (m Match) checkHeadcounts(bad *checks) {
+	for _, r := range slices.Concat(m.Include, m.Exclude) {
+		if !isHeadcount(r) {
+			bad.add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", r)
+		}
+	}
 }
-
-// HeadcountFrom is a range without an upper end.
-func HeadcountFrom(low int) Headcount { return Headcount(strconv.Itoa(low) + "+") }
-
-// HeadcountExactly is one number of employees.
-func HeadcountExactly(n int) Headcount { return Headcount(strconv.Itoa(n)) }
 
 var headcountForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
 
-func (h Headcount) valid() bool {
-	if !headcountForm.MatchString(string(h)) {
+func isHeadcount(s string) bool {
+	if !headcountForm.MatchString(s) {
 		return false
 	}
-	low, high, isRange := strings.Cut(string(h), "-")
+	low, high, isRange := strings.Cut(s, "-")
 	if !isRange {
 		return true
 	}
@@ -85,94 +79,21 @@ func (h Headcount) valid() bool {
 	return errLow == nil && errHigh == nil && a <= b
 }
 
-// Headcounts is a set of headcount ranges to include, to exclude, or both. The zero value does not filter; a slice that is empty but
-// not nil is refused.
-type Headcounts struct {
-	Include []Headcount
-	Exclude []Headcount
-}
-
-// IsZero reports whether nobody asked for a filter.
-func (h Headcounts) IsZero() bool { return h.Include == nil && h.Exclude == nil }
-
-// MarshalJSON writes strings only.
-func (h Headcounts) MarshalJSON() ([]byte, error) {
-	return Match{Include: texts(h.Include), Exclude: texts(h.Exclude)}.MarshalJSON()
-}
-
-func texts(ranges []Headcount) []string {
-	if ranges == nil {
-		return nil
-	}
-	out := make([]string, len(ranges))
-	for i, r := range ranges {
-		out[i] = string(r)
-	}
-	return out
-}
-
-func (h Headcounts) check(bad *checks) {
-	for _, r := range slices.Concat(h.Include, h.Exclude) {
-		if !r.valid() {
-			bad.add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", string(r))
-		}
-	}
-}
-
-// AnyHeadcount matches rows in any of the ranges. A filter by no range at all is refused.
-func AnyHeadcount(ranges ...Headcount) Headcounts { return Headcounts{Include: given(ranges)} }
-
-// Number is a number that may be there or not; its zero value is not.
-type Number struct {
-	value float64
-	set   bool
-}
-
-// Num is a number that is there, zero included.
-func Num(v float64) Number { return Number{v, true} }
-
-// IsZero reports whether there is no number.
-func (n Number) IsZero() bool { return !n.set }
-
-// MarshalJSON writes the number, or null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if !n.set {
-		return []byte("null"), nil
-	}
-	return json.Marshal(n.value)
-}
-
-// Statuses is a set of status strings to include. Their values are not shown by the service's document. A set that is empty but not
-// nil is refused.
-type Statuses []string
+// StatusFilter is a set of status strings to include. Their values are undocumented. A set that is empty but not nil is refused.
+type StatusFilter []string
 
 // MarshalJSON writes the include form.
-func (s Statuses) MarshalJSON() ([]byte, error) {
+func (s StatusFilter) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]string{"include": s})
 }
 
-// ICPMatch says whether a contact fits the ideal customer profile.
-type ICPMatch string
-
-// The answers.
-const (
-	ICPYes ICPMatch = "yes"
-	ICPNo  ICPMatch = "no"
-)
-
-// IsZero reports whether nothing is filtered.
-func (m ICPMatch) IsZero() bool { return m == "" }
-
-// MarshalJSON writes the array of one that the service expects.
-func (m ICPMatch) MarshalJSON() ([]byte, error) { return json.Marshal([]string{string(m)}) }
-
-// ColumnFilter narrows by a custom column; make one with ColumnText, ColumnBool or ColumnNumber.
+// ColumnFilter narrows by a custom column; make one with ColumnText, ColumnBool or ColumnNumber. Of a range, one end will do.
 type ColumnFilter struct {
 	DataType string   `json:"dataType"`
 	Include  []string `json:"include,omitzero"`
 	Value    *bool    `json:"value,omitempty"`
-	RangeMin Number   `json:"rangeMin,omitzero"`
-	RangeMax Number   `json:"rangeMax,omitzero"`
+	RangeMin *float64 `json:"rangeMin,omitempty"`
+	RangeMax *float64 `json:"rangeMax,omitempty"`
 }
 
 // ColumnText matches rows whose text column has any of the values. A filter by no values at all is refused.
@@ -183,15 +104,14 @@ func ColumnText(include ...string) ColumnFilter {
 // ColumnBool matches rows whose boolean column has the value.
 func ColumnBool(v bool) ColumnFilter { return ColumnFilter{DataType: "boolean", Value: &v} }
 
-// ColumnNumber matches rows whose number column lies between the ends. Whether the ends belong to the range is not shown by the
-// service's document.
+// ColumnNumber matches rows whose number column lies between the ends. Whether the ends belong to the range is undocumented.
 func ColumnNumber(low, high float64) ColumnFilter {
-	return ColumnFilter{DataType: "number", RangeMin: Num(low), RangeMax: Num(high)}
+	return ColumnFilter{DataType: "number", RangeMin: &low, RangeMax: &high}
 }
 
-// check refuses the forms that the document does not show. Of a range, one end will do.
+// check refuses undocumented forms.
 func (f ColumnFilter) check(bad *checks, param string) {
-	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin.set || f.RangeMax.set
+	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin != nil || f.RangeMax != nil
 	switch f.DataType {
 	case "string":
 		text = !text
@@ -205,78 +125,76 @@ func (f ColumnFilter) check(bad *checks, param string) {
 	if text || truth || number {
 		bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
 	}
+	if f.RangeMin != nil && f.RangeMax != nil && *f.RangeMin > *f.RangeMax {
+		bad.add(param, "has its ends the wrong way round")
+	}
 }
 
-// ColumnFilters narrow by custom columns, by column id.
-type ColumnFilters map[string]ColumnFilter
-
-func (f ColumnFilters) check(bad *checks) {
-	for id, column := range f {
-		param := fmt.Sprintf("filters.customColumns.%s", id)
+func checkColumns(bad *checks, columns map[string]ColumnFilter) {
+	for id, column := range columns {
+		param := "filters.customColumns." + id
 		bad.id(param, id)
 		column.check(bad, param)
-		if column.RangeMin.set && column.RangeMax.set && column.RangeMin.value > column.RangeMax.value {
-			bad.add(param, "has its ends the wrong way round")
-		}
 	}
 }
 
 // ContactFilter narrows the rows of a contact list.
 type ContactFilter struct {
-	Name                       Match         `json:"name,omitzero"`
-	Title                      Match         `json:"title,omitzero"`
-	Department                 Match         `json:"dept,omitzero"`
-	Level                      Match         `json:"level,omitzero"`
-	Industry                   Match         `json:"industryName,omitzero"`
-	Country                    Match         `json:"country,omitzero"`
-	State                      Match         `json:"state,omitzero"`
-	PersonalLocation           Match         `json:"personalLocation,omitzero"`
-	CompanyName                Match         `json:"companyName,omitzero"`
-	CompanyIndustry            Match         `json:"companyIndustry,omitzero"`
-	CompanyHeadquartersCountry Match         `json:"companyHeadQuartersCountry,omitzero"`
-	CompanyLocation            Match         `json:"companyLocation,omitzero"`
-	Website                    Match         `json:"website,omitzero"`
-	CampaignEngagement         Match         `json:"campaignEngagement,omitzero"`
-	OtherLists                 Match         `json:"otherLists,omitzero"` // names of lists, not ids
-	Employees                  Headcounts    `json:"numberOfEmployees,omitzero"`
-	Revenue                    Number        `json:"revenue,omitzero"`
-	Keywords                   string        `json:"keywords,omitzero"` // in the job title only; may hold wildcards
-	SocialURL                  string        `json:"socialUrl,omitzero"`
-	EnrichedEmail              Statuses      `json:"enrichedEmail,omitzero"`
-	EnrichedPhone              Statuses      `json:"enrichedPhone,omitzero"`
-	EmailValidity              Statuses      `json:"emailValidity,omitzero"`
-	ICPMatch                   ICPMatch      `json:"icpMatch,omitzero"`
-	CustomColumns              ColumnFilters `json:"customColumns,omitzero"`
+	Name                       Match                   `json:"name,omitzero"`
+	Title                      Match                   `json:"title,omitzero"`
+	Department                 Match                   `json:"dept,omitzero"`
+	Level                      Match                   `json:"level,omitzero"`
+	Industry                   Match                   `json:"industryName,omitzero"`
+	Country                    Match                   `json:"country,omitzero"`
+	State                      Match                   `json:"state,omitzero"`
+	PersonalLocation           Match                   `json:"personalLocation,omitzero"`
+	CompanyName                Match                   `json:"companyName,omitzero"`
+	CompanyIndustry            Match                   `json:"companyIndustry,omitzero"`
+	CompanyHeadquartersCountry Match                   `json:"companyHeadQuartersCountry,omitzero"`
+	CompanyLocation            Match                   `json:"companyLocation,omitzero"`
+	Website                    Match                   `json:"website,omitzero"`
+	CampaignEngagement         Match                   `json:"campaignEngagement,omitzero"`
+	OtherLists                 Match                   `json:"otherLists,omitzero"`        // names of lists, not ids
+	Employees                  Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
+	Revenue                    *float64                `json:"revenue,omitempty"`          // new(5e6); nil does not filter
+	Keywords                   string                  `json:"keywords,omitzero"`          // in the job title only; may hold wildcards
+	SocialURL                  string                  `json:"socialUrl,omitzero"`
+	EnrichedEmail              StatusFilter            `json:"enrichedEmail,omitzero"`
+	EnrichedPhone              StatusFilter            `json:"enrichedPhone,omitzero"`
+	EmailValidity              StatusFilter            `json:"emailValidity,omitzero"`
+	ICPMatch                   Match                   `json:"icpMatch,omitzero"`      // whether a contact fits the ideal customer profile: AnyOf("yes") or AnyOf("no")
+	CustomColumns              map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
 
 func (f ContactFilter) checkFilter(bad *checks) {
-	f.Employees.check(bad)
-	f.CustomColumns.check(bad)
-	oneOf(bad, "filters.icpMatch", f.ICPMatch, ICPYes, ICPNo)
+	f.Employees.checkHeadcounts(bad)
+	checkColumns(bad, f.CustomColumns)
+	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || len(fits.Include) == 1 && fits.Include[0] != "yes" && fits.Include[0] != "no" {
+		bad.add("filters.icpMatch", `must be AnyOf("yes") or AnyOf("no")`)
+	}
 }
 
 func (ContactFilter) listKind() ListKind { return ContactList }
 
 // CompanyFilter narrows the rows of a company list. It has the seven fields that such a list honours.
 type CompanyFilter struct {
-	Name                Match         `json:"companyName,omitzero"`
-	Industry            Match         `json:"companyIndustry,omitzero"`
-	HeadquartersCountry Match         `json:"companyHeadQuartersCountry,omitzero"`
-	Website             Match         `json:"website,omitzero"`
-	Employees           Headcounts    `json:"numberOfEmployees,omitzero"`
-	CampaignEngagement  Match         `json:"campaignEngagement,omitzero"`
-	CustomColumns       ColumnFilters `json:"customColumns,omitzero"`
+	Name                Match                   `json:"companyName,omitzero"`
+	Industry            Match                   `json:"companyIndustry,omitzero"`
+	HeadquartersCountry Match                   `json:"companyHeadQuartersCountry,omitzero"`
+	Website             Match                   `json:"website,omitzero"`
+	Employees           Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
+	CampaignEngagement  Match                   `json:"campaignEngagement,omitzero"`
+	CustomColumns       map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
 
 func (f CompanyFilter) checkFilter(bad *checks) {
-	f.Employees.check(bad)
-	f.CustomColumns.check(bad)
+	f.Employees.checkHeadcounts(bad)
+	checkColumns(bad, f.CustomColumns)
 }
 
 func (CompanyFilter) listKind() ListKind { return CompanyList }
 
-// RawFilter is a filter object that you write yourself, for keys that the service's document does not show. Nothing in it may be
-// empty, and its size is checked; nothing else is. Beware of numbers under numberOfEmployees: the service fails on them.
+// RawFilter is a filter object that you write, for undocumented keys. Nothing in it may be empty, and its size is checked; nothing else is. Beware of numbers under numberOfEmployees: the service fails on them.
 type RawFilter Fields
 
 func (f RawFilter) checkFilter(bad *checks) {
