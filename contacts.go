@@ -12,8 +12,8 @@ import (
 type ContactsService struct{ client *Client }
 
 // Resolve finds the id of a contact, which the response holds as contactId. Nothing else of body and response is documented: you supply
-// the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve). Whether it costs credits is not shown either, so it counts as spending, and is not sent again
-// after a lost answer.
+// the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve). Whether it costs credits is undocumented, too, so it
+// counts as spending, and is not retried after a lost response.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -69,9 +69,9 @@ func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error)
 }
 
 // Activities iterates over what happened with a contact, newest first; campaign steps that are still scheduled come before. The
-// id is that of a row, or the one that [ContactsService.Resolve] finds. The path is not shown by the document: give it by
+// id is that of a row, or the one that [ContactsService.Resolve] finds. The path is undocumented: give it by
 // [WithRoute], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
-// starts anew, and none can be resumed.
+// restarts at the first page, and none can be resumed.
 //
 // An error after the first page is a [ScrollError]: it says how much was delivered.
 //

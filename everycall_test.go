@@ -48,7 +48,7 @@ var listCalls = map[string]anyCall{
 		return c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...)
 	},
 	"lists.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Lists.Get(ctx, listID, prospectkit.GetListParams{Include: prospectkit.IncludeColumns}, opts...)
+		return c.Lists.Get(ctx, listID, prospectkit.GetListParams{Include: "columns"}, opts...)
 	},
 	"lists.move": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Lists.Move(ctx, listID, folderID, opts...)

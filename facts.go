@@ -37,7 +37,7 @@ var factCategories = []FactCategory{
 	FactCustom, FactObjection, FactFAQInsight,
 }
 
-// Known reports whether the document lists the category.
+// Known reports whether the category is documented.
 func (c FactCategory) Known() bool { return slices.Contains(factCategories, c) }
 
 // Fact is a learned fact, as far as an edit can change it.
@@ -75,8 +75,8 @@ func (e FactEdit) check(bad *checks) {
 
 // Edit changes a learned fact. The pages of the hubs follow with the next daily learning run.
 //
-// The same edit again leaves the same state, but it is sent once all the same, because a teammate may edit in between;
-// [RepeatAfterDoubt] allows more. No read of a fact is shown by the document, so an unknown outcome cannot be resolved.
+// A second edit leaves the same state, but it is never retried, because a teammate may edit in between; [RepeatAfterDoubt] allows it. No
+// read of a fact is documented, so an unknown outcome cannot be resolved.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for one that is retired or another team's), [CodeLearnedFactNotAnonymized]
 // ([CheckClaim] foresees it), [CodeValidationFailed].
@@ -90,16 +90,15 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 
 func (f *Fact) missing() string { return noID(f.ID, "a fact has no id") }
 
-// Hubs lists the knowledge hubs: what the company knows about itself, for the texts of its campaigns. The shape is not shown by
-// the document.
+// Hubs lists the knowledge hubs: what the company knows about itself, for the texts of its campaigns. The response is
+// undocumented.
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.HubsList, request{}, opts)
 }
 
-// Hub reads one knowledge hub. The shape is not shown by the document, except that its status is processing while the hub is
-// built.
+// Hub reads one knowledge hub. The response is undocumented, except that its status is processing while the hub is built.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound].
 //
@@ -108,8 +107,8 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 	return do[Object](ctx, s.client, op.HubsGet, request{ids: []string{hubID}}, opts)
 }
 
-// KnowledgePages lists the pages of a knowledge hub. The document shows the end of the path only: the rest is assumed, and [WithRoute]
-// changes it. The answer's shape is not shown.
+// KnowledgePages lists the pages of a knowledge hub. Only the end of the path is documented: the rest is assumed, and [WithRoute]
+// changes it. The response is undocumented.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable] (a hub from before
 // there were pages), [CodeKnowledgePageNotFound].
@@ -120,7 +119,8 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
-// knowledgeHubId (assumed: rule hubs.set-default). The same call again leaves the same state, but it is sent once all the same; after an unknown outcome look at [FactsService.Hubs].
+// knowledgeHubId (assumed: rule hubs.set-default). A second call leaves the same state, but it is never retried; after an unknown outcome
+// look at [FactsService.Hubs].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
 //

@@ -24,8 +24,8 @@ type Ensured struct {
 	Certain bool
 }
 
-// Ensure creates a list, or finds exactly that list: same name after trimming, same kind. It tells created from found, and lost
-// answers do not confuse it: it looks before it creates again, so the name serves as idempotency key.
+// Ensure creates a list, or finds exactly that list: same name after trimming, same kind. It tells created from found, also after a lost
+// response: it looks before it creates again, so the name serves as idempotency key.
 //
 // After a request whose outcome is unknown it looks for the list for 10 s, or for half of the time that your context leaves, and then
 // creates it again, at most twice; the unique name guards that. What it finds then is never Created. A request without a response
@@ -47,14 +47,14 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 		case err == nil:
 			return &Ensured{List: list, Created: true, Certain: true}, nil
 		case errors.Is(err, ErrOutcomeUnknown):
-			found, err := e.afterDoubt(ctx, err)
+			found, err := e.afterUnknown(ctx, err)
 			if found != nil || err != nil || round == ensureRounds {
 				return e.end(found, err)
 			}
 		case errors.Is(err, CodeListNameTaken):
 			return e.end(e.taken(ctx, err))
 		case OutcomeOf(err) == Applied:
-			return e.lost(ctx, err)
+			return e.created(ctx, err)
 		default:
 			return e.end(nil, err)
 		}
@@ -63,43 +63,43 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 
 // ensuring is one call of Ensure.
 type ensuring struct {
-	lists *ListsService
-	in    NewList
-	began time.Time
-	reads []CallOption
-	doubt *OutcomeUnknownError // of the first creation whose outcome is unknown
-	looks string               // what was seen since
+	lists   *ListsService
+	in      NewList
+	began   time.Time
+	reads   []CallOption
+	unknown *OutcomeUnknownError // the first creation whose outcome is unknown
+	looks   string               // what was seen since
 }
 
-// end keeps a doubt above the error that came after it: a refusal proves nothing about the creation before. But a list of another kind
-// does, because it holds the name.
+// end keeps an unknown outcome above the error that came after it: a refusal proves nothing about the creation before. But a list of
+// another kind does, because it holds the name.
 func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	held, holds := errors.AsType[*NameConflictError](err)
 	switch {
 	case found != nil:
 		return found, nil
-	case e.doubt == nil || holds && held.Holder != nil:
+	case e.unknown == nil || holds && held.Holder != nil:
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w (%s; and since: %w)", e.doubt, e.looks, err)
+		return nil, fmt.Errorf("%w (%s; and since: %w)", e.unknown, e.looks, err)
 	}
-	return nil, fmt.Errorf("%w (%s)", e.doubt, e.looks)
+	return nil, fmt.Errorf("%w (%s)", e.unknown, e.looks)
 }
 
 // ensureRounds bounds how often a list is created that does not show afterwards.
 const ensureRounds = 3
 
-// afterDoubt looks what became of a creation. If it does not show for as long as there is time to look, it may be made again.
-func (e *ensuring) afterDoubt(ctx context.Context, err error) (*Ensured, error) {
-	var doubt *OutcomeUnknownError
-	if errors.As(err, &doubt); e.doubt == nil {
-		e.doubt = doubt
+// afterUnknown looks for what a creation has made. If nothing shows for as long as there is time to look, it may be sent again.
+func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error) {
+	var unknown *OutcomeUnknownError
+	if errors.As(err, &unknown); e.unknown == nil {
+		e.unknown = unknown
 	}
 	patience := op.ListsCreate.Settle
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
-	r, err := e.doubt.lookFor(ctx, patience, e.reads)
+	r, err := e.unknown.lookFor(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
 		return nil, err
@@ -135,14 +135,14 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	}
 }
 
-// older reports whether a list that holds the name was surely there before this call. Without a doubt of our own, only a gateway that
+// older reports whether a list that holds the name was there before this call for certain. If no request of our own is unknown, only a gateway that
 // repeats requests can have made it for us, so a moment is margin enough.
 func (e *ensuring) older(list *List, info Info) bool {
 	switch {
 	case list.CreatedAt.IsZero():
-		return e.doubt == nil
-	case e.doubt != nil:
-		return list.CreatedAt.Before(earliest(e.doubt.SentAt, info))
+		return e.unknown == nil
+	case e.unknown != nil:
+		return list.CreatedAt.Before(earliest(e.unknown.SentAt, info))
 	}
 	now, off := serverClock(info)
 	if off == clocksDiffer {
@@ -151,23 +151,23 @@ func (e *ensuring) older(list *List, info Info) bool {
 	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
 }
 
-// lost finds a list that was surely created, but whose answer could not be read.
-func (e *ensuring) lost(ctx context.Context, lost error) (*Ensured, error) {
-	found, err := e.taken(ctx, lost)
+// created finds a list that was created, but whose response could not be read.
+func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) {
+	found, err := e.taken(ctx, unread)
 	if err != nil {
-		return nil, fmt.Errorf("%w (and it could not be read: %w)", lost, err)
+		return nil, fmt.Errorf("%w (and it could not be read: %w)", unread, err)
 	}
 	found.Created, found.Certain = true, true
 	return found, nil
 }
 
-// NameConflictError says that a list cannot be had under a name, because something else holds it: a list of the other kind, or
-// something that does not show among the lists, such as an agent.
+// NameConflictError says that something else holds the name of a list: a list of the other kind, or something that is not among the lists,
+// such as an agent.
 type NameConflictError struct {
 	Name   string
 	Kind   ListKind // the kind that was wanted
 	Holder *List    // nil if no list of that very name shows
-	Near   []string // names that differ in case only; whether case counts is not shown by the service's document
+	Near   []string // names that differ in case only; whether case counts is undocumented
 
 	cause error
 }
@@ -249,7 +249,7 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 	return match, others, nil
 }
 
-// lookForNew finds a list that a lost creation may have made: the name, the kind, and an age that fits.
+// lookForNew finds a list that an unknown creation may have made, by name, kind and age.
 func (s *ListsService) lookForNew(in NewList) lookup {
 	return func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		var info Info
@@ -268,7 +268,7 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 	}
 }
 
-// How far clocks may differ: that of the edge, which the Date of an answer tells, and that of createdAt; ours and theirs, where no Date
+// How far clocks may differ: that of the edge, which the Date of a response tells, and that of createdAt; ours and theirs, where no Date
 // came; and within the moment in which a gateway repeats a request.
 const (
 	clocksDiffer    = 2 * time.Minute
@@ -292,7 +292,7 @@ func earliest(sent time.Time, info Info) time.Time {
 	return now.Add(-since(sent) - off)
 }
 
-// lookForFolder reads whether a list is where a lost move should have put it.
+// lookForFolder reads whether a list is where the move should have put it.
 func (s *ListsService) lookForFolder(listID, folderID string) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		list, err := s.Get(ctx, listID, GetListParams{}, opts...)

@@ -17,9 +17,8 @@ import (
 	"example.com/prospectkit/internal/outbound"
 )
 
-// Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
-// filter, so a row keeps the whole object: read known names with Text, Int and the like, and everything with Decode. That the
-// id stands under "id" is assumed.
+// Row is one row of a list: a contact or a company. Its fields are undocumented, beyond those that sort and filter, so a row keeps the
+// whole object: read known names with Text, Int and the like, and everything with Decode. That the id stands under "id" is assumed.
 //
 // The pointers that iterators yield keep their whole page in memory. Keep a copy of the value, where you keep few of many.
 type Row struct {
@@ -113,8 +112,8 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range starts anew.
-// Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [Track].
+// Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range restarts at the first page.
+// Repeats and gaps that come from changes meanwhile are handled as far as the service allows: see [Track].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //

@@ -175,7 +175,7 @@ func TestWithHeader(t *testing.T) {
 func TestWithQuery(t *testing.T) {
 	wire := new(recorder)
 	client := newClient(t, wire)
-	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: prospectkit.IncludeColumns},
+	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: "columns"},
 		prospectkit.WithQuery("a b", "c&d=é#"), prospectkit.WithQuery("include", "columns,stats"), prospectkit.WithQuery("empty", ""))
 	require.NoError(t, err)
 	require.Equal(t, "a+b=c%26d%3D%C3%A9%23&empty=&include=columns%2Cstats", wire.query)

@@ -28,7 +28,8 @@ func NoSpend() SharedOption {
 	return sharedOption(func(s *settings, _ *checks) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM.
+// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. It does not refuse to
+// fill a list: if an active campaign uses that list, whether people who are added to it get messages is undocumented.
 func NoSend() SharedOption {
 	return sharedOption(func(s *settings, _ *checks) { s.noSend = true })
 }

@@ -59,7 +59,7 @@ type sighting struct {
 	settled bool   // the wait is over
 	err     error  // the wait is over, because the state awaited will not come
 	state   string // for the error, if it does not come in time
-	strange bool   // the document does not list the state: tell the observers and go on
+	strange bool   // the state is undocumented: tell the observers and go on
 }
 
 // The pace of a waiter: it starts quickly, slows down, and never falls below what the rate limits leave.
