@@ -26,8 +26,8 @@ func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, err
 	return do[User](ctx, s.client, op.AccountMe, args{}, opts)
 }
 
-// Credits returns the credit balance of the workspace. Its shape is undocumented: the sandbox answers with credits.balance (assumed). Read
-// it by [Object.IntOK] or [Object.Find], so that a wrong guess does not read as 0 credits.
+// Credits returns the credit balance of the workspace. Its shape is undocumented; the sandbox sends credits.balance (assumed). Read it by
+// [Object.IntOK] or [Object.Find], so that a wrong guess does not read as 0 credits.
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -27,17 +28,17 @@ const (
 	AgentTypeWebMonitor      AgentType = "web-monitor"
 )
 
-// Known reports whether the document lists the kind.
-func (t AgentType) Known() bool {
-	return t == AgentTypePersonDiscovery || t == AgentTypePeopleWatcher || t == AgentTypeWebMonitor
-}
+var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
 
-// AgentStatus is the state of an agent. The document does not say that its list is complete, nor which of them a start leads to.
+// Known reports whether the kind is documented.
+func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+
+// AgentStatus is the state of an agent. Whether the documented ones are all is undocumented, and so is which of them a start leads to.
 type AgentStatus string
 
-// The states that the document refers to.
+// The documented states.
 const (
-	AgentStatusInitializing AgentStatus = "initializing" // a draft: it never moves by itself
+	AgentStatusInitializing AgentStatus = "initializing" // a draft: it does not move until it is activated
 	AgentStatusProcessing   AgentStatus = "processing"   // a run is in progress
 	AgentStatusActive       AgentStatus = "active"
 	AgentStatusPaused       AgentStatus = "paused"
@@ -45,49 +46,44 @@ const (
 	AgentStatusFailed       AgentStatus = "failed"
 )
 
-// Known reports whether the document refers to the state.
+var settledAgents = []AgentStatus{AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed}
+
+// Known reports whether the state is documented.
 func (s AgentStatus) Known() bool {
 	return s == AgentStatusInitializing || s == AgentStatusProcessing || s.Settled()
 }
 
-// Settled reports whether the agent has left the draft state and no run is in progress, as far as the document tells.
-func (s AgentStatus) Settled() bool {
-	switch s {
-	case AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed:
-		return true
-	default:
-		return false
-	}
-}
+// Settled reports whether the agent has left the draft state and no run is in progress.
+func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 
-// Agent is an agent. Of a record that was read, and not just created, only status, listId and contactsFound are shown by the
-// service's document; that the others stand there too, under the names of a created agent, is assumed.
+// Agent is an agent. All fields of a created agent are documented. Of one that is read, only status, listId and contactsFound are; that the
+// others have the same names is assumed.
 type Agent struct {
 	ID            string      `json:"id"`
 	Type          AgentType   `json:"type"` // empty for a legacy kind
 	Name          string      `json:"name"` // that of its results list, too
 	Status        AgentStatus `json:"status"`
-	Started       bool        `json:"started"`          // false for a draft; whether a record that is read tells it is not shown
+	Started       bool        `json:"started"`          // false for a draft; undocumented where an agent is read
 	ListID        string      `json:"listId,omitempty"` // its results list
 	ContactsFound int         `json:"contactsFound"`
 
 	raw Object
 }
 
-// Raw returns the agent as the service sent it, with fields that the document does not show.
+// Raw returns the agent as the service sent it, with its undocumented fields.
 func (a *Agent) Raw() Object { return a.raw }
 
 // String returns the agent as JSON text, for fmt: as the service sent it, or as you made it.
 func (a Agent) String() string { return textOf(a.raw, a) }
 
-// Draft reports whether the agent waits to be activated. It never moves by itself until then.
+// Draft reports whether the agent waits to be activated.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 
 // Create makes an agent: a draft, which is free, or one that starts at once, if the spec says Start. An agent that starts creates
 // its results list and spends credits, now and on every run; so it needs MaxCreditSpend or an explicit Unlimited.
-// [AgentsService.CreateAndStart] is the way to start one that no lost answer can make expensive.
+// [AgentsService.CreateAndStart] starts one so that a lost response cannot pay twice.
 //
-// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for an agent of that name.
+// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve looks for an agent of that name.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list holds the name), [CodeInsufficientCredits] (with nothing created or
 // spent), [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest] (when the service that owns agents refuses),
@@ -133,16 +129,15 @@ func specOf(in AgentSpec) (agentSpec, error) {
 	return in.spec(), nil
 }
 
-// All iterates over the agents, in an order that the service does not promise. The shape of the listing is not shown by the service's
-// document: {"agents": [...]}, {"data": [...], "pagination": {...}} and a bare array are understood. That further pages are asked for
-// by pageNum, as those of lists are, is assumed.
+// All iterates over the agents, in no promised order. The response is undocumented: {"agents": [...]}, {"data": [...], "pagination":
+// {...}} and a bare array are understood. That further pages are asked for by pageNum, as those of lists are, is assumed.
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Agent, error] {
 	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
 }
 
-// List reads the agents in one answer, which is the first page if the service pages them: see [AgentsService.All].
+// List reads the agents in one response, which is the first page if the service pages them: see [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
@@ -165,8 +160,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 }
 
 // Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and fields and response are undocumented: you
-// supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). The same call again leaves the same state, but it is sent once all
-// the same, because a teammate may edit the draft in between.
+// supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). A second call leaves the same state,
+// but it is never retried, because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (nothing to wait for: an agent that runs never becomes a draft
 // again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
@@ -183,11 +178,11 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 	return do[Object](ctx, s.client, op.AgentsAdjust, args{ids: []string{agentID}, body: in, check: check}, opts)
 }
 
-// Activate starts a draft. It spends credits, up to the MaxCreditSpend that the draft was created with on each run, and without
-// limit if it has none. A second activation is refused, so no repetition pays twice. That it takes no body is assumed, and so is that
-// the answer holds the agent: if it does not, only the ID of the result is set.
+// Activate starts a draft. On each run it spends credits, up to the MaxCreditSpend of the draft, and without limit if it has none. A
+// second activation is refused, so it cannot pay twice. That it takes no body is assumed, and so is that the response holds the agent: if
+// it does not, only the ID of the result is set.
 //
-// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
 // Errors: documented: [CodeInsufficientCredits] (with nothing billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after
 // it was activated before), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
@@ -209,49 +204,32 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 	return agent, err
 }
 
-// PauseVia is the operation that pauses an agent. The service's document speaks of one, but shows neither its method nor its path, and a
-// wrong guess could do harm: you supply both, for example from the service's own reference.
-type PauseVia struct {
-	Method string // POST, PUT, PATCH or DELETE
-	Path   string // below the base URL, with one parameter in braces for the agent's id
-}
-
-func (v PauseVia) check(bad *checks) {
-	if v.Method == "" {
-		bad.add("method", "is not shown by the service's document: set PauseVia.Method")
-	}
-	oneOf(bad, "method", v.Method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	if v.Path != "" && !validPath(v.Path) {
-		bad.add("path", "must start with / and hold no query, fragment, dot segment or control character")
-	}
-}
-
-// Pause stops the runs of an agent, and so what it spends. You supply method and path; a body, if it needs one, goes in by
-// [WithField]. The answer is not shown by the service's document.
+// Pause stops the runs of an agent, and so what it spends. The route is undocumented, and a wrong guess could do harm: you supply it
+// by [WithRoute], with a method of POST, PUT, PATCH or DELETE and one parameter in braces for the agent. A body, if it needs one, goes in
+// by [WithField]. The response is undocumented.
 //
-// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
 //
 // Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run is in progress); likely:
 // [CodeAgentNotFound], [CodeAgentTypeUnsupported].
 //
 // (path not shown), scope agents.
-func (s *AgentsService) Pause(ctx context.Context, agentID string, via PauseVia, opts ...CallOption) (*Object, error) {
+func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.AgentsPause, args{
-		method: via.Method, path: via.Path, ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
-		check: via.check,
+		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
 	}, opts)
 }
 
 // Rows iterates over what an agent has delivered: the rows of its results list. Each range reads the agent first, for the id of that
-// list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: the error is a
-// [NotStartedError].
+// list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: errors.Is takes the
+// error for [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		agent, err := s.Get(ctx, agentID, sharedIterOptions(opts)...)
+		agent, err := s.Get(ctx, agentID, sharedOptions(opts)...)
 		if err == nil && agent.ListID == "" {
 			err = listless(agent)
 		}
@@ -263,20 +241,9 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 	}
 }
 
-// sharedIterOptions keeps the options of an iterator that hold for any call.
-func sharedIterOptions(opts []IterOption) []CallOption {
-	var calls []CallOption
-	for _, o := range opts {
-		if shared, ok := o.(sharedOption); ok {
-			calls = append(calls, shared)
-		}
-	}
-	return calls
-}
-
 func listless(a *Agent) error {
 	if a.Draft() {
-		return &NotStartedError{Agent: a}
+		return draftError()
 	}
 	return &Error{
 		Op: op.AgentsGet.Name, Method: op.AgentsGet.Method, Route: op.AgentsGet.Path, Status: http.StatusOK, outcome: NotApplied,
@@ -287,10 +254,9 @@ func listless(a *Agent) error {
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused, expired or failed. Bound the wait
 // with the context. It slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
 //
-// A draft never moves by itself, so for one it returns at once, with a [NotStartedError]. A status that the document does not list
-// is neither success nor failure: observers are told, and the wait goes on. A poll that fails is repeated later, unless it says that no
-// repetition helps. When the context ends, or five polls in a row have failed, the error is an [UnsettledError], and the agent as it
-// was seen last is returned beside it.
+// For a draft it returns at once, with an error that errors.Is takes for [ErrNotStarted]. An undocumented status does not end the wait:
+// observers are told. A failed poll is retried later, unless its error says that no repetition helps. When the context ends, or five polls
+// in a row have failed, the error is a [WaitTimeoutError]. The agent as it was seen last is returned beside any error.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -300,7 +266,7 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) sighting {
 		seen := sighting{settled: a.Status.Settled(), state: string(a.Status), strange: !a.Status.Known()}
 		if a.Draft() {
-			seen.err = &NotStartedError{Agent: a}
+			seen.err = draftError()
 		}
 		return seen
 	})
@@ -316,40 +282,127 @@ const (
 	AutocompleteTitle    AutocompleteField = "title"    // current and past job titles
 )
 
-// Known reports whether the document lists the vocabulary.
-func (f AutocompleteField) Known() bool {
-	return f == AutocompleteRegion || f == AutocompleteIndustry || f == AutocompleteTitle
-}
+var autocompleteFields = []AutocompleteField{AutocompleteRegion, AutocompleteIndustry, AutocompleteTitle}
 
-// Autocomplete looks up values of a filter. What the query parameter with the text to complete is called is not shown by the
-// service's document, so you supply it, and anything else, in more, which may be nil. The answer is not shown either.
+// Known reports whether the vocabulary is documented.
+func (f AutocompleteField) Known() bool { return slices.Contains(autocompleteFields, f) }
+
+// Autocomplete looks up values of a filter. The query parameter with the text to complete is undocumented: supply it by [WithQuery]. The
+// response is undocumented.
 //
 // GET /business/agents/autocomplete, scope agents.
-func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, more url.Values, opts ...CallOption) (*Object, error) {
+func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {
 	query := struct {
 		Field AutocompleteField `url:"field"`
-		More  freeQuery         `url:"more"`
-	}{field, freeQuery(more)}
+	}{field}
 	check := func(bad *checks) {
 		if field == "" {
 			bad.add("field", "is required")
-		}
-		if more.Has("field") {
-			bad.add("field", "is set by the call itself")
 		}
 	}
 	return do[Object](ctx, s.client, op.AgentsAutocomplete, args{query: query, check: check}, opts)
 }
 
-// freeQuery is query parameters whose names the caller supplies.
-type freeQuery url.Values
+// ValueCheck says which values of a filter to look up.
+type ValueCheck struct {
+	Field  AutocompleteField
+	Values []string
+	// TextParam is the query parameter with the text to complete, whose name is undocumented. With it, there is one request for each
+	// value; without, a single one for all, whose response may hold only a few values.
+	TextParam string
+}
 
-// EncodeValues adds them under their own names.
-func (q freeQuery) EncodeValues(_ string, v *url.Values) error {
-	for key, values := range q {
-		for _, value := range values {
-			v.Add(key, value)
+func (v ValueCheck) check(bad *checks) {
+	if v.Field == "" {
+		bad.add("field", "is required")
+	}
+	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+		bad.add("values", "must be given, and none may be blank")
+	}
+	if v.TextParam == "field" {
+		bad.add("TextParam", "must not be field")
+	}
+}
+
+// options puts the text to complete before the caller's options, which may replace it.
+func (v ValueCheck) options(text string, opts []CallOption) []CallOption {
+	if v.TextParam == "" {
+		return opts
+	}
+	return append([]CallOption{WithQuery(v.TextParam, text)}, opts...)
+}
+
+// CheckedValue is what autocomplete shows of a value.
+type CheckedValue struct {
+	Value string
+	Known bool     // autocomplete offers exactly this text
+	Near  []string // what it offers that differs in case or surrounding space only
+	// Widens is set for an industry that is not known: it is replaced by the closest one or dropped, and the agent then delivers,
+	// and spends, more.
+	Widens bool
+}
+
+// CheckValues looks up values of a filter before credits are spent, because the service accepts unknown ones. An unknown region or title
+// matches nobody. An unknown industry is mapped to the closest one or, if none is close, dropped: the agent delivers people of every
+// industry and spends more, which Widens warns of. The response is undocumented, so a value is known if it is anywhere in it as a text.
+// Known is proof; not known is a hint to look again, all the more without TextParam.
+//
+// GET /business/agents/autocomplete, scope agents.
+func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {
+	var bad checks
+	if in.check(&bad); len(bad) > 0 {
+		o := op.AgentsAutocomplete
+		return nil, refusal(o, bad...)
+	}
+	checked := make([]CheckedValue, 0, len(in.Values))
+	offers := make(map[string][]string) // by the text that was looked up
+	for _, value := range in.Values {
+		var text string
+		if in.TextParam != "" {
+			text = value
+		}
+		if _, asked := offers[text]; !asked {
+			response, err := s.Autocomplete(ctx, in.Field, in.options(text, opts)...)
+			if err != nil {
+				return checked, err
+			}
+			if offers[text], err = stringsIn(response.raw); err != nil {
+				return checked, err
+			}
+		}
+		found := compareValue(value, offers[text])
+		found.Widens = in.Field == AutocompleteIndustry && !found.Known
+		checked = append(checked, found)
+	}
+	return checked, nil
+}
+
+func compareValue(value string, offers []string) CheckedValue {
+	found := CheckedValue{Value: value}
+	for _, offer := range offers {
+		switch {
+		case offer == value:
+			found.Known = true
+		case strings.EqualFold(strings.TrimSpace(offer), strings.TrimSpace(value)) && !slices.Contains(found.Near, offer):
+			found.Near = append(found.Near, offer)
 		}
 	}
-	return nil
+	return found
+}
+
+// stringsIn lists the strings in a JSON text, keys left out.
+func stringsIn(raw []byte) (all []string, err error) {
+	const header = 16 // bytes of a string beside its text
+	c := jsonscan.New(raw)
+	leaves(&c, func(c *jsonscan.Cursor) {
+		if c.Is('"') && c.Spend(header) {
+			all = append(all, c.String())
+		} else {
+			c.Skip()
+		}
+	})
+	if err = c.Err(); errors.Is(err, jsonscan.ErrTooMuch) {
+		return nil, err
+	}
+	return all, nil
 }

@@ -2,8 +2,6 @@ package prospectkit_test
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +31,7 @@ func TestCreateAgents(t *testing.T) {
 			ListName: "Heads of Sales",
 			Filters: prospectkit.Fields{
 				"locationField": []string{"Germany", "Berlin"},
-				"sizeField":     []prospectkit.EmployerSize{prospectkit.EmployerSize501To1000, prospectkit.EmployerSizeOver10000},
+				"sizeField":     []string{"501-1,000", "10,001+"},
 			},
 			Extra: fields(prospectkit.Fields{"resultsField": 100}),
 		},
@@ -42,14 +40,14 @@ func TestCreateAgents(t *testing.T) {
 			Filters: prospectkit.Fields{"titleField": []string{"Head of Sales"}},
 		},
 		"agents.create-people-watcher/several-lists": prospectkit.PeopleWatcher{
-			ListName: "Movers", EventType: prospectkit.ProfileUpdates, ListIDs: []string{listID, "65F0C0FFEE65F0C0FFEE65F2"}, Frequency: 7,
+			ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListIDs: []string{listID, "65F0C0FFEE65F0C0FFEE65F2"}, Frequency: 7,
 			Expires: prospectkit.NeverExpires(), MaxCreditSpend: 1000, Extra: prospectkit.Fields{"phoneField": true},
 		},
 		"agents.create-web-monitor/minimal": prospectkit.WebMonitor{
 			ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a seed round in 2027",
 		},
 		"agents.create-web-monitor/everything": prospectkit.WebMonitor{
-			ListName: "Founders", EntityType: prospectkit.MonitorPeople, Prompt: "founded a company in 2027", SearchPeriod: prospectkit.PeriodWeek,
+			ListName: "Founders", EntityType: prospectkit.MonitorPeople, Prompt: "founded a company in 2027", SearchPeriod: prospectkit.SearchPeriodWeek,
 			NumResults: 100, Start: true, Expires: prospectkit.ExpiresOn(2999, time.December, 31), MaxCreditSpend: 200_000,
 			Extra: prospectkit.Fields{"resultCapField": 40},
 		},
@@ -74,7 +72,7 @@ func TestCreateAgents(t *testing.T) {
 
 func TestCreateRefusedByTheService(t *testing.T) {
 	_, err := exchange(t, "agents.create-people-watcher/one-list").Agents.Create(t.Context(), prospectkit.PeopleWatcher{
-		ListName: "Posts", EventType: prospectkit.PostUpdates, ListID: listID,
+		ListName: "Posts", EventType: prospectkit.WatchPostUpdates, ListID: listID,
 	})
 	require.ErrorIs(t, err, prospectkit.CodeAgentSourceListEmpty)
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
@@ -219,32 +217,34 @@ func TestActivateAgent(t *testing.T) {
 func TestPauseAgent(t *testing.T) {
 	path := "/business/agents/{agentId}/yours"
 	paused, err := exchange(t, "agents.pause/your-path").Agents.Pause(t.Context(), agentID,
-		prospectkit.PauseVia{Method: http.MethodPut, Path: path}, prospectkit.WithField("yourField", true))
+		prospectkit.WithRoute("PUT "+path), prospectkit.WithField("yourField", true))
 	require.NoError(t, err)
 	require.True(t, paused.Bool("ok"))
 
-	_, err = exchange(t, "agents.pause/draft").Agents.Pause(t.Context(), agentID, prospectkit.PauseVia{Method: http.MethodPost}, prospectkit.WithPath(path))
+	_, err = exchange(t, "agents.pause/draft").Agents.Pause(t.Context(), agentID, prospectkit.WithRoute("POST "+path))
 	require.ErrorIs(t, err, prospectkit.CodeAgentNotRunning)
+	var refused *prospectkit.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, []string{"POST", path}, []string{refused.Method, refused.Route}, "errors name the caller's route")
 
 	agents := newClient(t, untouched(t)).Agents
-	for want, via := range map[string]prospectkit.PauseVia{
-		"method is not shown by the service's document: set PauseVia.Method|path is undocumented: set it with WithPath": {},
-		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`:                                               {Method: http.MethodGet, Path: path},
-		"path has 0 parameters, the call has 1 ids":                                                                     {Method: http.MethodPost, Path: "/business/agents/pause"},
-		"path must start with / and hold no query, fragment, dot segment or control character":                          {Method: http.MethodPost, Path: "/business/{agentId}/../x"},
+	for want, route := range map[string]string{
+		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`: "GET " + path,
+		"path has 0 parameters, the call has 1 ids":                       "POST /business/agents/pause",
+		"WithRoute must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace": "POST /business/{agentId}/../x",
 	} {
-		_, err := agents.Pause(t.Context(), agentID, via)
-		require.Equal(t, strings.Split(want, "|"), refusals(t, err))
+		_, err := agents.Pause(t.Context(), agentID, prospectkit.WithRoute(route))
+		require.Contains(t, refusals(t, err), want)
 	}
-	for _, via := range []prospectkit.PauseVia{{Method: http.MethodPost}, {Method: http.MethodPost, Path: path}} {
-		_, err := agents.Pause(t.Context(), "short", via, prospectkit.WithPath(path))
-		require.Equal(t, []string{"agentId must be 24 hexadecimal digits"}, refusals(t, err))
-	}
+	_, err = agents.Pause(t.Context(), agentID)
+	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, refusals(t, err))
+	_, err = agents.Pause(t.Context(), "short", prospectkit.WithRoute("POST "+path))
+	require.Equal(t, []string{"agentId must be 24 hexadecimal digits"}, refusals(t, err))
 }
 
 func TestAutocomplete(t *testing.T) {
 	found, err := exchange(t, "agents.autocomplete/region").Agents.Autocomplete(t.Context(), prospectkit.AutocompleteRegion,
-		url.Values{"yourText": {"Ber lin", "B&n"}})
+		prospectkit.WithQuery("yourText", "Ber lin"), prospectkit.WithQuery("more", "B&n"))
 	require.NoError(t, err)
 	require.Contains(t, string(found.Raw()), "Berlin, Germany")
 
@@ -252,13 +252,13 @@ func TestAutocomplete(t *testing.T) {
 	client := newClient(t, s)
 	fields := []prospectkit.AutocompleteField{prospectkit.AutocompleteRegion, prospectkit.AutocompleteIndustry, prospectkit.AutocompleteTitle, "later"}
 	for i, field := range fields {
-		_, err := client.Agents.Autocomplete(t.Context(), field, nil)
+		_, err := client.Agents.Autocomplete(t.Context(), field)
 		require.NoError(t, err)
 		require.Equal(t, "GET /agents/autocomplete?field="+string(field), s.sent[i])
 		require.Equal(t, i < 3, field.Known())
 	}
-	_, err = newClient(t, untouched(t)).Agents.Autocomplete(t.Context(), "", url.Values{"field": {"x"}})
-	require.Equal(t, []string{"field is required", "field is set by the call itself"}, refusals(t, err))
+	_, err = newClient(t, untouched(t)).Agents.Autocomplete(t.Context(), "")
+	require.Equal(t, []string{"field is required"}, refusals(t, err))
 }
 
 func TestAgentIDsAreChecked(t *testing.T) {
@@ -317,9 +317,9 @@ func TestRowsOfAnAgent(t *testing.T) {
 
 	draft := always(200, `{"agent":{"id":"`+agentID+`","status":"initializing","listId":null}}`)
 	_, err := prospectkit.Collect(newClient(t, draft).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
-	var never *prospectkit.NotStartedError
+	var never *prospectkit.Error
 	require.ErrorAs(t, err, &never)
-	require.Equal(t, agentID, never.Agent.ID)
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.ErrorIs(t, err, prospectkit.ErrConflict)
 	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.ActionAfterState, never.Advice().Action)

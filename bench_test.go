@@ -209,9 +209,9 @@ func BenchmarkRequest(b *testing.B) {
 		"filter": {
 			Filter: prospectkit.ContactFilter{
 				Country:   prospectkit.AnyOf("Germany", "Austria").Except("Switzerland"),
-				Employees: prospectkit.AnyHeadcount(prospectkit.HeadcountFrom(51)),
+				Employees: prospectkit.AnyOf("51+"),
 			},
-			Sort: prospectkit.Descending(prospectkit.ByCreatedAt),
+			Sort: prospectkit.Descending("createdAt"),
 		},
 	} {
 		b.Run(name, func(b *testing.B) {

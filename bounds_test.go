@@ -81,7 +81,7 @@ func filterOf(n int) prospectkit.RowFilter {
 }
 
 func sortedBy(length int) prospectkit.RowsParams {
-	return prospectkit.RowsParams{Sort: prospectkit.Ascending(prospectkit.RawSortKey(strings.Repeat("é", length)))}
+	return prospectkit.RowsParams{Sort: prospectkit.Ascending(strings.Repeat("é", length)).Unchecked()}
 }
 
 // Each bound of the document: at it, just inside, just outside. An empty complaint means that the call goes out.
@@ -143,7 +143,7 @@ var boundCases = []struct {
 	{"sort key of 100 wide", rowsPage(sortedBy(100)), ""},
 	{"sort key of 101", rowsPage(sortedBy(101)), "sortBy has 101 characters, must have 1 to 100"},
 	{"sort key of 0", rowsPage(sortedBy(0)), "sortBy has 0 characters, must have 1 to 100"},
-	{"no sort key", rowsPage(prospectkit.RowsParams{Sort: prospectkit.Descending(nil)}), "sortBy has 0 characters, must have 1 to 100"},
+	{"no sort key", rowsPage(prospectkit.RowsParams{Sort: prospectkit.Descending("")}), "sortBy has 0 characters, must have 1 to 100"},
 	{"filter of 7999 wide", rowsPage(prospectkit.RowsParams{Filter: filterOf(7999)}), ""},
 	{"filter of 8000 wide", rowsPage(prospectkit.RowsParams{Filter: filterOf(8000)}), ""},
 	{"filter of 8001", rowsPage(prospectkit.RowsParams{Filter: filterOf(8001)}), "filters has 8001 characters, must have at most 8000"},
@@ -179,13 +179,13 @@ func TestBoundsAllAtOnce(t *testing.T) {
 
 	_, err = client.Lists.RowsPage(t.Context(), "x", prospectkit.RowsParams{
 		Limit: 1001, PageNum: -1,
-		Sort: prospectkit.Ascending(prospectkit.CompanySortKey(strings.Repeat("x", 101))),
+		Sort: prospectkit.Ascending("name"),
 		Filter: prospectkit.ContactFilter{
-			Employees: prospectkit.AnyHeadcount("many"), ICPMatch: "maybe", Keywords: strings.Repeat("x", 8000),
-			CustomColumns: prospectkit.ColumnFilters{"x": {}},
+			Employees: prospectkit.AnyOf("many"), ICPMatch: prospectkit.AnyOf("maybe"), Keywords: strings.Repeat("x", 8000),
+			CustomColumns: map[string]prospectkit.ColumnFilter{"x": {}},
 		},
 	})
-	require.Len(t, refusals(t, err), 10)
+	require.Len(t, refusals(t, err), 9)
 
 	_, err = client.Lists.PushToCRM(t.Context(), "", prospectkit.CRMPush{ContactIDs: append(contactIDs(500), "x")})
 	require.Len(t, refusals(t, err), 4)

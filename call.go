@@ -29,11 +29,10 @@ type args struct {
 	upload *uploadBody
 	check  func(*checks)
 
-	method, path string // of an operation whose route is undocumented
-	secret       string // of the body: no text of a response may show it
-	laterPage    bool   // of a scroll: an attempt may use its token up
-	free         bool   // spends no credits, although the operation may
-	look         lookup // resolves an unknown outcome
+	secret    string // of the body: no text of a response may show it
+	laterPage bool   // of a scroll: an attempt may use its token up
+	free      bool   // spends no credits, although the operation may
+	look      lookup // resolves an unknown outcome
 
 	maxItems int      // of a page in the response; 0: as many as a page may have
 	shape    op.Shape // of the response, where it is another than the operation's
@@ -187,7 +186,7 @@ type uploadBody struct {
 // prepare makes a plan of arguments and options, or lists every violation at once. A refused call can only be observed.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
-	c.method, c.route, c.shape = cmp.Or(in.method, o.Method), cmp.Or(in.path, o.Path), cmp.Or(in.shape, o.Shape)
+	c.method, c.route, c.shape = o.Method, o.Path, cmp.Or(in.shape, o.Shape)
 	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {

@@ -123,7 +123,7 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
 		e.hint = "if what holds the name is younger than this call, something in between has sent the request twice"
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.conf.path == "":
-		e.hint = "the path of this operation is assumed; set it with WithPath"
+		e.hint = "the path of this operation is assumed; set it with WithRoute"
 	}
 }
 

@@ -82,7 +82,7 @@ var hugeCases = map[string]struct {
 		return exhaust(c.Search.RunSaved(ctx, savedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()))
 	}},
 	"activities": {manyOf(`{"activities":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return exhaust(c.Contacts.Activities(ctx, contactID, prospectkit.ActivityParams{}, timelinePath))
+		return exhaust(c.Contacts.Activities(ctx, contactID, prospectkit.ActivityParams{}, timelineRoute))
 	}},
 	"agents": {manyOf(`{"agents":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return exhaust(c.Agents.All(ctx))
@@ -163,7 +163,7 @@ func TestAPageHoldsWhatWasAskedFor(t *testing.T) {
 			return err
 		}},
 		{"activities", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Contacts.ActivitiesPage(ctx, contactID, prospectkit.ActivityParams{Limit: 3}, timelinePath)
+			_, err := c.Contacts.ActivitiesPage(ctx, contactID, prospectkit.ActivityParams{Limit: 3}, timelineRoute)
 			return err
 		}},
 		{"folders", 10_000, folders(prospectkit.AgentFolder)},

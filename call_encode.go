@@ -26,9 +26,10 @@ func (c *call) locate() {
 	template := c.route
 	if c.conf.path != "" {
 		template = c.conf.path
+		c.takeRoute()
 	}
 	if template == "" {
-		bad.add("path", "is undocumented: set it with WithPath")
+		bad.add("route", "is undocumented: set it with WithRoute")
 		return
 	}
 	rest := cmp.Or(c.route, template)
@@ -56,6 +57,17 @@ func (c *call) locate() {
 		u.RawPath = escaped
 	}
 	u.RawQuery = c.queryString(in.query)
+}
+
+// takeRoute puts the caller's route in place of an undocumented one, and refuses another method than a documented one.
+func (c *call) takeRoute() {
+	switch method := c.conf.method; {
+	case c.method == "":
+		oneOf(&c.bad, "method", method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+		c.method, c.route = method, c.conf.path
+	case method != "" && method != c.method:
+		c.bad.add("WithRoute", "has the method %s, must have %s", method, c.method)
+	}
 }
 
 // cutParameter returns the first name in the braces of a path template, and the rest of the template.

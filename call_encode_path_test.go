@@ -18,7 +18,7 @@ func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
 	require.NoError(tb, err)
 	var opts []CallOption
 	if template != "" {
-		opts = append(opts, WithPath(template))
+		opts = append(opts, WithRoute(o.Method+" "+template))
 	}
 	c := new(call)
 	if err := c.prepare(tb.Context(), client, o, args{ids: []string{id}}, opts); err != nil {
@@ -81,10 +81,10 @@ func TestPathRefusesOtherIDs(t *testing.T) {
 	}
 }
 
-func TestWithPathRefusesDots(t *testing.T) {
+func TestWithRouteRefusesDots(t *testing.T) {
 	t.Parallel()
 	for _, template := range []string{"/a/../b", "/a/%2e%2e/b", "/a/.%2E/b", "/%2e/b", "/a/x%2F..%2Fb", "/..", "/a/%zz", "a", "/a//b", "/a?b", "/a#b", "/a b", "/a/{id"} {
 		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, "65f0c0ffee65f0c0ffee65f0", template)
-		require.ErrorContains(t, err, "WithPath must start with /", "template %q", template)
+		require.ErrorContains(t, err, "WithRoute must be a method and a path", "template %q", template)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -31,16 +30,16 @@ func TestTextThatIsNoUTF8IsRefused(t *testing.T) {
 			discard(c.Campaigns.Create(ctx, fields{"name": latin1})),
 		},
 		"search": {discard(c.Lists.Page(ctx, prospectkit.ListsParams{Search: latin1})), first(c.Lists.All(ctx, prospectkit.ListsParams{Search: latin1}))},
-		"sortBy": {discard(c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Sort: prospectkit.Ascending(prospectkit.RawSortKey(latin1))}))},
+		"sortBy": {discard(c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Sort: prospectkit.Ascending(latin1).Unchecked()}))},
 		"filters.title": {
 			rows(prospectkit.ContactFilter{Title: prospectkit.AnyOf(latin1)}), rows(prospectkit.ContactFilter{Title: prospectkit.NoneOf("x", latin1)}),
 			first(c.Lists.Rows(ctx, listID, prospectkit.RowsParams{Filter: &prospectkit.ContactFilter{Title: prospectkit.AnyOf(latin1)}})),
 			rows(prospectkit.RawFilter{"title": latin1}), rows(prospectkit.RawFilter{"title": json.RawMessage(`"` + latin1 + `"`)}),
 		},
 		"filters.keywords":      {rows(prospectkit.ContactFilter{Keywords: latin1})},
-		"filters.enrichedEmail": {rows(prospectkit.ContactFilter{EnrichedEmail: prospectkit.Statuses{latin1}})},
+		"filters.enrichedEmail": {rows(prospectkit.ContactFilter{EnrichedEmail: prospectkit.StatusFilter{latin1}})},
 		"filters.customColumns." + columnID + ".include.0": {
-			rows(prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: prospectkit.ColumnText(latin1)}}),
+			rows(prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: prospectkit.ColumnText(latin1)}}),
 		},
 		"crm":                     {discard(c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: latin1}))},
 		"contacts.1.company.name": {discard(c.Lists.AddContacts(ctx, listID, fields{"contacts": []fields{{}, {"company": map[string]string{"name": latin1}}}}))},
@@ -52,7 +51,7 @@ func TestTextThatIsNoUTF8IsRefused(t *testing.T) {
 		},
 		"prompt":       {discard(c.Agents.Create(ctx, altered(monitor(), func(s *monitorOf) { s.Prompt = latin1 })))},
 		"titleField.0": {discard(c.Agents.Create(ctx, altered(discovery(), func(s *discoveryOf) { s.Filters["titleField"] = []string{latin1} })))},
-		"text":         {discard(c.Agents.Autocomplete(ctx, "title", url.Values{"text": {"x", latin1}}))},
+		"text":         {discard(c.Agents.Autocomplete(ctx, "title", prospectkit.WithQuery("text", latin1)))},
 		"claim":        {discard(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: latin1}))},
 		"filters.job_title_levels.0": {
 			discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including(latin1)}})),
@@ -72,10 +71,10 @@ func TestTextThatIsNoUTF8IsRefused(t *testing.T) {
 			require.NotContains(t, err.Error(), "\xe9")
 		}
 	}
-	err := discard(c.Facts.HubPages(ctx, hubID, prospectkit.WithPath("/business/"+latin1+"/{hubId}")))
-	require.Contains(t, refusals(t, err)[0], "WithPath must start with /")
-	err = discard(c.Facts.HubPages(ctx, hubID, prospectkit.WithPath("/business/caf%E9/{hubId}")))
-	require.Contains(t, refusals(t, err)[0], "WithPath must start with /")
+	err := discard(c.Facts.KnowledgePages(ctx, hubID, prospectkit.WithRoute("GET /business/"+latin1+"/{hubId}")))
+	require.Contains(t, refusals(t, err)[0], "WithRoute must be a method and a path")
+	err = discard(c.Facts.KnowledgePages(ctx, hubID, prospectkit.WithRoute("GET /business/caf%E9/{hubId}")))
+	require.Contains(t, refusals(t, err)[0], "WithRoute must be a method and a path")
 }
 
 var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Class: prospectkit.ClassUnsafe, Surface: prospectkit.SurfaceLists}

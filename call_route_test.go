@@ -42,10 +42,10 @@ func TestAnAssumedPathThatIsWrongSaysSo(t *testing.T) {
 		}
 		err := ask(t, o, missing, ids)
 		require.ErrorIs(t, err, CodeEndpointNotFound, o.Name)
-		require.Equal(t, o.Provenance == op.AssumedPath, strings.Contains(err.Error(), "set it with WithPath"), "%s: %v", o.Name, err)
+		require.Equal(t, o.Provenance == op.AssumedPath, strings.Contains(err.Error(), "set it with WithRoute"), "%s: %v", o.Name, err)
 		if o.Provenance == op.AssumedPath {
-			err = ask(t, o, missing, ids, WithPath("/business/elsewhere/{id}"))
-			require.NotContains(t, err.Error(), "WithPath", "the caller did that already")
+			err = ask(t, o, missing, ids, WithRoute(o.Method+" /business/elsewhere/{id}"))
+			require.NotContains(t, err.Error(), "WithRoute", "the caller did that already")
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestAPathThatIsNotShownHasToBeGiven(t *testing.T) {
 		}
 		err := ask(t, o, missing, []string{"65f0c0ffee65f0c0ffee65f0"})
 		require.ErrorIs(t, err, ErrRefusedLocally, o.Name)
-		require.ErrorContains(t, err, "set it with WithPath")
+		require.ErrorContains(t, err, "set it with WithRoute")
 	}
 }
 
@@ -65,7 +65,7 @@ func TestIdsAreCheckedOnAPathOfTheCaller(t *testing.T) {
 	for _, id := range []string{"..", "a/b", "65f0c0ffee65f0c0ffee65f", "65f0c0ffee65f0c0ffee65f0?x"} {
 		sent := false
 		err := ask(t, op.ContactsTimeline, func(r *http.Request) *http.Response { sent = true; return missing(r) },
-			[]string{id}, WithPath("/business/contacts/{contactId}/timeline"))
+			[]string{id}, WithRoute("GET /business/contacts/{contactId}/timeline"))
 		require.ErrorIs(t, err, ErrRefusedLocally, id)
 		require.ErrorContains(t, err, "contactId must be 24 hexadecimal digits")
 		require.False(t, sent, id)

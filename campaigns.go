@@ -13,51 +13,24 @@ import (
 // messages go out.
 type CampaignsService struct{ client *Client }
 
-// CampaignStatus is where a campaign stands.
+// CampaignStatus is the state of a campaign.
 type CampaignStatus string
 
-// The values that the document shows. It speaks of drafts, too, without showing their value.
+// The documented values. There are drafts, too, whose value is undocumented.
 const (
 	CampaignActive  CampaignStatus = "active"  // its messages go out
 	CampaignStopped CampaignStatus = "stopped" // approving it lets it go on
 )
 
-// Known reports whether the document shows the status.
-func (s CampaignStatus) Known() bool { return s == CampaignActive || s == CampaignStopped }
+var campaignStatuses = []CampaignStatus{CampaignActive, CampaignStopped}
 
-// InitializationStatus says how far the generated part of a campaign is.
-type InitializationStatus string
+// Known reports whether the status is documented.
+func (s CampaignStatus) Known() bool { return slices.Contains(campaignStatuses, s) }
 
-// The values in which it settles. Those before are not shown by the document.
-const (
-	InitializationCompleted InitializationStatus = "completed"
-	InitializationFailed    InitializationStatus = "failed"
-)
-
-// Known reports whether the document shows the status.
-func (s InitializationStatus) Known() bool { return s.Settled() }
-
-// Settled reports whether the initialization is over, well or not.
-func (s InitializationStatus) Settled() bool {
-	return s == InitializationCompleted || s == InitializationFailed
-}
-
-// StepType is what a step of a campaign sends.
-type StepType string
-
-// The types that the document names.
-const (
-	StepSocialConnection StepType = "social_connection" // its body is the connection note, at most 200 characters; empty: no note
-	StepSocialMessage    StepType = "social_message"    // never before a social_connection
-)
-
-// Known reports whether the document names the type.
-func (t StepType) Known() bool { return t == StepSocialConnection || t == StepSocialMessage }
-
-// SendState is where a scheduled send stands.
+// SendState is the state of a scheduled send.
 type SendState string
 
-// The states that the document names. There is one more, of waiting on a task, whose name it does not show.
+// The documented states. There is one more, of waiting on a task, whose value is undocumented.
 const (
 	SendScheduled        SendState = "scheduled"
 	SendApprovalRequired SendState = "approval_required"
@@ -73,13 +46,13 @@ var sendStates = []SendState{
 	SendScheduled, SendApprovalRequired, SendSent, SendSkipped, SendStopped, SendOverwritten, SendReplied, SendFailed,
 }
 
-// Known reports whether the document names the state.
+// Known reports whether the state is documented.
 func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
 
 // Editable reports whether [CampaignsService.EditSend] is accepted in this state.
 func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
 
-// List lists the campaigns. The shape is not shown by the document, and neither are parameters: [WithQuery] adds them.
+// List lists the campaigns. The response is undocumented, and so are parameters: [WithQuery] adds them.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
@@ -102,9 +75,9 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 
 // Create makes a campaign. Body and response are undocumented: you supply the fields. The sandbox takes name and optionally channels,
 // listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
-// campaigns.create and steps.sent). Parts of the campaign may be
-// generated, so it counts as spending credits. Names may repeat, so a second call makes a second campaign: it is sent once, and
-// after an unknown outcome only a look at [CampaignsService.List] helps.
+// campaigns.create and steps.sent). The body of a step of the type social_connection is the connection note, of at most 200 characters; a
+// social_message never comes before one. Parts of the campaign may be generated, so it counts as spending credits. Names may repeat, so a
+// second call makes a second campaign: it is never retried. After an unknown outcome look at [CampaignsService.List].
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
 // [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
@@ -117,7 +90,7 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 
 // Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and response
 // is documented: you supply the fields. The sandbox takes name, channels, listIds and steps, at least one (assumed: rule
-// campaigns.adjust and steps.sent). It is sent once.
+// campaigns.adjust and steps.sent). It is never retried.
 //
 // Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
 // [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels] (may pass right after a list
@@ -129,7 +102,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 	return do[Object](ctx, s.client, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
 }
 
-// Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is shown by the document.
+// Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is documented.
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -138,8 +111,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
 }
 
-// ScheduledSends lists what a campaign has sent and will send. The shape is not shown by the document; for the states see
-// [SendState].
+// ScheduledSends lists what a campaign has sent and will send. The response is undocumented; for the states see [SendState].
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -169,7 +141,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
-// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). It is sent once; after an unknown outcome look at
+// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). It is never retried; after an unknown outcome look at
 // [CampaignsService.Sends].
 //
 // Errors: documented: [CodeScheduledSendNotEditable] (unless the state is scheduled or approval_required); likely:
@@ -180,15 +152,16 @@ func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Field
 	return do[Object](ctx, s.client, op.CampaignsEditSend, args{ids: []string{sendID}, body: in}, opts)
 }
 
-// StepPreview is a step as a sample lead would get it. The shape of the preview is not shown by the document.
+// StepPreview is a step as a sample lead would get it. The shape of the preview is undocumented.
 type StepPreview struct {
 	StepID  string `json:"stepId"`
 	Preview Object `json:"preview"`
 }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply both.
-// The sandbox takes nothing: what the body says is ignored (assumed: rule steps.preview.shape). Give the path by [WithPath], with one parameter in braces for the campaign and one for the step, in this order. Whether
-// rendering costs credits is not shown either, so it counts as spending, and is not sent again after a lost answer.
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply both,
+// the path by [WithRoute], with one parameter in braces for the campaign and one for the step, in this order. The sandbox takes nothing:
+// what the body says is ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, too, so it counts as
+// spending, and is not retried after a lost response.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound].
 //
@@ -208,13 +181,12 @@ type Approval struct {
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// Approve lets a campaign go: after it, its messages are sent to people, in the background. It is the only call that does so. A
-// stopped campaign goes on where it was. Only its owner can approve it.
+// Approve starts a campaign: its messages are sent to people, in the background. It is the only call that does so. A stopped campaign
+// goes on where it was. Only its owner can approve it.
 //
-// Nothing sends it a second time after its answer was lost, [RepeatAfterDoubt] included: a teammate may have stopped the campaign
-// in between, and a repetition would let it go on. The error is then an [OutcomeUnknownError], whose Resolve looks for the campaign
-// and its status in the listing, as far as that can be read: that they stand there is assumed. [CodeCampaignNotApprovable] answers
-// for a campaign that is active already.
+// It is never retried after a lost response, [RepeatAfterDoubt] included: a teammate may have stopped the campaign in between, and a
+// second approval would let it go on. The error is then an [OutcomeUnknownError], whose Resolve looks for the campaign and its status in
+// the listing (assumed to be there).
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner), [CodeCampaignNotApprovable] (also for one that
 // is active already), [CodeCampaignBusy] (passes within seconds), [CodeCampaignNotReady], [CodeValidationFailed].
@@ -261,19 +233,17 @@ func inListing(listing Object, id string) (Object, bool) {
 	return Object{}, false
 }
 
-// Initialized is a test for [CampaignsService.WaitInitialized]: whether the campaign's initializationStatus has settled, well or
-// not. That the field stands in the campaigns of the listing is assumed.
+// Initialized is a test for [CampaignsService.WaitInitialized]: whether the campaign's initializationStatus is completed or failed.
+// Earlier values are undocumented. That the field is in the campaigns of the listing is assumed.
 func Initialized(campaign Object) bool {
-	return InitializationStatus(campaign.Text("initializationStatus")).Settled()
+	return slices.Contains(settledInitializations, campaign.Text("initializationStatus"))
 }
 
-// WaitInitialized reads the listing of campaigns until your test holds for the one, such as [Initialized]: where the service
-// shows how far the generated part of a campaign is, is not in its document. Bound the wait with the context. It slows down from
-// a poll in 2 s to one in a minute, and further when the rate limit runs short. The campaign is looked for by its id, in the listing
-// as [CampaignsService.All] reads it; while it is not there, waiting goes on.
-//
-// A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
-// have failed, the error is an [UnsettledError], and the campaign as it was seen last is returned beside it.
+var settledInitializations = []string{"completed", "failed"}
+
+// WaitInitialized reads the listing of campaigns until your test holds for the one of that id, such as [Initialized]: which read shows how
+// far the generated part of a campaign is, is undocumented. While the campaign is not in the listing, the wait goes on. It waits as
+// [AgentsService.WaitSettled] does; beside a [WaitTimeoutError], it returns the campaign as it was seen last.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption) (*Object, error) {

@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -48,13 +49,13 @@ func TestCampaignExchanges(t *testing.T) {
 			return c.Campaigns.EditSend(ctx, sendID, fields{"body": "Hello"})
 		}, "", prospectkit.CodeScheduledSendNotEditable},
 		{"campaigns.preview-step/rendered", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, fields{"sample": 1}, previewPath)
+			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, fields{"sample": 1}, previewRoute)
 		}, `{"stepId": "` + stepID + `", "preview": {"subject": "Hi", "body": "..."}}`, ""},
 		{"campaigns.preview-step/retyped", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewPath)
+			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewRoute)
 		}, `{"stepId": "", "preview": "text"}`, ""},
 		{"campaigns.preview-step/unavailable", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewPath)
+			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewRoute)
 		}, "", prospectkit.CodeStepPreviewUnavailable},
 	})
 }
@@ -62,8 +63,8 @@ func TestCampaignExchanges(t *testing.T) {
 func TestPreviewNeedsAPath(t *testing.T) {
 	client := newClient(t, untouched(t))
 	_, err := client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil)
-	require.Equal(t, []string{"path is undocumented: set it with WithPath"}, refusals(t, err))
-	_, err = client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil, prospectkit.WithPath("/business/steps/{stepId}"))
+	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, refusals(t, err))
+	_, err = client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil, prospectkit.WithRoute("POST /business/steps/{stepId}"))
 	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, refusals(t, err))
 }
 
@@ -229,7 +230,7 @@ func TestWaitInitializedEndsWithTheContext(t *testing.T) {
 			defer cancel()
 			_, err := newClient(t, always(200, body)).Campaigns.WaitInitialized(ctx, campaignID, prospectkit.Initialized)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			unsettled, ok := errors.AsType[*prospectkit.UnsettledError](err)
+			unsettled, ok := errors.AsType[*prospectkit.WaitTimeoutError](err)
 			require.True(t, ok)
 			require.Equal(t, state, unsettled.State)
 		})
@@ -252,11 +253,9 @@ func TestCampaignValues(t *testing.T) {
 	for status, known := range map[prospectkit.CampaignStatus]bool{"active": true, "stopped": true, "draft": false, "": false} {
 		require.Equal(t, known, status.Known(), status)
 	}
-	for status, settled := range map[prospectkit.InitializationStatus]bool{"completed": true, "failed": true, "running": false, "": false} {
-		require.Equal(t, settled, status.Settled(), status)
-		require.Equal(t, settled, status.Known(), status)
-	}
-	for step, known := range map[prospectkit.StepType]bool{"social_connection": true, "social_message": true, "email": false, "": false} {
-		require.Equal(t, known, step.Known(), step)
+	for status, settled := range map[string]bool{"completed": true, "failed": true, "running": false, "": false} {
+		var campaign prospectkit.Object
+		require.NoError(t, json.Unmarshal([]byte(`{"initializationStatus":"`+status+`"}`), &campaign))
+		require.Equal(t, settled, prospectkit.Initialized(campaign), status)
 	}
 }

@@ -265,7 +265,7 @@ func TestCheckpointOfSomethingElse(t *testing.T) {
 	require.Contains(t, refusedResume(t, "https://other.example.com/api/v1", cp, prospectkit.ListsParams{Limit: 2}), other)
 
 	lists := newClient(t, shelfOf("abcdef")).Lists
-	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending(prospectkit.ByCity)}
+	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending("address.city")}
 	var q prospectkit.Progress
 	for _, err := range lists.Rows(t.Context(), listID, sorted, prospectkit.Track(&q)) {
 		require.NoError(t, err)
@@ -274,7 +274,7 @@ func TestCheckpointOfSomethingElse(t *testing.T) {
 	for id, params := range map[string]prospectkit.RowsParams{
 		strings.Replace(listID, "6", "7", 1): sorted,
 		listID:                               {Limit: 2},
-		strings.ToUpper(listID):              {Limit: 2, Sort: prospectkit.Descending(prospectkit.ByCity)},
+		strings.ToUpper(listID):              {Limit: 2, Sort: prospectkit.Descending("address.city")},
 	} {
 		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.ResumeFrom(q.Checkpoint())), 1)
 		require.ErrorContains(t, err, other)

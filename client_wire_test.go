@@ -135,7 +135,7 @@ func TestFailuresKeepTheConnections(t *testing.T) {
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 				_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
-				_, err = client.Account.Me(t.Context(), prospectkit.WithPath("/business/lists/x"), prospectkit.WithRetry(prospectkit.NoRetry))
+				_, err = client.Account.Me(t.Context(), prospectkit.WithRoute("GET /business/lists/x"), prospectkit.WithRetry(prospectkit.NoRetry))
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
 			}
 			require.EqualValues(t, 1, connections.Load())

@@ -12,8 +12,8 @@ import (
 type ContactsService struct{ client *Client }
 
 // Resolve finds the id of a contact, which the response holds as contactId. Nothing else of body and response is documented: you supply
-// the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve). Whether it costs credits is not shown either, so it counts as spending, and is not sent again
-// after a lost answer.
+// the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve). Whether it costs credits is undocumented, too, so it
+// counts as spending, and is not retried after a lost response.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -69,9 +69,9 @@ func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error)
 }
 
 // Activities iterates over what happened with a contact, newest first; campaign steps that are still scheduled come before. The
-// id is that of a row, or the one that [ContactsService.Resolve] finds. The path is not shown by the document: give it by
-// [WithPath], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
-// starts anew, and none can be resumed.
+// id is that of a row, or the one that [ContactsService.Resolve] finds. The path is undocumented: give it by
+// [WithRoute], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
+// restarts at the first page, and none can be resumed.
 //
 // An error after the first page is a [ScrollError]: it says how much was delivered.
 //
@@ -82,7 +82,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 	return s.timeline(contactID, p).items(ctx, opts)
 }
 
-// ActivitiesPage reads the first page of what happened with a contact; its Next reads on. The path has to be given by [WithPath],
+// ActivitiesPage reads the first page of what happened with a contact; its Next reads on. The path has to be given by [WithRoute],
 // as for [ContactsService.Activities].
 //
 // Errors: those of [ContactsService.Activities].

@@ -18,7 +18,7 @@ func TestContactExchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	activities := func(p prospectkit.ActivityParams) func(context.Context, client) (any, error) {
 		return func(ctx context.Context, c client) (any, error) {
-			return c.Contacts.ActivitiesPage(ctx, contactID, p, timelinePath)
+			return c.Contacts.ActivitiesPage(ctx, contactID, p, timelineRoute)
 		}
 	}
 	play(t, []surfaceCall{
@@ -60,7 +60,7 @@ func TestActivitiesFollowTheCursor(t *testing.T) {
 	var queries []string
 	client := newClient(t, timeline(&queries, 3))
 	var progress prospectkit.Progress
-	seq := client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{Limit: 1}, timelinePath, prospectkit.Track(&progress))
+	seq := client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{Limit: 1}, timelineRoute, prospectkit.Track(&progress))
 	require.Empty(t, queries)
 	all, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestActivitiesFollowTheCursor(t *testing.T) {
 	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 4, Finished: true}, progress.Report())
 	require.Empty(t, progress.Checkpoint())
 
-	page, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath)
+	page, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute)
 	require.NoError(t, err)
 	for n := 2; n <= 3; n++ {
 		require.True(t, page.More())
@@ -93,15 +93,15 @@ func TestActivityBounds(t *testing.T) {
 	var queries []string
 	client := newClient(t, timeline(&queries, 1))
 	for _, limit := range []int{0, 1, 99, 100} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelinePath)
+		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelineRoute)
 		require.NoError(t, err)
 	}
 	for _, limit := range []int{-1, 101} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelinePath)
+		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelineRoute)
 		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, refusals(t, err))
 	}
 	_, err := client.Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
-	require.Equal(t, []string{"limit is 101, must be 1 to 100", "path is undocumented: set it with WithPath"}, refusals(t, err))
+	require.Equal(t, []string{"limit is 101, must be 1 to 100", "route is undocumented: set it with WithRoute"}, refusals(t, err))
 	require.Equal(t, []string{"", "limit=1", "limit=99", "limit=100"}, queries)
 }
 
@@ -117,7 +117,7 @@ func TestCursorBounds(t *testing.T) {
 			}
 			return answer(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
 		}))
-		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath), 9)
+		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute), 9)
 		if fits {
 			require.NoError(t, err)
 			require.Equal(t, 2, sent)
@@ -141,7 +141,7 @@ func TestActivitiesAreRepeatedAsReads(t *testing.T) {
 			}
 			return serve(r)
 		}))
-		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath), 9)
+		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute), 9)
 		require.NoError(t, err)
 		require.Len(t, all, 3)
 		require.Equal(t, 4, calls)

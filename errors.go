@@ -117,6 +117,7 @@ const (
 	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
 	ErrResponseLost        = class("the response was lost")      // the call was applied, or billed, but what it returned is lost
 	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
+	ErrNotStarted          = class("the agent was not started")  // it is a draft, or CreateAndStart did not see it start
 )
 
 // classOf sorts a code; status decides only for codes that the document does not list.
@@ -262,6 +263,7 @@ type Error struct {
 
 	hint    string
 	prose   string // the message without ids, if it holds any
+	class   class  // beside that of the code
 	outcome Outcome
 	cause   error // why there was no answer, or why no further attempt was made
 }
@@ -269,6 +271,9 @@ type Error struct {
 // Error describes the failure in one line, without key, ids, and the URL and query of the call. The other words of the service's message
 // are in it: if they name people, so does the text.
 func (e *Error) Error() string {
+	if e.class == ErrNotStarted {
+		return describe(e.Op, e.prose, causeText(e.cause, op.AgentsActivate.Name))
+	}
 	code := string(e.Code)
 	if e.Code != "" && e.Status != 0 {
 		code = fmt.Sprintf("%d %s", e.Status, e.Code)
@@ -336,6 +341,9 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case class:
+		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // a draft is in the way by itself
+			return true
+		}
 		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
 			t == ErrResponseLost && e.outcome == Applied)
 	}
@@ -351,6 +359,8 @@ func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
 	switch {
+	case e.class == ErrNotStarted:
+		return startAdvice(e.cause)
 	case e.outcome == Applied:
 		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
 	case e.Code != "":

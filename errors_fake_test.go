@@ -27,13 +27,11 @@ import (
 var zeroErrors = map[string]error{
 	"Code":                prospectkit.Code(""),
 	"Error":               &prospectkit.Error{},
-	"NameHeldError":       &prospectkit.NameHeldError{},
-	"NotStartedError":     &prospectkit.NotStartedError{},
+	"NameConflictError":   &prospectkit.NameConflictError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},
 	"ScrollError":         &prospectkit.ScrollError{},
-	"StartError":          &prospectkit.StartError{},
-	"UnsettledError":      &prospectkit.UnsettledError{},
+	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
 	"WaitError":           &prospectkit.WaitError{},
 }
 
@@ -118,8 +116,8 @@ func TestErrorsMadeByHand(t *testing.T) {
 		}},
 		"prospectkit: the rate limit has no room within the longest wait allowed":                         &prospectkit.WaitError{},
 		"prospectkit: the range ended before the results did":                                             &prospectkit.ScrollError{},
-		"prospectkit: not settled":                                                                        &prospectkit.UnsettledError{},
-		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameHeldError{Holder: &prospectkit.List{}},
+		"prospectkit: not settled":                                                                        &prospectkit.WaitTimeoutError{},
+		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameConflictError{Holder: &prospectkit.List{}},
 	} {
 		require.EqualError(t, err, want)
 	}

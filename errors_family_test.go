@@ -139,9 +139,9 @@ func TestUnknownEndpoint(t *testing.T) {
 	_, err := client.Account.Me(t.Context())
 	require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
 	require.NotErrorIs(t, err, prospectkit.ErrNotFound)
-	require.NotContains(t, err.Error(), "WithPath", "the document shows this path")
+	require.NotContains(t, err.Error(), "WithRoute", "the document shows this path")
 	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
-	require.NotContains(t, err.Error(), "WithPath", "the caller gave this path")
+	require.NotContains(t, err.Error(), "WithRoute", "the caller gave this path")
 }
 
 // unnamedOperation is one that the package has no method for.

@@ -316,7 +316,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	_, err = lost.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 	require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
 	requireOneLine(t, err)
-	column := prospectkit.ContactFilter{CustomColumns: prospectkit.ColumnFilters{hostile[:30]: prospectkit.ColumnBool(true)}}
+	column := prospectkit.ContactFilter{CustomColumns: map[string]prospectkit.ColumnFilter{hostile[:30]: prospectkit.ColumnBool(true)}}
 	_, err = lost.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: column})
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	requireOneLine(t, err)

@@ -227,7 +227,7 @@ func TestStateInLogs(t *testing.T) {
 		defer cancel()
 		body := `{"agent": {"id": "` + runsID + `", "status": ` + jsonText(hostile+token) + `}}`
 		_, err := newClient(t, always(200, body)).Agents.WaitSettled(ctx, runsID)
-		var unsettled *prospectkit.UnsettledError
+		var unsettled *prospectkit.WaitTimeoutError
 		require.ErrorAs(t, err, &unsettled)
 		require.Len(t, unsettled.State, 64)
 		require.Contains(t, fmt.Sprint(unsettled.LogValue()), "state=undocumented")

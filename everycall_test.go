@@ -3,7 +3,6 @@ package prospectkit_test
 import (
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -25,8 +24,8 @@ const (
 )
 
 var (
-	pauseVia = prospectkit.PauseVia{Method: http.MethodPost, Path: "/business/agents/{agentId}/pause"}
-	vps      = map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}
+	pauseRoute = prospectkit.WithRoute("POST /business/agents/{agentId}/pause")
+	vps        = map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}
 )
 
 // everyCall has a call of each operation that everyState answers with a success. Fields whose names the document does not show
@@ -49,14 +48,14 @@ var listCalls = map[string]anyCall{
 		return c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...)
 	},
 	"lists.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Lists.Get(ctx, listID, prospectkit.GetListParams{Include: prospectkit.IncludeColumns}, opts...)
+		return c.Lists.Get(ctx, listID, prospectkit.GetListParams{Include: "columns"}, opts...)
 	},
 	"lists.move": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Lists.Move(ctx, listID, folderID, opts...)
 	},
 	"lists.rows": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{
-			Limit: 1, Sort: prospectkit.Descending(prospectkit.ByFirstName),
+			Limit: 1, Sort: prospectkit.Descending("firstName"),
 			Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf("Engines")},
 		}, opts...)
 	},
@@ -100,10 +99,10 @@ var agentCalls = map[string]anyCall{
 		return c.Agents.Activate(ctx, draftID, opts...)
 	},
 	"agents.pause": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Agents.Pause(ctx, runsID, pauseVia, opts...)
+		return c.Agents.Pause(ctx, runsID, append(opts, pauseRoute)...)
 	},
 	"agents.autocomplete": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Agents.Autocomplete(ctx, prospectkit.AutocompleteTitle, nil, opts...)
+		return c.Agents.Autocomplete(ctx, prospectkit.AutocompleteTitle, opts...)
 	},
 }
 
@@ -130,7 +129,7 @@ var campaignCalls = map[string]anyCall{
 		return c.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"body": "Hello"}, opts...)
 	},
 	"campaigns.preview-step": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewPath)...)
+		return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewRoute)...)
 	},
 	"facts.edit": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}, opts...)
@@ -142,7 +141,7 @@ var campaignCalls = map[string]anyCall{
 		return c.Facts.Hub(ctx, hubID, opts...)
 	},
 	"hubs.pages": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Facts.HubPages(ctx, hubID, opts...)
+		return c.Facts.KnowledgePages(ctx, hubID, opts...)
 	},
 	"hubs.set-default": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"knowledgeHubId": hubID}, opts...)
@@ -172,7 +171,7 @@ var otherCalls = map[string]anyCall{
 		return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}, opts...)
 	},
 	"contacts.timeline": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Contacts.ActivitiesPage(ctx, contactID, prospectkit.ActivityParams{Limit: 1}, append(opts, timelinePath)...)
+		return c.Contacts.ActivitiesPage(ctx, contactID, prospectkit.ActivityParams{Limit: 1}, append(opts, timelineRoute)...)
 	},
 	"imports.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Imports.FromUpload(ctx, importID, opts...)

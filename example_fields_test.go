@@ -232,7 +232,7 @@ func ExampleCampaignsService_PreviewStep() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		preview, err := client.Campaigns.PreviewStep(ctx, id, step.Text("id"), nil, prospectkit.WithPath(path))
+		preview, err := client.Campaigns.PreviewStep(ctx, id, step.Text("id"), nil, prospectkit.WithRoute("POST "+path))
 		if err != nil {
 			log.Fatal(err)
 		}

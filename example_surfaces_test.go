@@ -123,9 +123,9 @@ func ExampleAgentsService_WaitSettled() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Agents.WaitSettled(ctx, draft.ID)
-	if asleep, ok := errors.AsType[*prospectkit.NotStartedError](err); ok {
-		fmt.Println(asleep.Agent.Name, asleep.Agent.Status)
+	agent, err := client.Agents.WaitSettled(ctx, draft.ID)
+	if errors.Is(err, prospectkit.ErrNotStarted) {
+		fmt.Println(agent.Name, agent.Status)
 	}
 	fmt.Println(len(sb.Ledger()), "credits moved")
 	// Output:
@@ -152,20 +152,20 @@ func ExampleAgentsService_Rows() {
 	// Head of Sales
 }
 
-// A pause exists, but neither its method nor its path is in the document: you bring both, from the service's own reference.
+// A pause exists, but its route is undocumented: you supply it, from the service's own reference.
 func ExampleAgentsService_Pause() {
 	ctx := context.Background()
-	via := prospectkit.PauseVia{Method: "POST", Path: "/business/agents/{agentId}/pause"}
-	client, sb := surfaceSandbox(sandbox.WithRoute("agents.pause", via.Method+" "+via.Path))
+	const route = "POST /business/agents/{agentId}/pause"
+	client, sb := surfaceSandbox(sandbox.WithRoute("agents.pause", route))
 	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Agents.Pause(ctx, agent.ID, via)
+	_, err = client.Agents.Pause(ctx, agent.ID, prospectkit.WithRoute(route))
 	fmt.Println("in a run:", prospectkit.CodeOf(err))
 
 	sb.Advance(time.Hour)
-	if _, err = client.Agents.Pause(ctx, agent.ID, via); err != nil {
+	if _, err = client.Agents.Pause(ctx, agent.ID, prospectkit.WithRoute(route)); err != nil {
 		log.Fatal(err)
 	}
 	if agent, err = client.Agents.Get(ctx, agent.ID); err != nil {
@@ -297,9 +297,9 @@ func ExampleFactsService_Edit() {
 }
 
 // What a hub and its pages look like is not in the document: they come as they are.
-func ExampleFactsService_HubPages() {
+func ExampleFactsService_KnowledgePages() {
 	client, _ := surfaceSandbox()
-	pages, err := client.Facts.HubPages(context.Background(), companyHubID)
+	pages, err := client.Facts.KnowledgePages(context.Background(), companyHubID)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -429,7 +429,7 @@ func ExampleContactsService_Activities() {
 	const path = "/business/contacts/{contactId}/timeline"
 	client, _ := surfaceSandbox(sandbox.WithRoute("contacts.timeline", "GET "+path))
 	activities := client.Contacts.Activities(context.Background(), graceID,
-		prospectkit.ActivityParams{}, prospectkit.WithPath(path))
+		prospectkit.ActivityParams{}, prospectkit.WithRoute("GET "+path))
 	for activity, err := range activities {
 		if err != nil {
 			log.Fatal(err)
@@ -490,18 +490,6 @@ func ExampleExpiresOn() {
 	fmt.Println(prospectkit.ExpiresOn(2040, time.March, 1), prospectkit.NeverExpires(), prospectkit.Expiration{})
 	// Output:
 	// 2040-03-01 never default
-}
-
-func ExampleEmployerSizeOf() {
-	fmt.Println(prospectkit.EmployerSizeOf(700), prospectkit.EmployerSize("501-1000").Known())
-	// Output:
-	// 501-1,000 false
-}
-
-func ExampleCheckResultsPerRun() {
-	fmt.Println(prospectkit.CheckResultsPerRun(75))
-	// Output:
-	// prospectkit: agents.create-person-discovery: refused locally: results per run is 75, must be a positive multiple of 50
 }
 
 // Which scopes a key needs for what a program does.

@@ -167,7 +167,7 @@ func ExampleListsService_Rows() {
 	client, _ := exampleSandbox()
 	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{
 		Filter: prospectkit.ContactFilter{Title: prospectkit.AnyOf("Engineer")},
-		Sort:   prospectkit.Ascending(prospectkit.ByFirstName),
+		Sort:   prospectkit.Ascending("firstName"),
 	})
 	for row, err := range rows {
 		if err != nil {

@@ -82,11 +82,11 @@ func TestHubExchanges(t *testing.T) {
 		{"hubs.list/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.Hubs(ctx) }, `{"knowledgeHubs": [{"id": "` + hubID + `", "status": "processing"}]}`, ""},
 		{"hubs.get/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, hubID) }, `{"knowledgeHub": {"id": "` + hubID + `", "status": "processing"}}`, ""},
 		{"hubs.get/not-found", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, hubID) }, "", prospectkit.CodeKnowledgeHubNotFound},
-		{"hubs.pages/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.HubPages(ctx, hubID) }, `{"pages": []}`, ""},
+		{"hubs.pages/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.KnowledgePages(ctx, hubID) }, `{"pages": []}`, ""},
 		{"hubs.pages/elsewhere", func(ctx context.Context, c client) (any, error) {
-			return c.Facts.HubPages(ctx, hubID, prospectkit.WithPath("/business/knowledge-hubs/{hubId}/all-pages"))
+			return c.Facts.KnowledgePages(ctx, hubID, prospectkit.WithRoute("GET /business/knowledge-hubs/{hubId}/all-pages"))
 		}, `{"pages": []}`, ""},
-		{"hubs.pages/unavailable", func(ctx context.Context, c client) (any, error) { return c.Facts.HubPages(ctx, hubID) }, "", prospectkit.CodeKnowledgeHubPagesUnavailable},
+		{"hubs.pages/unavailable", func(ctx context.Context, c client) (any, error) { return c.Facts.KnowledgePages(ctx, hubID) }, "", prospectkit.CodeKnowledgeHubPagesUnavailable},
 		{"hubs.set-default/fields", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, `{"ok": true}`, ""},
 		{"hubs.set-default/owner-only", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, "", prospectkit.CodeKnowledgeHubOwnerOnly},
 	})

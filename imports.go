@@ -30,10 +30,10 @@ type Upload struct {
 	// be reached or was rate limited.
 	Open func() (io.ReadCloser, error)
 
-	// Fields are further fields of the form. The document does not show their names.
+	// Fields are further fields of the form, whose names are undocumented.
 	Fields map[string]string
 
-	// Progress, if set, is told how much of the file has been handed to the network, in another goroutine. It begins anew with each
+	// Progress, if set, is told how much of the file has been handed to the network, in another goroutine. It restarts with each
 	// attempt. A panic in it is swallowed.
 	Progress func(sent, total int64)
 }
@@ -55,7 +55,7 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 }
 
 const (
-	maxUpload  = 10 << 20 // the document says 10MB and not which
+	maxUpload  = 10 << 20 // documented as 10MB, whichever that is
 	sniffBytes = 512
 	filePart   = "file"
 )
@@ -97,11 +97,11 @@ func beginsAsText(head []byte) bool {
 }
 
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger one see [ImportsService.Presign]. Name, size and the first
-// bytes are checked before anything is sent. The file is read while it is sent and never held in memory. The answer's shape is not
-// shown by the document, and neither is whether an import costs credits, so it counts as spending.
+// bytes are checked before anything is sent. The file is read while it is sent and never held in memory. The response is
+// undocumented, and so is whether an import costs credits, so it counts as spending.
 //
 // A second upload may import everything twice, so it is sent again only when nothing was sent or the service refused it unread;
-// the file is then opened anew. If it is cut short, because the file cannot be read to its end or the connection breaks before, the
+// the file is then opened again. If it is cut short, because the file cannot be read to its end or the connection breaks before, the
 // error says that nothing was applied, since the end of the form never left. After that, an [OutcomeUnknownError] cannot be resolved.
 //
 // Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
@@ -115,8 +115,8 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 }
 
 // FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
-// form, as the service's document words it; what [WithField] adds becomes further fields (assumed). [ImportsService.FromUploadJSON] sends
-// the id as JSON. It is sent once.
+// form; what [WithField] adds becomes further fields (assumed). [ImportsService.FromUploadJSON] sends
+// the id as JSON. It is never retried.
 //
 // Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported],
 // [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
@@ -128,8 +128,8 @@ func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts .
 	}, opts)
 }
 
-// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: its document speaks of
-// a form.
+// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: a form is
+// documented.
 //
 // Errors: those of [ImportsService.FromUpload].
 //
@@ -140,8 +140,8 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB, and answers with an import id. Body and response are undocumented: you supply the
-// fields. The sandbox takes any body (assumed: rule imports.presign). It is sent once; a second one only reserves another upload.
+// Presign reserves an upload for a file of up to 50 MB, and returns an import id. Body and response are undocumented: you supply the
+// fields. The sandbox takes any body (assumed: rule imports.presign). It is never retried; a second one only reserves another upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
@@ -200,7 +200,7 @@ func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileForm
 	}
 }
 
-// open gives what the check has opened, and opens the file anew after that.
+// open gives what the check has opened, and opens the file again after that.
 func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, error) {
 	if file := u.opened; file != nil {
 		u.opened = nil

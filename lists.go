@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,10 @@ const (
 	CompanyList ListKind = "companyList"
 )
 
-// Known reports whether the document lists the kind.
-func (k ListKind) Known() bool { return k == ContactList || k == CompanyList }
+var listKinds = []ListKind{ContactList, CompanyList}
+
+// Known reports whether the kind is documented.
+func (k ListKind) Known() bool { return slices.Contains(listKinds, k) }
 
 // List is a prospect list.
 type List struct {
@@ -39,8 +42,8 @@ type List struct {
 	raw Object
 }
 
-// Raw returns the list as the service sent it, with fields that the document does not show. The completionStatus that
-// [CodeListProcessing] speaks of is one of them.
+// Raw returns the list as the service sent it, with its undocumented fields, such as the completionStatus that [CodeListProcessing] speaks
+// of.
 func (l *List) Raw() Object { return l.raw }
 
 // String returns the list as JSON text, for fmt: as the service sent it, or as you made it.
@@ -50,10 +53,10 @@ func (l List) String() string { return textOf(l.raw, l) }
 type Column struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	Type string `json:"type"` // values not shown by the document
+	Type string `json:"type"` // its values are undocumented
 }
 
-// Bounds of the service's document.
+// Bounds of the API reference.
 const (
 	maxPageSize    = 1000 // lists and rows
 	maxListName    = 255
@@ -75,15 +78,15 @@ type ListsParams struct {
 func (p ListsParams) check(bad *checks) {
 	bad.between("limit", p.Limit, 1, maxPageSize)
 	bad.atLeast("pageNum", p.PageNum, 1)
-	oneOf(bad, "entityType", p.Kind, ContactList, CompanyList)
+	oneOf(bad, "entityType", p.Kind, listKinds...)
 	bad.optionalID("folderId", p.FolderID)
 	bad.optionalLength("search", p.Search, 1, maxListSearch)
 }
 
-// All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range starts anew.
-// Lists that come twice because others add some meanwhile are dropped, and those that move past a border because others
-// delete some are found again: see [Track]. In a folder or a search, lists come and go at any place: one may slip past without a sign,
-// and [Report] says that the order is not known.
+// All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range restarts at the first
+// page. Lists that come twice because others are added meanwhile are dropped, and those that are skipped at a page boundary because others
+// are deleted are found again: see [Track]. In a folder or a search, a list may be skipped without a sign: [Report] says that the order is
+// not known.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -133,12 +136,12 @@ type NewList struct {
 
 func (n NewList) check(bad *checks) {
 	bad.length("name", strings.TrimSpace(n.Name), 1, maxListName)
-	oneOf(bad, "entityType", n.Kind, ContactList, CompanyList)
+	oneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
 // Create makes an empty list at the folder root.
 //
-// It is sent once: if the answer is lost, the error is an [OutcomeUnknownError], whose Resolve looks for the list.
+// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve looks for the list.
 // [ListsService.Ensure] does all of that.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent holds the name), [CodeValidationFailed]; likely:
@@ -154,14 +157,8 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 
 // GetListParams says what to read with a list.
 type GetListParams struct {
-	Include ListInclude `url:"include,omitempty"`
+	Include string `url:"include,omitempty"` // "columns" adds the custom column definitions; other values are undocumented
 }
-
-// ListInclude names something to read along. The document shows one value and says that there may be others.
-type ListInclude string
-
-// IncludeColumns adds the custom column definitions.
-const IncludeColumns ListInclude = "columns"
 
 // Get reads one list.
 //
@@ -174,9 +171,23 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 	}, opts)
 }
 
-// Move puts a list into a folder. The same call again leaves the same state, but it is sent once all the same, because a
-// teammate may move the list in between; after a lost answer, Resolve reads the folder of the list. The answer's shape is not
-// shown by the document.
+// WaitFor reads a list until your test holds for it, such as that its completionStatus, which is only in [List.Raw], has
+// settled: place and values of that field are undocumented. It waits as [AgentsService.WaitSettled] does; beside a [WaitTimeoutError], it
+// returns the list as it was seen last.
+//
+// Errors: those of [ListsService.Get].
+//
+// GET /business/lists/{listId}, scope lists.
+func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
+	if test == nil {
+		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
+	}
+	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
+	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
+}
+
+// Move puts a list into a folder. A second call leaves the same state, but it is never retried, because a teammate may move the list in
+// between. If the outcome is unknown, Resolve reads the folder of the list. The response is undocumented.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
@@ -189,8 +200,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 	return do[Object](ctx, s.client, op.ListsMove, r, opts)
 }
 
-// MoveToRoot takes a list out of its folder. That null means the root when it is written is assumed: the document says so
-// only for reading.
+// MoveToRoot takes a list out of its folder, by writing null (assumed: null is documented as the root for reading only).
 //
 // Errors: those of [ListsService.Move].
 //
@@ -203,7 +213,7 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 
 // CRMPush says what to push where.
 type CRMPush struct {
-	CRM        string   `json:"crm"`                  // one of five kinds, whose names the document masks
+	CRM        string   `json:"crm"`                  // one of five kinds, whose names are masked in the API reference
 	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil, but not empty: the whole list
 }
 
@@ -234,7 +244,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
 // with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
 // pushed and nothing is overwritten. It uses the connection of the team's designated sync user and the field mapping saved in the app,
-// and spends no credits. Its result can be seen in the CRM only, so after an [OutcomeUnknownError] look there.
+// and spends no credits. Only the CRM shows the result: after an [OutcomeUnknownError] look there.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
@@ -247,8 +257,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds,
-// 1 to 500 (assumed: rule lists.add-members). Whether it spends credits is undocumented, too, so it counts as spending. It is sent once;
-// a repetition may add twice, so after an unknown outcome look at the rows.
+// 1 to 500 (assumed: rule lists.add-members). Whether it spends credits is undocumented, too, so it counts as spending. It is never
+// retried, because a second call may add twice: after an unknown outcome look at the rows.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //
@@ -259,7 +269,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the fields. The sandbox takes contacts, 1 to
 // 500 objects without ids (assumed: rule lists.add-contacts). Whether it spends credits is undocumented, too, so it counts as spending.
-// It is sent once; a repetition may add twice, so after an unknown outcome look at the rows.
+// It is never retried, because a second call may add twice: after an unknown outcome look at the rows.
 //
 // Errors: likely: [CodeListNotFound].
 //
@@ -270,7 +280,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 
 // SaveToList saves contacts of one list into another. Body and response are undocumented: you supply the fields. The sandbox takes
 // sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as
-// spending credits. It is sent once; after an unknown outcome look at the list.
+// spending credits. It is never retried; after an unknown outcome look at the list.
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved], [CodeListProcessing], [CodeContactNotInList],
 // [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].
@@ -291,10 +301,10 @@ const (
 	AgentFolder       FolderKind = "agent"
 )
 
-// Known reports whether the document lists the kind.
-func (k FolderKind) Known() bool {
-	return k == ContactListFolder || k == CompanyListFolder || k == CampaignFolder || k == AgentFolder
-}
+var folderKinds = []FolderKind{ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder}
+
+// Known reports whether the kind is documented.
+func (k FolderKind) Known() bool { return slices.Contains(folderKinds, k) }
 
 // Folder holds lists, campaigns or agents.
 type Folder struct {
@@ -317,10 +327,7 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 		Kind FolderKind `url:"type"`
 	}{kind}
 	check := func(bad *checks) {
-		if kind == "" {
-			bad.add("type", "is required")
-		}
-		oneOf(bad, "type", kind, ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder)
+		requireOneOf(bad, "type", kind, folderKinds...)
 	}
 	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: query, check: check}, opts)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestListsGet(t *testing.T) {
 		require.NoError(t, err)
 		sameList(t, berlin, list)
 	}
-	include := prospectkit.GetListParams{Include: prospectkit.IncludeColumns}
+	include := prospectkit.GetListParams{Include: "columns"}
 	list, err := exchange(t, "lists.get/columns").Lists.Get(t.Context(), listID, include)
 	require.NoError(t, err)
 	require.Equal(t, []prospectkit.Column{{ID: columnID, Name: "Score", Type: "number"}, {ID: folderID}}, list.Columns)

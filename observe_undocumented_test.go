@@ -227,7 +227,7 @@ func TestUndocumentedSamplesCallersRoutes(t *testing.T) {
 			}, nil, nil)
 		},
 		"a supplied route": func(ctx context.Context, client *prospectkit.Client) error {
-			_, err := client.Agents.Pause(ctx, agentID, prospectkit.PauseVia{Method: "POST", Path: "/business/agents/{agentId}/pause"})
+			_, err := client.Agents.Pause(ctx, agentID, prospectkit.WithRoute("POST /business/agents/{agentId}/pause"))
 			return err
 		},
 		"a created agent": func(ctx context.Context, client *prospectkit.Client) error {

@@ -56,8 +56,8 @@ type Provenance string
 // The provenances.
 const (
 	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are printed
-	ProvenanceAssumed        = Provenance(op.AssumedPath)    // path by analogy; change it with WithPath
-	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is shown: give one with WithPath
+	ProvenanceAssumed        = Provenance(op.AssumedPath)    // path by analogy; change it with WithRoute
+	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is documented: give one with WithRoute
 )
 
 // Operation is one operation of the service, as a row of the catalogue or as you describe it to [Client.Call].
@@ -131,7 +131,8 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			return nil
 		}
 	}
-	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{WithPath(o.Path)}, opts...))
+	route := callOption(func(c *callConfig, _ *checks) { c.path = o.Path })
+	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{route}, opts...))
 	return err
 }
 

@@ -48,6 +48,17 @@ func iterOptions(opts []CallOption) []IterOption {
 	return all
 }
 
+// sharedOptions keeps the options that hold for any call: a field or a route is meant for one call alone.
+func sharedOptions[O IterOption](opts []O) []CallOption {
+	var shared []CallOption
+	for _, o := range opts {
+		if o, ok := any(o).(sharedOption); ok {
+			shared = append(shared, o)
+		}
+	}
+	return shared
+}
+
 type iterOption func(*iterConfig, *checks)
 
 func (f iterOption) applyIter(c *iterConfig, bad *checks) { f(c, bad) }
@@ -73,6 +84,7 @@ type settings struct {
 type callConfig struct {
 	settings
 	info   *Info
+	method string // of a route that the caller gave, with the path
 	path   string
 	query  [][2]string
 	header [][2]string
@@ -243,14 +255,16 @@ var reservedHeaders = map[string]bool{
 	"Upgrade": true, "Te": true, "Trailer": true, "Expect": true, "Keep-Alive": true, "Proxy-Connection": true, "Http2-Settings": true,
 }
 
-// WithPath replaces the path of the call, for operations whose path is assumed or not shown. Parameters in braces, such as
-// /business/agents/{agentId}/pause, are filled with the call's ids in order.
-func WithPath(template string) CallOption {
+// WithRoute sets method and path of the call, for an operation whose route is assumed or undocumented, as in
+// WithRoute("POST /business/agents/{agentId}/pause"). Parameters in braces are filled with the call's ids, in order. A method that
+// the operation has already cannot be changed.
+func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
-		if !validPath(template) || strings.Count(template, "{") != strings.Count(template, "}") {
-			bad.add("WithPath", "must start with / and hold no query, fragment, dot segment, control character or open brace")
+		method, path, _ := strings.Cut(route, " ")
+		if !isToken(method) || strings.ToUpper(method) != method || !validPath(path) || strings.Count(path, "{") != strings.Count(path, "}") {
+			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
 		}
-		c.path = template
+		c.method, c.path = method, path
 	})
 }
 
@@ -315,7 +329,8 @@ func NoSpend() SharedOption {
 	return sharedOption(func(s *settings, _ *checks) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM.
+// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. It does not refuse to
+// fill a list: if an active campaign uses that list, whether people who are added to it get messages is undocumented.
 func NoSend() SharedOption {
 	return sharedOption(func(s *settings, _ *checks) { s.noSend = true })
 }

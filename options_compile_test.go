@@ -31,7 +31,7 @@ var snippets = []struct{ code, complaint string }{
 	{`prospectkit.New("", "", prospectkit.WithField("", 1))`, "does not implement prospectkit.Option (missing method applyClient)"},
 	{`prospectkit.New("", "", prospectkit.Capture(nil))`, "does not implement prospectkit.Option (missing method applyClient)"},
 	{`prospectkit.New("", "", prospectkit.Track(nil))`, "does not implement prospectkit.Option (missing method applyClient)"},
-	{`client.With(prospectkit.WithPath(""))`, "does not implement prospectkit.Option (missing method applyClient)"},
+	{`client.With(prospectkit.WithRoute(""))`, "does not implement prospectkit.Option (missing method applyClient)"},
 	{`client.Account.Me(ctx, prospectkit.Track(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.ResumeFrom(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 }

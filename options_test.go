@@ -132,14 +132,14 @@ func TestBadCallOptionsSendNothing(t *testing.T) {
 
 func TestAllMistakesOfACallComeAtOnce(t *testing.T) {
 	wire := new(recorder)
-	_, err := newClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""), prospectkit.WithPath("nowhere"))
+	_, err := newClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""), prospectkit.WithRoute("nowhere"))
 	var refused *prospectkit.RefusedError
 	require.ErrorAs(t, err, &refused)
 	var params []string
 	for _, v := range refused.Violations {
 		params = append(params, v.Param)
 	}
-	require.Equal(t, []string{"option 1", "WithQuery", "WithPath", "name", "entityType"}, params)
+	require.Equal(t, []string{"option 1", "WithQuery", "WithRoute", "name", "entityType"}, params)
 	require.Zero(t, wire.requests)
 }
 
@@ -175,7 +175,7 @@ func TestWithHeader(t *testing.T) {
 func TestWithQuery(t *testing.T) {
 	wire := new(recorder)
 	client := newClient(t, wire)
-	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: prospectkit.IncludeColumns},
+	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: "columns"},
 		prospectkit.WithQuery("a b", "c&d=é#"), prospectkit.WithQuery("include", "columns,stats"), prospectkit.WithQuery("empty", ""))
 	require.NoError(t, err)
 	require.Equal(t, "a+b=c%26d%3D%C3%A9%23&empty=&include=columns%2Cstats", wire.query)
@@ -256,7 +256,7 @@ func TestWithField(t *testing.T) {
 	require.Equal(t, sent, wire.requests)
 }
 
-func TestWithPath(t *testing.T) {
+func TestWithRoute(t *testing.T) {
 	wire := new(recorder)
 	client := newClient(t, wire)
 	for template, want := range map[string]string{
@@ -265,7 +265,7 @@ func TestWithPath(t *testing.T) {
 		"/lists/{id}/with%20space":    "/api/v1/lists/" + listID + "/with%20space",
 		"/lists/%7Bx%7D/{anything}/é": "/api/v1/lists/%7Bx%7D/" + listID + "/%C3%A9",
 	} {
-		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithPath(template))
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithRoute("GET "+template))
 		require.NoError(t, err, template)
 		require.Equal(t, want, wire.path, template)
 	}
@@ -274,10 +274,14 @@ func TestWithPath(t *testing.T) {
 		"", "lists/{id}", "//evil.example/{id}", "/lists//{id}", "/../{id}", "/lists/./{id}", "/lists/{id}/..", "/lists/{id}?a=b", "/lists/{id}#x",
 		"/lists\\{id}", "/lists/{id}\r\n", "/lists/ {id}", "https://evil.example/{id}", "/lists", "/{a}/{b}", "/lists/{id", "/lists/{id}/%zz",
 	} {
-		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithPath(template))
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithRoute("GET "+template))
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "%q went to %s", template, wire.path)
 	}
-	_, err := client.Lists.Get(t.Context(), "../../me", prospectkit.GetListParams{}, prospectkit.WithPath("/lists/{id}"))
+	for _, route := range []string{"/lists/{id}", " /lists/{id}", "get /lists/{id}", "GET", "GET  /lists/{id}", "G@T /lists/{id}", "DELETE /lists/{id}"} {
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithRoute(route))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, route)
+	}
+	_, err := client.Lists.Get(t.Context(), "../../me", prospectkit.GetListParams{}, prospectkit.WithRoute("GET /lists/{id}"))
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	require.Equal(t, sent, wire.requests)
 }

@@ -309,11 +309,11 @@ func TestPagerLeavesParamsAlone(t *testing.T) {
 	t.Parallel()
 	params := func() prospectkit.RowsParams {
 		return prospectkit.RowsParams{
-			Sort: prospectkit.Descending(prospectkit.ByCity),
+			Sort: prospectkit.Descending("address.city"),
 			Filter: prospectkit.ContactFilter{
 				Title:         prospectkit.AnyOf("CTO").Except("Intern"),
-				Employees:     prospectkit.AnyHeadcount("1-10"),
-				CustomColumns: prospectkit.ColumnFilters{listID: prospectkit.ColumnText("x")},
+				Employees:     prospectkit.AnyOf("1-10"),
+				CustomColumns: map[string]prospectkit.ColumnFilter{listID: prospectkit.ColumnText("x")},
 			},
 		}
 	}

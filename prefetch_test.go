@@ -345,7 +345,7 @@ func TestPrefetchIsRefused(t *testing.T) {
 	require.Equal(t, token, refusals(t, err))
 	_, err = names(client.Search.RunSaved(t.Context(), savedID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))
 	require.Equal(t, token, refusals(t, err))
-	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath, prospectkit.Prefetch(2)), 1)
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute, prospectkit.Prefetch(2)), 1)
 	require.Equal(t, token, refusals(t, err))
 	for _, n := range []int{-1, 0, 65} {
 		_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.Prefetch(n)), 1)

@@ -283,7 +283,7 @@ func TestNoTextShowsIDsQueryOrURL(t *testing.T) {
 		}
 	}
 	require.Subset(t, slices.Collect(maps.Keys(seen)), []string{
-		"Error", "OutcomeUnknownError", "WaitError", "RefusedError", "UnsettledError",
+		"Error", "OutcomeUnknownError", "WaitError", "RefusedError", "WaitTimeoutError",
 	}, "the ways are many enough")
 }
 

@@ -156,7 +156,7 @@ func TestRestartIsRefused(t *testing.T) {
 	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.RestartSkippingSeen(0)))
 	require.Equal(t, []string{"RestartSkippingSeen is 0, must be positive"}, refusals(t, err))
 	other := []string{"RestartSkippingSeen is for iterators that spend credits: this one begins anew for nothing"}
-	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath, prospectkit.RestartSkippingSeen(1)), 1)
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute, prospectkit.RestartSkippingSeen(1)), 1)
 	require.Equal(t, other, refusals(t, err))
 	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.RestartSkippingSeen(1)), 1)
 	require.Equal(t, other, refusals(t, err))

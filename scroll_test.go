@@ -155,7 +155,7 @@ func TestPaidPagesNeedADecision(t *testing.T) {
 		"option 1 is nil", "ResumeFrom is not possible here: the service forbids keeping the token of a scroll, so begin a new range",
 	}, refusals(t, err))
 	unpaid := []string{"MaxPaidPages is for iterators that spend credits: this one does not"}
-	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelinePath, prospectkit.MaxPaidPages(1)), 1)
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute, prospectkit.MaxPaidPages(1)), 1)
 	require.Equal(t, unpaid, refusals(t, err))
 	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.UnlimitedPages()), 1)
 	require.Equal(t, unpaid, refusals(t, err))

@@ -19,10 +19,10 @@ type SearchService struct{ client *Client }
 // FilterStatus says what a value of a search filter does.
 type FilterStatus string
 
-// FilterInclude keeps what matches. The document shows no other status.
+// FilterInclude keeps what matches. No other status is documented.
 const FilterInclude FilterStatus = "include"
 
-// Known reports whether the document shows the status.
+// Known reports whether the status is documented.
 func (s FilterStatus) Known() bool { return s == FilterInclude }
 
 // FilterEntry is one value of a search filter.
@@ -85,7 +85,7 @@ func (b searchBody) check(bad *checks) {
 	}
 }
 
-// Profile is a prospect that a search has found. The document shows five of its fields; the others are in Raw.
+// Profile is a prospect that a search has found. Five of its fields are documented; the others are in Raw.
 type Profile struct {
 	FirstName   string `json:"firstName"`
 	LastName    string `json:"lastName"`
@@ -116,8 +116,7 @@ func (p *ProfilePage) More() bool { return p.page.more() }
 // spends credits as that one did. It works once: the service's tokens move forward only. It can be called again after an error
 // that says that nothing was applied.
 //
-// After a lost answer, nothing sends the page's request again: the error is an [OutcomeUnknownError], and it may have been paid
-// for.
+// After a lost response the page is not requested again: the error is an [OutcomeUnknownError], and the page may have been paid for.
 func (p *ProfilePage) Next(ctx context.Context, opts ...CallOption) (*ProfilePage, error) {
 	return newProfilePage(p.page.follow(ctx, opts))
 }
@@ -130,7 +129,7 @@ func newProfilePage(page *scrollPage[Profile], err error) (*ProfilePage, error) 
 }
 
 // Prospects iterates over the prospects that match. Each page of up to 100 is read when the loop needs it, and spends credits, so
-// [MaxPaidPages] or [UnlimitedPages] has to be given. Each range is a new search and is paid for anew.
+// [MaxPaidPages] or [UnlimitedPages] has to be given. Each range is a new search and is paid for again.
 //
 // The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
 // delivered is never asked for again. An error after the first page is a [ScrollError]: it says how much was delivered.
@@ -145,7 +144,7 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...I
 // ProspectsPage reads the first page of prospects that match; its Next reads on. Each page spends credits.
 //
 // It is sent again after an error of the service itself, because a failed request is never billed, unless [RetryPolicy] says
-// NoMeteredRetry; but not after a lost answer: then the error is an [OutcomeUnknownError]. A page without a body is never an empty one.
+// NoMeteredRetry; but not after a lost response: then the error is an [OutcomeUnknownError]. A page without a body is never an empty one.
 //
 // Errors: those of [SearchService.Prospects].
 //
@@ -155,7 +154,8 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 }
 
 // SaveToList runs a search on the service's side and saves the matches into a list. Body and response are undocumented: you supply the
-// fields. The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as spending credits. It is sent once; after an unknown outcome look at the list.
+// fields. The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as
+// spending credits. It is never retried; after an unknown outcome look at the list.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
 // [CodeInsufficientCredits].
@@ -165,7 +165,7 @@ func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallO
 	return do[Object](ctx, s.client, op.SearchSave, args{body: in, check: in.checkChoice}, opts)
 }
 
-// Saved lists the saved searches. The shape is not shown by the document.
+// Saved lists the saved searches. The response is undocumented.
 //
 // GET /business/saved-searches, scope search.
 func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object, error) {
@@ -173,7 +173,7 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 }
 
 // RunSaved iterates over the prospects that a saved search finds, page by page as [SearchService.Prospects] does. That a run
-// takes size as a search does is assumed. Whether it spends credits is not shown by the document, so it counts as spending, and
+// takes size as a search does is assumed. Whether it spends credits is undocumented, so it counts as spending, and
 // [MaxPaidPages] or [UnlimitedPages] has to be given.
 //
 // Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
@@ -195,8 +195,8 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 
 // Companies searches for companies. Body and response are undocumented: you supply the fields. The sandbox takes filters, with
 // headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken (assumed: rule search.companies). The path is the one
-// printed there, outside of /business as no other; [WithPath] changes it. Whether it spends credits is not shown, so it counts
-// as spending, and is not sent again after a lost answer.
+// printed there, outside of /business as no other; [WithRoute] changes it. Whether it spends credits is undocumented, so it
+// counts as spending, and is not retried after a lost response.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid],
 // [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeInsufficientCredits].
@@ -206,8 +206,8 @@ func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOp
 	return do[Object](ctx, s.client, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
 }
 
-// FilterOptions returns the values that search filters accept. Any valid key may call it. The shape is not shown by the
-// service's document.
+// FilterOptions returns the values that search filters accept. Any valid key may call it. The response is
+// undocumented.
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {

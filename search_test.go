@@ -52,7 +52,7 @@ func TestSearchExchanges(t *testing.T) {
 		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + savedID + `"}]}`, ""},
 		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
 		{"search.companies/elsewhere", func(ctx context.Context, c client) (any, error) {
-			return c.Search.Companies(ctx, berlin, prospectkit.WithPath("/business/companies/search"))
+			return c.Search.Companies(ctx, berlin, prospectkit.WithRoute("POST /business/companies/search"))
 		}, `{"companies": []}`, ""},
 		{"search.companies/city", func(ctx context.Context, c client) (any, error) {
 			return c.Search.Companies(ctx, fields{"filters": fields{"headquartersCity": []string{"Xyzzy"}}})

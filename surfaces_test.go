@@ -64,8 +64,8 @@ type methodCall struct {
 func discard[T any](_ T, err error) error { return err }
 
 var (
-	timelinePath = prospectkit.WithPath("/business/contacts/{contactId}/activities")
-	previewPath  = prospectkit.WithPath("/business/campaigns/{campaignId}/steps/{stepId}/preview")
+	timelineRoute = prospectkit.WithRoute("GET /business/contacts/{contactId}/activities")
+	previewRoute  = prospectkit.WithRoute("POST /business/campaigns/{campaignId}/steps/{stepId}/preview")
 )
 
 // The calls that may change or cost something.
@@ -83,7 +83,7 @@ var writes = []methodCall{
 		return discard(c.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"body": "Hello"}, opts...))
 	}},
 	{"campaigns.preview-step", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewPath)...))
+		return discard(c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewRoute)...))
 	}},
 	{"facts.edit", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		return discard(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "Fast"}, opts...))
@@ -217,17 +217,17 @@ func TestIdsOfTheSurfacesAreChecked(t *testing.T) {
 			"campaignId 2":    discard(c.Steps(ctx, id)),
 			"campaignId 3":    discard(c.ScheduledSends(ctx, id)),
 			"campaignId 4":    discard(c.Approve(ctx, id)),
-			"campaignId 5":    discard(c.PreviewStep(ctx, id, stepID, nil, previewPath)),
+			"campaignId 5":    discard(c.PreviewStep(ctx, id, stepID, nil, previewRoute)),
 			"campaignId 6":    discard(c.WaitInitialized(ctx, id, prospectkit.Initialized)),
-			"stepId":          discard(c.PreviewStep(ctx, campaignID, id, nil, previewPath)),
+			"stepId":          discard(c.PreviewStep(ctx, campaignID, id, nil, previewRoute)),
 			"sendId":          discard(c.EditSend(ctx, id, nil)),
 			"factId":          discard(f.Edit(ctx, id, prospectkit.FactEdit{Claim: "x"})),
 			"hubId 1":         discard(f.Hub(ctx, id)),
-			"hubId 2":         discard(f.HubPages(ctx, id)),
+			"hubId 2":         discard(f.KnowledgePages(ctx, id)),
 			"savedSearchId 1": discard(s.RunSavedPage(ctx, id, prospectkit.RunParams{})),
 			"savedSearchId 2": discard(prospectkit.Collect(s.RunSaved(ctx, id, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 1)),
-			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id, prospectkit.ActivityParams{}, timelinePath)),
-			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id, prospectkit.ActivityParams{}, timelinePath), 1)),
+			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id, prospectkit.ActivityParams{}, timelineRoute)),
+			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id, prospectkit.ActivityParams{}, timelineRoute), 1)),
 			"importId 1":      discard(client.Imports.FromUpload(ctx, id)),
 			"importId 2":      discard(client.Imports.FromUploadJSON(ctx, id)),
 		} {

@@ -10,12 +10,12 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// UnsettledError says that a wait ended before the state that was awaited: the context ended, or the polls kept failing. The
+// WaitTimeoutError says that a wait ended before the state that was awaited: the context ended, or the polls kept failing. The
 // value seen last is returned beside it. Waiting changes nothing, so wait again whenever you like; what the service is
 // working on goes on either way.
 //
 // errors.Is finds the end of the context in it, and errors.As the *[Error] of a poll that failed last.
-type UnsettledError struct {
+type WaitTimeoutError struct {
 	Op     string        // the read that polled
 	State  string        // what was seen last; empty when nothing was, or when the service did not tell
 	Polls  int           // how often it was read, failures included
@@ -25,7 +25,7 @@ type UnsettledError struct {
 }
 
 // Error says what was seen last, and why the wait ended.
-func (e *UnsettledError) Error() string {
+func (e *WaitTimeoutError) Error() string {
 	text := "not settled"
 	if e.Polls > 0 {
 		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"))
@@ -39,18 +39,18 @@ func (e *UnsettledError) Error() string {
 }
 
 // Unwrap returns why the wait ended.
-func (e *UnsettledError) Unwrap() error { return e.cause }
+func (e *WaitTimeoutError) Unwrap() error { return e.cause }
 
 // Outcome returns [NotApplied]: waiting changes nothing.
-func (e *UnsettledError) Outcome() Outcome { return NotApplied }
+func (e *WaitTimeoutError) Outcome() Outcome { return NotApplied }
 
 // Advice returns [ActionMayPass].
-func (e *UnsettledError) Advice() Advice {
+func (e *WaitTimeoutError) Advice() Advice {
 	return Advice{Action: ActionMayPass, Hint: "wait again: nothing was changed or stopped by the end of the wait"}
 }
 
 // LogValue groups the fields that are safe to log.
-func (e *UnsettledError) LogValue() slog.Value {
+func (e *WaitTimeoutError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("op", e.Op), slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited))
 }
 
@@ -59,7 +59,7 @@ type sighting struct {
 	settled bool   // the wait is over
 	err     error  // the wait is over, because the state awaited will not come
 	state   string // for the error, if it does not come in time
-	strange bool   // the document does not list the state: tell the observers and go on
+	strange bool   // the state is undocumented: tell the observers and go on
 }
 
 // The pace of a waiter: it starts quickly, slows down, and never falls below what the rate limits leave.
@@ -75,7 +75,7 @@ const (
 func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) sighting) (*T, error) {
 	var (
 		last   *T
-		end    = &UnsettledError{Op: o.Name}
+		end    = &WaitTimeoutError{Op: o.Name}
 		began  = time.Now()
 		failed = 0 // polls in a row
 	)
@@ -152,22 +152,4 @@ func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
 	for _, f := range c.conf.observers {
 		notify(ctx, f, e)
 	}
-}
-
-// WaitFor reads a list until your test holds for it, such as that its completionStatus, which is only in [List.Raw], has
-// settled: neither the place nor the values of that field are shown by the service's document. Bound the wait with the context. It
-// slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
-//
-// A poll that fails is repeated later, unless it says that no repetition helps. When the context ends, or five polls in a row
-// have failed, the error is an [UnsettledError], and the list as it was seen last is returned beside it.
-//
-// Errors: those of [ListsService.Get].
-//
-// GET /business/lists/{listId}, scope lists.
-func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
-	if test == nil {
-		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
-	}
-	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
 }

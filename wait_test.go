@@ -119,9 +119,11 @@ func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
 
 func TestWaitForADraftEndsAtOnce(t *testing.T) {
 	waited(t, []roundTrip{sees("processing"), sees("initializing")}, 2*time.Second, 3*time.Second, func(t *testing.T, agent *prospectkit.Agent, err error) {
-		var never *prospectkit.NotStartedError
+		var never *prospectkit.Error
 		require.ErrorAs(t, err, &never)
-		require.Same(t, agent, never.Agent)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.ErrConflict)
+		require.Equal(t, prospectkit.NotApplied, never.Outcome())
 		require.Equal(t, prospectkit.AgentStatusInitializing, agent.Status)
 		require.ErrorContains(t, err, "never started")
 		require.Equal(t, slog.KindGroup, never.LogValue().Kind())
@@ -141,7 +143,7 @@ func TestWaitSurvivesFailures(t *testing.T) {
 
 	waited(t, append([]roundTrip{sees("processing")}, times(5, failing)...), 0, 10*time.Minute, func(t *testing.T, agent *prospectkit.Agent, err error) {
 		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status, "the value seen last")
-		var unsettled *prospectkit.UnsettledError
+		var unsettled *prospectkit.WaitTimeoutError
 		require.ErrorAs(t, err, &unsettled)
 		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
@@ -194,7 +196,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		require.Equal(t, 4*time.Second, time.Since(began))
 		require.Equal(t, prospectkit.AgentStatus("hibernating"), agent.Status)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var unsettled *prospectkit.UnsettledError
+		var unsettled *prospectkit.WaitTimeoutError
 		require.ErrorAs(t, err, &unsettled)
 		require.Equal(t, "hibernating", unsettled.State)
 		require.Equal(t, "agents.get", unsettled.Op)

@@ -115,7 +115,7 @@ func draft(ctx context.Context, client *prospectkit.Client, out io.Writer, spec 
 		return err
 	}
 	_, err = client.Agents.WaitSettled(ctx, agent.ID)
-	if _, asleep := errors.AsType[*prospectkit.NotStartedError](err); !asleep {
+	if !errors.Is(err, prospectkit.ErrNotStarted) {
 		return errors.Join(errors.New("a draft was expected to wait"), err)
 	}
 	fmt.Fprintf(out, "Saved %q, which is free: %v\n", agent.Name, err)

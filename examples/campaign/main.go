@@ -96,7 +96,7 @@ func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (ca
 	if err != nil {
 		return "", err
 	}
-	if status := settled.Text("initializationStatus"); status != string(prospectkit.InitializationCompleted) {
+	if status := settled.Text("initializationStatus"); status != "completed" {
 		return "", fmt.Errorf("the campaign could not be initialized: %s", status)
 	}
 	fmt.Fprintf(out, "Campaign %q is initialized. Its steps:\n", settled.Text("name"))

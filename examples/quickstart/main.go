@@ -142,9 +142,9 @@ func write(ctx context.Context, client *prospectkit.Client, listID string, to io
 	params := prospectkit.RowsParams{
 		Limit: 50, // small pages, to have something to watch
 		Filter: prospectkit.ContactFilter{
-			Employees: prospectkit.AnyHeadcount(prospectkit.HeadcountFrom(51)),
+			Employees: prospectkit.AnyOf("51+"),
 		},
-		Sort: prospectkit.Ascending(prospectkit.ByLastName),
+		Sort: prospectkit.Ascending("lastName"),
 	}
 	record := make([]string, len(columns))
 	for row, err := range client.Lists.Rows(ctx, listID, params) {

@@ -141,7 +141,7 @@ func (y *syncer) syncRows(ctx context.Context, l *list) error {
 func (y *syncer) startWalk(ctx context.Context, l *list) error {
 	l.checkpoint, l.nextMark = "", time.Time{}
 	if l.kind == prospectkit.ContactList && l.mode == allRows {
-		latest, err := y.lists.RowsPage(ctx, l.id, prospectkit.RowsParams{Limit: 1, Sort: prospectkit.Descending(prospectkit.ByUpdatedAt)})
+		latest, err := y.lists.RowsPage(ctx, l.id, prospectkit.RowsParams{Limit: 1, Sort: prospectkit.Descending("updatedAt")})
 		if err != nil {
 			return err
 		}
@@ -209,11 +209,11 @@ func (y *syncer) walk(ctx context.Context, l *list) (ok bool, err error) {
 func (y *syncer) params(l *list) prospectkit.RowsParams {
 	switch {
 	case l.mode == changedRows:
-		return prospectkit.RowsParams{Limit: min(changedLimit, y.pageSize), Sort: prospectkit.Descending(prospectkit.ByUpdatedAt)}
+		return prospectkit.RowsParams{Limit: min(changedLimit, y.pageSize), Sort: prospectkit.Descending("updatedAt")}
 	case l.kind == prospectkit.CompanyList:
-		return prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending(prospectkit.ByCompanyDomain)}
+		return prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending("domain")}
 	}
-	return prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending(prospectkit.ByCreatedAt)}
+	return prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending("createdAt")}
 }
 
 // sinceMark cuts rows, last changed first, at the first one that is older than the mark. The service ignores a sort key that it

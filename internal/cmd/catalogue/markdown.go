@@ -49,7 +49,9 @@ Whatever carries something that can be wrong may answer ` + "`VALIDATION_FAILED`
 const verifyIntro = `
 ## After an unknown outcome
 
-What shows whether a call happened whose answer was lost. It is what ` + "`Resolve`" + ` reads, or the reason why it cannot tell.
+What shows whether a call happened whose response was lost. ` + "`Resolve`" + ` reads it for
+the creation and the move of a list, the creation, activation and pause of an agent, and the approval of a campaign. For the others it is
+what you can look at, or the reason why nothing tells.
 
 | Operation | What shows it |
 | --- | --- |

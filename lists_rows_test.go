@@ -30,7 +30,7 @@ func TestRowsPage(t *testing.T) {
 	require.Equal(t, time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), row.Time("createdAt"))
 
 	page, err = exchange(t, "lists.rows/every-parameter").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{
-		Limit: 5, PageNum: 2, Sort: prospectkit.Descending(prospectkit.ByCity),
+		Limit: 5, PageNum: 2, Sort: prospectkit.Descending("address.city"),
 		Filter: prospectkit.ContactFilter{Country: prospectkit.AnyOf("Germany")},
 	})
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ func monitor() prospectkit.WebMonitor {
 }
 
 func watcher() prospectkit.PeopleWatcher {
-	return prospectkit.PeopleWatcher{ListName: "Movers", EventType: prospectkit.ProfileUpdates, ListID: listID}
+	return prospectkit.PeopleWatcher{ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListID: listID}
 }
 
 func discovery() prospectkit.PersonDiscovery {
@@ -77,7 +77,7 @@ var specBounds = []struct {
 	{"prompt of 2000", altered(monitor(), func(s *monitorOf) { s.Prompt = strings.Repeat("é", 2000) }), nil},
 	{"prompt of 2001", altered(monitor(), func(s *monitorOf) { s.Prompt = strings.Repeat("é", 2001) }), []string{"prompt has 2001 characters, must have 1 to 2000"}},
 	{"odd period", altered(monitor(), func(s *monitorOf) { s.SearchPeriod = "30d" }), []string{`searchPeriod is "30d", must be one of ["1h" "6h" "1d" "7d"]`}},
-	{"period", altered(monitor(), func(s *monitorOf) { s.SearchPeriod = prospectkit.PeriodSixHours }), nil},
+	{"period", altered(monitor(), func(s *monitorOf) { s.SearchPeriod = prospectkit.SearchPeriodSixHours }), nil},
 	{"pages -1", altered(monitor(), func(s *monitorOf) { s.NumResults = -1 }), []string{"numResults is -1, must be 1 to 100"}},
 	{"pages 1", altered(monitor(), func(s *monitorOf) { s.NumResults = 1 }), nil},
 	{"pages 101", altered(monitor(), func(s *monitorOf) { s.NumResults = 101 }), []string{"numResults is 101, must be 1 to 100"}},
@@ -142,33 +142,9 @@ func TestSpecByPointer(t *testing.T) {
 	}
 }
 
-func TestEmployerSizes(t *testing.T) {
-	documented := []prospectkit.EmployerSize{"1-10", "11-50", "51-200", "201-500", "501-1,000", "1,001-5,000", "5,001-10,000", "10,001+"}
-	for i, n := range []int{1, 11, 51, 201, 501, 1001, 5001, 10_001} {
-		require.Equal(t, documented[i], prospectkit.EmployerSizeOf(n))
-		require.True(t, documented[i].Known())
-		if i > 0 {
-			require.Equal(t, documented[i-1], prospectkit.EmployerSizeOf(n-1))
-		}
-	}
-	require.Empty(t, prospectkit.EmployerSizeOf(0))
-	for _, wrong := range []prospectkit.EmployerSize{"", "501-1000", "501 - 1,000", "10,000+"} {
-		require.False(t, wrong.Known(), wrong)
-	}
-}
-
-func TestResultsPerRun(t *testing.T) {
-	for _, n := range []int{50, 100, 10_000} {
-		require.NoError(t, prospectkit.CheckResultsPerRun(n))
-	}
-	for _, n := range []int{-50, 0, 1, 49, 51, 75} {
-		require.Len(t, refusals(t, prospectkit.CheckResultsPerRun(n)), 1)
-	}
-}
-
 func TestKnownWordsOfSpecs(t *testing.T) {
-	require.True(t, prospectkit.ProfileUpdates.Known())
-	require.True(t, prospectkit.PostUpdates.Known())
+	require.True(t, prospectkit.WatchProfileUpdates.Known())
+	require.True(t, prospectkit.WatchPostUpdates.Known())
 	require.False(t, prospectkit.WatchEvent("x").Known())
 	require.True(t, prospectkit.MonitorPeople.Known())
 	require.True(t, prospectkit.MonitorCompanies.Known())
@@ -177,5 +153,4 @@ func TestKnownWordsOfSpecs(t *testing.T) {
 		require.True(t, period.Known(), period)
 	}
 	require.False(t, prospectkit.SearchPeriod("").Known())
-	require.Equal(t, 50, prospectkit.MonitorResultCredits)
 }

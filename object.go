@@ -13,7 +13,7 @@ import (
 	"example.com/prospectkit/internal/novelty"
 )
 
-// Fields is a request body, or a part of one, whose field names the service's document does not show: you supply them.
+// Fields is a request body, or a part of one, whose field names are undocumented: you supply them.
 //
 // What encoding/json encodes may be in it. A [time.Time], at any depth, leaves as the service writes its own: in UTC, with three digits of
 // milliseconds, unless a type with a MarshalJSON of its own writes it. Text that is not valid UTF-8 is refused.
@@ -28,11 +28,11 @@ func (f Fields) checkChoice(bad *checks) {
 	}
 }
 
-// Object is a JSON value of the service that its document does not show, or shows in part. It keeps the text as it came.
+// Object is a JSON value of the service that is undocumented, wholly or in part. It keeps the text as it came.
 //
 // A path finds a value inside: keys and, in arrays, positions from 0, joined by dots, as in "campaigns.0.id". The empty path is the
 // value itself. What is missing, null or of another type reads as zero by Text, Int, Float, Bool and Time. Where zero would be taken for
-// an answer, use TextOK and its like, or Find and DecodeStrict, whose errors name the keys that are there.
+// a value, use TextOK and its like, or Find and DecodeStrict, whose errors name the keys that are there.
 type Object struct {
 	raw   jsonscan.Text
 	index jsonscan.Index // nil: it is looked through

@@ -65,7 +65,7 @@ func TestEnsureKeepsNoDoubtBesideAnotherKind(t *testing.T) {
 			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 		})
 		_, err := client.Lists.Ensure(t.Context(), firms)
-		var held *prospectkit.NameHeldError
+		var held *prospectkit.NameConflictError
 		require.ErrorAs(t, err, &held)
 		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 	})
@@ -391,8 +391,7 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 		require.Contains(t, r.Note, "the list of that name")
 	})
 
-	require.Contains(t, new(prospectkit.NameHeldError).Error(), "the name is taken")
-	require.Equal(t, prospectkit.Unknown, new(prospectkit.StartError).Outcome())
+	require.Contains(t, new(prospectkit.NameConflictError).Error(), "the name is taken")
 }
 
 // An activation in doubt stays in doubt, whatever is refused after it: the first one may have spent.
@@ -402,11 +401,11 @@ func TestCreateAndStartKeepsItsDoubt(t *testing.T) {
 			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
 			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropBefore())
 			sb.Fail("agents.activate", sandbox.Nth(2), sandbox.Status(status, code))
-			_, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
-			var start *prospectkit.StartError
-			require.ErrorAs(t, err, &start, "%v", err)
+			draft, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
+			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+			require.True(t, draft.Draft())
 			require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(err))
-			require.Equal(t, prospectkit.ActionVerifyFirst, start.Advice().Action)
+			require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action)
 			require.ErrorIs(t, err, prospectkit.Code(code), "why it ended is told, too")
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -24,8 +25,8 @@ type Ensured struct {
 	Certain bool
 }
 
-// Ensure creates a list, or finds exactly that list: same name after trimming, same kind. It tells created from found, and lost
-// answers do not confuse it: it looks before it creates again, so the name serves as idempotency key.
+// Ensure creates a list, or finds exactly that list: same name after trimming, same kind. It tells created from found, also after a lost
+// response: it looks before it creates again, so the name serves as idempotency key.
 //
 // After a request whose outcome is unknown it looks for the list for 10 s, or for half of the time that your context leaves, and then
 // creates it again, at most twice; the unique name guards that. What it finds then is never Created. A request without a response
@@ -33,28 +34,28 @@ type Ensured struct {
 // If an outcome stays unknown, the error is an [OutcomeUnknownError], whatever else has happened since; its text says how often the
 // list was looked for.
 //
-// If the name is held by something else, the error is a [NameHeldError], which errors.Is takes for [CodeListNameTaken].
+// If the name is held by something else, the error is a [NameConflictError], which errors.Is takes for [CodeListNameTaken].
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
 // POST /business/lists and GET /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	e := ensuring{lists: s, in: in, began: time.Now(), reads: readOptions(opts)}
+	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
 	for round := 1; ; round++ {
 		list, err := s.Create(ctx, in, opts...)
 		switch {
 		case err == nil:
 			return &Ensured{List: list, Created: true, Certain: true}, nil
 		case errors.Is(err, ErrOutcomeUnknown):
-			found, err := e.afterDoubt(ctx, err)
+			found, err := e.afterUnknown(ctx, err)
 			if found != nil || err != nil || round == ensureRounds {
 				return e.end(found, err)
 			}
 		case errors.Is(err, CodeListNameTaken):
 			return e.end(e.taken(ctx, err))
 		case OutcomeOf(err) == Applied:
-			return e.lost(ctx, err)
+			return e.created(ctx, err)
 		default:
 			return e.end(nil, err)
 		}
@@ -63,54 +64,43 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 
 // ensuring is one call of Ensure.
 type ensuring struct {
-	lists *ListsService
-	in    NewList
-	began time.Time
-	reads []CallOption
-	doubt *OutcomeUnknownError // of the first creation whose outcome is unknown
-	looks string               // what was seen since
+	lists   *ListsService
+	in      NewList
+	began   time.Time
+	reads   []CallOption
+	unknown *OutcomeUnknownError // the first creation whose outcome is unknown
+	looks   string               // what was seen since
 }
 
-// end keeps a doubt above the error that came after it: a refusal proves nothing about the creation before. But a list of another kind
-// does, because it holds the name.
+// end keeps an unknown outcome above the error that came after it: a refusal proves nothing about the creation before. But a list of
+// another kind does, because it holds the name.
 func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
-	held, holds := errors.AsType[*NameHeldError](err)
+	held, holds := errors.AsType[*NameConflictError](err)
 	switch {
 	case found != nil:
 		return found, nil
-	case e.doubt == nil || holds && held.Holder != nil:
+	case e.unknown == nil || holds && held.Holder != nil:
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w (%s; and since: %w)", e.doubt, e.looks, err)
+		return nil, fmt.Errorf("%w (%s; and since: %w)", e.unknown, e.looks, err)
 	}
-	return nil, fmt.Errorf("%w (%s)", e.doubt, e.looks)
-}
-
-// readOptions keeps the options that hold for any call; a field or a path is meant for the write alone.
-func readOptions(opts []CallOption) []CallOption {
-	var reads []CallOption
-	for _, o := range opts {
-		if shared, ok := o.(sharedOption); ok {
-			reads = append(reads, shared)
-		}
-	}
-	return reads
+	return nil, fmt.Errorf("%w (%s)", e.unknown, e.looks)
 }
 
 // ensureRounds bounds how often a list is created that does not show afterwards.
 const ensureRounds = 3
 
-// afterDoubt looks what became of a creation. If it does not show for as long as there is time to look, it may be made again.
-func (e *ensuring) afterDoubt(ctx context.Context, err error) (*Ensured, error) {
-	var doubt *OutcomeUnknownError
-	if errors.As(err, &doubt); e.doubt == nil {
-		e.doubt = doubt
+// afterUnknown looks for what a creation has made. If nothing shows for as long as there is time to look, it may be sent again.
+func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error) {
+	var unknown *OutcomeUnknownError
+	if errors.As(err, &unknown); e.unknown == nil {
+		e.unknown = unknown
 	}
 	patience := op.ListsCreate.Settle
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
-	r, err := e.doubt.lookFor(ctx, patience, e.reads)
+	r, err := e.unknown.lookFor(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
 		return nil, err
@@ -121,7 +111,7 @@ func (e *ensuring) afterDoubt(ctx context.Context, err error) (*Ensured, error) 
 	case !found:
 		return nil, ctx.Err()
 	case list.Kind != e.in.kind():
-		return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
+		return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
 	}
 	return &Ensured{List: list, Certain: r.Verdict != VerdictHappened}, nil
 }
@@ -138,22 +128,22 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 		case list != nil && list.Kind == e.in.kind():
 			return &Ensured{List: list, Certain: e.older(list, info)}, nil
 		case list != nil:
-			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
+			return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
 		}
 		if pause = min(pause, time.Until(until)); pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
-			return nil, &NameHeldError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
+			return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
 		}
 	}
 }
 
-// older reports whether a list that holds the name was surely there before this call. Without a doubt of our own, only a gateway that
+// older reports whether a list that holds the name was there before this call for certain. If no request of our own is unknown, only a gateway that
 // repeats requests can have made it for us, so a moment is margin enough.
 func (e *ensuring) older(list *List, info Info) bool {
 	switch {
 	case list.CreatedAt.IsZero():
-		return e.doubt == nil
-	case e.doubt != nil:
-		return list.CreatedAt.Before(earliest(e.doubt.SentAt, info))
+		return e.unknown == nil
+	case e.unknown != nil:
+		return list.CreatedAt.Before(earliest(e.unknown.SentAt, info))
 	}
 	now, off := serverClock(info)
 	if off == clocksDiffer {
@@ -162,29 +152,29 @@ func (e *ensuring) older(list *List, info Info) bool {
 	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
 }
 
-// lost finds a list that was surely created, but whose answer could not be read.
-func (e *ensuring) lost(ctx context.Context, lost error) (*Ensured, error) {
-	found, err := e.taken(ctx, lost)
+// created finds a list that was created, but whose response could not be read.
+func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) {
+	found, err := e.taken(ctx, unread)
 	if err != nil {
-		return nil, fmt.Errorf("%w (and it could not be read: %w)", lost, err)
+		return nil, fmt.Errorf("%w (and it could not be read: %w)", unread, err)
 	}
 	found.Created, found.Certain = true, true
 	return found, nil
 }
 
-// NameHeldError says that a list cannot be had under a name, because something else holds it: a list of the other kind, or
-// something that does not show among the lists, such as an agent.
-type NameHeldError struct {
+// NameConflictError says that something else holds the name of a list: a list of the other kind, or something that is not among the lists,
+// such as an agent.
+type NameConflictError struct {
 	Name   string
 	Kind   ListKind // the kind that was wanted
 	Holder *List    // nil if no list of that very name shows
-	Near   []string // names that differ in case only; whether case counts is not shown by the service's document
+	Near   []string // names that differ in case only; whether case counts is undocumented
 
 	cause error
 }
 
 // Error says who holds the name.
-func (e *NameHeldError) Error() string {
+func (e *NameConflictError) Error() string {
 	switch {
 	case e.Holder != nil:
 		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted",
@@ -196,21 +186,21 @@ func (e *NameHeldError) Error() string {
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].
-func (e *NameHeldError) Is(target error) bool {
+func (e *NameConflictError) Is(target error) bool {
 	return target == error(CodeListNameTaken) || target == error(ErrConflict)
 }
 
 // Unwrap returns the service's refusal.
-func (e *NameHeldError) Unwrap() error { return e.cause }
+func (e *NameConflictError) Unwrap() error { return e.cause }
 
 // Outcome returns [NotApplied].
-func (e *NameHeldError) Outcome() Outcome { return NotApplied }
+func (e *NameConflictError) Outcome() Outcome { return NotApplied }
 
 // Advice returns the advice of [CodeListNameTaken].
-func (e *NameHeldError) Advice() Advice { return CodeListNameTaken.Advice() }
+func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() }
 
 // LogValue groups the fields that are safe to log: no names.
-func (e *NameHeldError) LogValue() slog.Value {
+func (e *NameConflictError) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
@@ -218,7 +208,7 @@ func (e *NameHeldError) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-func (e *NameHeldError) errorCode() Code { return CodeListNameTaken }
+func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
 
 func (n NewList) kind() ListKind {
 	if n.Kind == "" {
@@ -227,36 +217,40 @@ func (n NewList) kind() ListKind {
 	return n.Kind
 }
 
-// named finds the list of exactly this name, of either kind; names that differ in case only come back as near. Several lists of one
-// name are an error: the service promises unique names, and has a code for the opposite.
+// named finds the list of exactly this name, of either kind; names that differ in case only come back as near.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
 	search := name
 	if runes := []rune(name); len(runes) > maxListSearch {
 		search = strings.TrimSpace(string(runes[:maxListSearch]))
 	}
-	iterOpts := make([]IterOption, len(opts))
-	for i, o := range opts {
-		iterOpts[i] = o
-	}
-	for list, err := range s.All(ctx, ListsParams{Search: search}, iterOpts...) {
+	lists := s.All(ctx, ListsParams{Search: search}, iterOptions(opts)...)
+	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
+	return match, slices.DeleteFunc(others, func(other string) bool { return !strings.EqualFold(strings.TrimSpace(other), name) }), err
+}
+
+// findNamed finds the one item of exactly this name, trimmed, and returns the names of the others. Several of one name are an error: the
+// service promises unique names, and has a code for the opposite.
+func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+	name = strings.TrimSpace(name)
+	for item, err := range items {
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case strings.TrimSpace(list.Name) == name && match != nil:
+		case strings.TrimSpace(nameOf(item)) != name:
+			others = append(others, nameOf(item))
+		case match != nil:
 			return nil, nil, &Error{
-				Op: op.ListsList.Name, Method: op.ListsList.Method, Route: op.ListsList.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
-				Message: "several lists have this name", outcome: NotApplied,
+				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
+				Message: "several " + noun + " have this name", outcome: NotApplied,
 			}
-		case strings.TrimSpace(list.Name) == name:
-			match = list
-		case strings.EqualFold(strings.TrimSpace(list.Name), name):
-			near = append(near, list.Name)
+		default:
+			match = item
 		}
 	}
-	return match, near, nil
+	return match, others, nil
 }
 
-// lookForNew finds a list that a lost creation may have made: the name, the kind, and an age that fits.
+// lookForNew finds a list that an unknown creation may have made, by name, kind and age.
 func (s *ListsService) lookForNew(in NewList) lookup {
 	return func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		var info Info
@@ -275,7 +269,7 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 	}
 }
 
-// How far clocks may differ: that of the edge, which the Date of an answer tells, and that of createdAt; ours and theirs, where no Date
+// How far clocks may differ: that of the edge, which the Date of a response tells, and that of createdAt; ours and theirs, where no Date
 // came; and within the moment in which a gateway repeats a request.
 const (
 	clocksDiffer    = 2 * time.Minute
@@ -299,7 +293,7 @@ func earliest(sent time.Time, info Info) time.Time {
 	return now.Add(-since(sent) - off)
 }
 
-// lookForFolder reads whether a list is where a lost move should have put it.
+// lookForFolder reads whether a list is where the move should have put it.
 func (s *ListsService) lookForFolder(listID, folderID string) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		list, err := s.Get(ctx, listID, GetListParams{}, opts...)

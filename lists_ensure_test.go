@@ -104,7 +104,7 @@ func TestEnsureNameHeld(t *testing.T) {
 					sb.Fail("lists.create", append([]sandbox.FaultOption{sandbox.Nth(1)}, tc.fault...)...)
 				}
 				_, err := client.Lists.Ensure(t.Context(), tc.in)
-				var held *prospectkit.NameHeldError
+				var held *prospectkit.NameConflictError
 				require.ErrorAs(t, err, &held)
 				require.ErrorContains(t, err, tc.text)
 				require.Equal(t, tc.holder, held.Holder != nil)

@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -78,32 +79,32 @@ var filterCases = []struct {
 }{
 	{
 		"headcounts are strings",
-		prospectkit.ContactFilter{Employees: prospectkit.AnyHeadcount(
-			prospectkit.HeadcountBetween(1, 10), prospectkit.HeadcountFrom(10001), prospectkit.HeadcountExactly(7), "0",
+		prospectkit.ContactFilter{Employees: prospectkit.AnyOf(
+			"1-10", "10001+", "7", "0",
 		)},
 		`{"numberOfEmployees":["1-10","10001+","7","0"]}`,
 	},
 	{
 		"headcounts with exclusions",
-		prospectkit.CompanyFilter{Employees: prospectkit.Headcounts{Include: []prospectkit.Headcount{"5"}, Exclude: []prospectkit.Headcount{"1-4"}}},
+		prospectkit.CompanyFilter{Employees: prospectkit.Match{Include: []string{"5"}, Exclude: []string{"1-4"}}},
 		`{"numberOfEmployees":{"include":["5"],"exclude":["1-4"]}}`,
 	},
-	{"revenue", prospectkit.ContactFilter{Revenue: prospectkit.Num(1.5e6)}, `{"revenue":1500000}`},
-	{"no revenue at all", prospectkit.ContactFilter{Revenue: prospectkit.Num(0)}, `{"revenue":0}`},
+	{"revenue", prospectkit.ContactFilter{Revenue: new(1.5e6)}, `{"revenue":1500000}`},
+	{"no revenue at all", prospectkit.ContactFilter{Revenue: new(0.0)}, `{"revenue":0}`},
 	{"keywords", prospectkit.ContactFilter{Keywords: "head*"}, `{"keywords":"head*"}`},
 	{"social url", prospectkit.ContactFilter{SocialURL: "https://social.example/in/ada?x=1&y=2"}, `{"socialUrl":"https://social.example/in/ada?x=1&y=2"}`},
 	{
 		"statuses",
 		prospectkit.ContactFilter{
-			EnrichedEmail: prospectkit.Statuses{"a"}, EnrichedPhone: prospectkit.Statuses{"b", "c"}, EmailValidity: prospectkit.Statuses{"d"},
+			EnrichedEmail: prospectkit.StatusFilter{"a"}, EnrichedPhone: prospectkit.StatusFilter{"b", "c"}, EmailValidity: prospectkit.StatusFilter{"d"},
 		},
 		`{"enrichedEmail":{"include":["a"]},"enrichedPhone":{"include":["b","c"]},"emailValidity":{"include":["d"]}}`,
 	},
-	{"fits the profile", prospectkit.ContactFilter{ICPMatch: prospectkit.ICPYes}, `{"icpMatch":["yes"]}`},
-	{"does not", prospectkit.ContactFilter{ICPMatch: prospectkit.ICPNo}, `{"icpMatch":["no"]}`},
+	{"fits the profile", prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("yes")}, `{"icpMatch":["yes"]}`},
+	{"does not", prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("no")}, `{"icpMatch":["no"]}`},
 	{
 		"custom columns",
-		prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{
+		prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{
 			columnID: prospectkit.ColumnText("x", "y"), folderID: prospectkit.ColumnBool(false), listID: prospectkit.ColumnNumber(0, 0),
 		}},
 		`{"customColumns":{"` + columnID + `":{"dataType":"string","include":["x","y"]},"` + folderID +
@@ -111,7 +112,7 @@ var filterCases = []struct {
 	},
 	{
 		"a column from a number on",
-		prospectkit.ContactFilter{CustomColumns: prospectkit.ColumnFilters{columnID: {DataType: "number", RangeMin: prospectkit.Num(-1)}}},
+		prospectkit.ContactFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: {DataType: "number", RangeMin: new(-1.0)}}},
 		`{"customColumns":{"` + columnID + `":{"dataType":"number","rangeMin":-1}}}`,
 	},
 	{"raw", prospectkit.RawFilter{"brandNew": []int{1}}, `{"brandNew":[1]}`},
@@ -132,21 +133,23 @@ func TestFilterJSON(t *testing.T) {
 func TestFilterRefusals(t *testing.T) {
 	t.Parallel()
 	columns := func(id string, c prospectkit.ColumnFilter) prospectkit.RowFilter {
-		return prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{id: c}}
+		return prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{id: c}}
 	}
-	for _, h := range []prospectkit.Headcount{
-		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", prospectkit.HeadcountBetween(-1, 5),
+	for _, h := range []string{
+		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "-1-5",
 	} {
-		_, err := sentFilter(t, prospectkit.ContactFilter{Employees: prospectkit.AnyHeadcount(h)})
+		_, err := sentFilter(t, prospectkit.ContactFilter{Employees: prospectkit.AnyOf(h)})
 		require.Len(t, refusals(t, err), 1, "headcount %q", h)
-		_, err = sentFilter(t, prospectkit.CompanyFilter{Employees: prospectkit.Headcounts{Exclude: []prospectkit.Headcount{h}}})
+		_, err = sentFilter(t, prospectkit.CompanyFilter{Employees: prospectkit.Match{Exclude: []string{h}}})
 		require.Len(t, refusals(t, err), 1, "headcount %q", h)
 	}
 	for _, tc := range []struct {
 		filter prospectkit.RowFilter
 		want   string
 	}{
-		{prospectkit.ContactFilter{ICPMatch: "maybe"}, `filters.icpMatch is "maybe", must be one of ["yes" "no"]`},
+		{prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("maybe")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
+		{prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("yes", "no")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
+		{prospectkit.ContactFilter{ICPMatch: prospectkit.NoneOf("yes")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
 		{columns("x", prospectkit.ColumnBool(true)), "filters.customColumns.x must be 24 hexadecimal digits"},
 		{columns(columnID, prospectkit.ColumnFilter{}), "filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"},
 		{columns(columnID, prospectkit.ColumnNumber(2, 1)), "filters.customColumns." + columnID + " has its ends the wrong way round"},
@@ -155,7 +158,7 @@ func TestFilterRefusals(t *testing.T) {
 		require.Equal(t, []string{tc.want}, refusals(t, err))
 	}
 	for _, f := range []prospectkit.RowFilter{
-		prospectkit.ContactFilter{Revenue: prospectkit.Num(math.NaN())},
+		prospectkit.ContactFilter{Revenue: new(math.NaN())},
 		columns(columnID, prospectkit.ColumnNumber(0, math.Inf(1))),
 		prospectkit.RawFilter{"x": make(chan int)},
 	} {
@@ -183,7 +186,7 @@ func TestAnEmptyFilterIsRefused(t *testing.T) {
 	type company = prospectkit.CompanyFilter
 	var nobody []string // nil, as a loop that found nothing leaves it
 	column := func(c prospectkit.ColumnFilter) company {
-		return company{CustomColumns: prospectkit.ColumnFilters{columnID: c}}
+		return company{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: c}}
 	}
 	for key, filters := range map[string][]prospectkit.RowFilter{
 		"filters": {prospectkit.RawFilter{}, &prospectkit.RawFilter{}},
@@ -203,11 +206,11 @@ func TestAnEmptyFilterIsRefused(t *testing.T) {
 			contact{Name: prospectkit.Match{Include: []string{"x"}, Exclude: []string{}}},
 		},
 		"filters.name.include":                           {contact{Name: prospectkit.AnyOf(nobody...).Except("x")}},
-		"filters.numberOfEmployees":                      {contact{Employees: prospectkit.AnyHeadcount()}, company{Employees: prospectkit.Headcounts{Include: []prospectkit.Headcount{}}}},
-		"filters.enrichedEmail.include":                  {contact{EnrichedEmail: prospectkit.Statuses{}}},
-		"filters.enrichedPhone.include":                  {contact{EnrichedPhone: prospectkit.Statuses{}}},
-		"filters.emailValidity.include":                  {contact{EmailValidity: prospectkit.Statuses{}}},
-		"filters.customColumns":                          {contact{CustomColumns: prospectkit.ColumnFilters{}}, company{CustomColumns: prospectkit.ColumnFilters{}}},
+		"filters.numberOfEmployees":                      {contact{Employees: prospectkit.AnyOf()}, company{Employees: prospectkit.Match{Include: []string{}}}},
+		"filters.enrichedEmail.include":                  {contact{EnrichedEmail: prospectkit.StatusFilter{}}},
+		"filters.enrichedPhone.include":                  {contact{EnrichedPhone: prospectkit.StatusFilter{}}},
+		"filters.emailValidity.include":                  {contact{EmailValidity: prospectkit.StatusFilter{}}},
+		"filters.customColumns":                          {contact{CustomColumns: map[string]prospectkit.ColumnFilter{}}, company{CustomColumns: map[string]prospectkit.ColumnFilter{}}},
 		"filters.customColumns." + columnID + ".include": {column(prospectkit.ColumnText()), column(prospectkit.ColumnText(nobody...))},
 	} {
 		for _, f := range filters {
@@ -228,16 +231,16 @@ func TestColumnFilterForms(t *testing.T) {
 		{DataType: "boolean"},
 		{DataType: "number"},
 		{DataType: "string", Include: []string{"x"}, Value: &yes},
-		{DataType: "boolean", Value: &yes, RangeMin: prospectkit.Num(1)},
+		{DataType: "boolean", Value: &yes, RangeMin: new(1.0)},
 		{DataType: "boolean", Value: &yes, Include: []string{"x"}},
-		{DataType: "number", RangeMax: prospectkit.Num(1), Include: []string{"x"}},
-		{DataType: "number", RangeMax: prospectkit.Num(1), Value: &yes},
-		{DataType: "string", Include: []string{"x"}, RangeMax: prospectkit.Num(0)},
+		{DataType: "number", RangeMax: new(1.0), Include: []string{"x"}},
+		{DataType: "number", RangeMax: new(1.0), Value: &yes},
+		{DataType: "string", Include: []string{"x"}, RangeMax: new(0.0)},
 	} {
-		_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: c}})
+		_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: c}})
 		require.Equal(t, []string{"filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"}, refusals(t, err), "%#v", c)
 	}
-	_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: prospectkit.ColumnFilters{columnID: {DataType: "number", RangeMax: prospectkit.Num(0)}}})
+	_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: {DataType: "number", RangeMax: new(0.0)}}})
 	require.NoError(t, err)
 }
 
@@ -265,35 +268,9 @@ func TestFilterKeysAreTheDocumentedOnes(t *testing.T) {
 	require.Equal(t, contact, keysOf(prospectkit.ContactFilter{}))
 }
 
-var contactSortKeys = map[prospectkit.ContactSortKey]string{
-	prospectkit.ByFirstName: "firstName", prospectkit.ByLastName: "lastName", prospectkit.ByJobTitle: "jobTitle",
-	prospectkit.ByCreatedAt: "createdAt", prospectkit.ByCity: "address.city", prospectkit.ByCountry: "address.country",
-	prospectkit.ByUpdatedAt: "updatedAt", prospectkit.ByContactCompanyName: "company.name",
-	prospectkit.ByContactCompanyDomain: "company.domain", prospectkit.ByContactCompanyIndustry: "company.industry",
-	prospectkit.ByContactCompanyCountry: "company.country", prospectkit.ByContactCompanyType: "company.type",
-	prospectkit.ByContactCompanyRevenue: "company.revenue", prospectkit.ByContactCompanyHeadcount: "company.socialHeadCount",
-	prospectkit.ByContactCompanyCity: "company.address.city", prospectkit.ByContactCompanyState: "company.address.state",
-	prospectkit.ByContactCompanyHQCountry: "company.address.country",
-}
-
-var companySortKeys = map[prospectkit.CompanySortKey]string{
-	prospectkit.ByCompanyName: "name", prospectkit.ByCompanyDomain: "domain", prospectkit.ByCompanyIndustry: "industry",
-	prospectkit.ByCompanyRevenue: "revenue", prospectkit.ByCompanyHeadcount: "socialHeadCount",
-}
-
 // Key and order go out together or not at all: the service ignores one without the other.
 func TestSort(t *testing.T) {
 	t.Parallel()
-	want := map[prospectkit.SortKey]string{
-		prospectkit.SortByColumn(columnID): "customColumns_" + columnID, prospectkit.RawSortKey("new.key"): "new.key",
-	}
-	for key, name := range contactSortKeys {
-		want[key] = name
-	}
-	for key, name := range companySortKeys {
-		want[key] = name
-	}
-	require.Len(t, want, 17+5+2)
 	query := func(s prospectkit.RowSort) (key, order string) {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			key, order = r.URL.Query().Get("sortBy"), r.URL.Query().Get("sortOrder")
@@ -303,34 +280,55 @@ func TestSort(t *testing.T) {
 		require.NoError(t, err)
 		return key, order
 	}
-	for key, name := range want {
-		gotKey, gotOrder := query(prospectkit.Ascending(key))
+	for _, name := range []string{
+		"firstName", "lastName", "jobTitle", "createdAt", "address.city", "address.country", "updatedAt",
+		"company.name", "company.domain", "company.industry", "company.country", "company.type", "company.revenue",
+		"company.socialHeadCount", "company.address.city", "company.address.state", "company.address.country",
+		"name", "domain", "industry", "revenue", "socialHeadCount", "customColumns_" + columnID,
+	} {
+		gotKey, gotOrder := query(prospectkit.Ascending(name))
 		require.Equal(t, name+" asc", gotKey+" "+gotOrder)
-		gotKey, gotOrder = query(prospectkit.Descending(key))
+		gotKey, gotOrder = query(prospectkit.Descending(name))
 		require.Equal(t, name+" desc", gotKey+" "+gotOrder)
 	}
 	key, order := query(prospectkit.RowSort{})
 	require.Empty(t, key+order)
+	key, order = query(prospectkit.Descending("new.key").Unchecked())
+	require.Equal(t, "new.key desc", key+" "+order)
+}
+
+// The service ignores a key that it does not know, without a word.
+func TestAnUnknownSortKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"lastname":        `sortBy is "lastname", must be one of `,
+		"customColumns_x": "sortBy must name a column by 24 hexadecimal digits",
+		"":                "sortBy has 0 characters, must have 1 to 100",
+	} {
+		_, err := newClient(t, untouched(t)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Sort: prospectkit.Ascending(key)})
+		require.Len(t, refusals(t, err), 1)
+		require.Contains(t, refusals(t, err)[0], want)
+	}
 }
 
 // A filter and a sort key for different kinds of lists cannot both fit.
 func TestSortOfAnotherKind(t *testing.T) {
 	t.Parallel()
-	call := func(f prospectkit.RowFilter, k prospectkit.SortKey) error {
+	call := func(f prospectkit.RowFilter, s prospectkit.RowSort) error {
 		_, err := newClient(t, always(http.StatusOK, `{"data":[]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{
-			Filter: f, Sort: prospectkit.Ascending(k),
+			Filter: f, Sort: s,
 		})
 		return err
 	}
 	require.Equal(t, []string{"sortBy is a key of a companyList, the filter is for a contactList"},
-		refusals(t, call(prospectkit.ContactFilter{}, prospectkit.ByCompanyName)))
+		refusals(t, call(prospectkit.ContactFilter{}, prospectkit.Ascending("name"))))
 	require.Equal(t, []string{"sortBy is a key of a contactList, the filter is for a companyList"},
-		refusals(t, call(prospectkit.CompanyFilter{}, prospectkit.ByCity)))
-	for _, k := range []prospectkit.SortKey{prospectkit.SortByColumn(columnID), prospectkit.RawSortKey("name")} {
-		require.NoError(t, call(prospectkit.CompanyFilter{}, k))
-		require.NoError(t, call(prospectkit.ContactFilter{}, k))
+		refusals(t, call(prospectkit.CompanyFilter{}, prospectkit.Ascending("address.city"))))
+	for _, s := range []prospectkit.RowSort{prospectkit.Ascending("customColumns_" + columnID), prospectkit.Ascending("name").Unchecked()} {
+		require.NoError(t, call(prospectkit.CompanyFilter{}, s))
+		require.NoError(t, call(prospectkit.ContactFilter{}, s))
 	}
-	require.NoError(t, call(prospectkit.RawFilter{"x": 1}, prospectkit.ByCity))
+	require.NoError(t, call(prospectkit.RawFilter{"x": 1}, prospectkit.Ascending("address.city")))
 }
 
 // What goes in comes out on the other side, for whatever text it holds, unless it is refused.
@@ -341,8 +339,8 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, include, exclude, keywords string, low, high int, number float64, yes bool) {
 		filter := prospectkit.ContactFilter{
 			Title: prospectkit.AnyOf(include).Except(exclude), Country: prospectkit.AnyOf(include), Keywords: keywords,
-			Employees: prospectkit.AnyHeadcount(prospectkit.HeadcountBetween(low, high)), Revenue: prospectkit.Num(number),
-			CustomColumns: prospectkit.ColumnFilters{columnID: prospectkit.ColumnBool(yes), folderID: prospectkit.ColumnText(exclude)},
+			Employees: prospectkit.AnyOf(fmt.Sprintf("%d-%d", low, high)), Revenue: new(number),
+			CustomColumns: map[string]prospectkit.ColumnFilter{columnID: prospectkit.ColumnBool(yes), folderID: prospectkit.ColumnText(exclude)},
 		}
 		text, err := sentFilter(t, filter)
 		if low < 0 || low > high || math.IsNaN(number) || math.IsInf(number, 0) || !utf8.ValidString(include) || !utf8.ValidString(exclude) || !utf8.ValidString(keywords) {

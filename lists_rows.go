@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,9 +18,8 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// Row is one row of a list: a contact or a company. The service's document does not list its fields beyond those that sort and
-// filter, so a row keeps the whole object: read known names with Text, Int and the like, and everything with Decode. That the
-// id stands under "id" is assumed.
+// Row is one row of a list: a contact or a company. Its fields are undocumented, beyond those that sort and filter, so a row keeps the
+// whole object: read known names with Text, Int and the like, and everything with Decode. That the id stands under "id" is assumed.
 //
 // The pointers that iterators yield keep their whole page in memory. Keep a copy of the value, where you keep few of many.
 type Row struct {
@@ -113,8 +113,8 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range starts anew.
-// Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [Track].
+// Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range restarts at the first page.
+// Repeats and gaps that come from changes meanwhile are handled as far as the service allows: see [Track].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -230,4 +230,74 @@ func collection(params any) string {
 	}
 	values.Del("pageNum")
 	return values.Encode()
+}
+
+// RowSort is a sort key with an order; make one with [Ascending] or [Descending]. The zero value leaves the order to the service.
+//
+// The keys of contact lists are
+//
+//	firstName  lastName  jobTitle  createdAt  address.city  address.country  updatedAt (slow)
+//	company.name  company.domain  company.industry  company.country  company.type  company.revenue
+//	company.socialHeadCount  company.address.city  company.address.state  company.address.country
+//
+// those of company lists
+//
+//	name  domain  industry  revenue  socialHeadCount
+//
+// and customColumns_ with the id of a custom column sorts either. The service silently ignores a key that it does not know, so any other
+// key is refused before the network, unless you say [RowSort.Unchecked].
+type RowSort struct {
+	key, order string
+	unchecked  bool
+}
+
+// Ascending sorts by a key, lowest first.
+func Ascending(key string) RowSort { return RowSort{key: key, order: "asc"} }
+
+// Descending sorts by a key, highest first.
+func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
+
+// Unchecked lets an undocumented key through, of 1 to 100 characters.
+func (s RowSort) Unchecked() RowSort {
+	s.unchecked = true
+	return s
+}
+
+const columnSortPrefix = "customColumns_"
+
+var (
+	contactSortKeys = []string{
+		"firstName", "lastName", "jobTitle", "createdAt", "address.city", "address.country", "updatedAt", "company.name", "company.domain",
+		"company.industry", "company.country", "company.type", "company.revenue", "company.socialHeadCount", "company.address.city",
+		"company.address.state", "company.address.country",
+	}
+	companySortKeys = []string{"name", "domain", "industry", "revenue", "socialHeadCount"}
+)
+
+// listKind is the kind of list that a key belongs to; empty for any kind.
+func (s RowSort) listKind() ListKind {
+	switch {
+	case s.unchecked:
+		return ""
+	case slices.Contains(contactSortKeys, s.key):
+		return ContactList
+	case slices.Contains(companySortKeys, s.key):
+		return CompanyList
+	}
+	return ""
+}
+
+func (s RowSort) check(bad *checks) {
+	if s == (RowSort{}) {
+		return
+	}
+	column, ofColumn := strings.CutPrefix(s.key, columnSortPrefix)
+	switch n := utf8.RuneCountInString(s.key); {
+	case s.unchecked || n < 1 || n > maxSortKey:
+		bad.length("sortBy", s.key, 1, maxSortKey)
+	case ofColumn && !isID(column):
+		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
+	case !ofColumn && s.listKind() == "":
+		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it", s.key, contactSortKeys, companySortKeys)
+	}
 }

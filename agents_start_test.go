@@ -162,13 +162,12 @@ var starting = []struct {
 	},
 }
 
-// requireStart demands the error that names the draft.
-func requireStart(t *testing.T, err error, outcome prospectkit.Outcome) *prospectkit.StartError {
+// requireStart demands the error that comes beside a draft.
+func requireStart(t *testing.T, err error, outcome prospectkit.Outcome) *prospectkit.Error {
 	t.Helper()
-	var start *prospectkit.StartError
+	var start *prospectkit.Error
 	require.ErrorAs(t, err, &start)
-	require.Equal(t, agentID, start.Draft.ID)
-	require.True(t, start.Draft.Draft())
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.Equal(t, outcome, prospectkit.OutcomeOf(err))
 	require.ErrorContains(t, err, "the draft was saved, but not seen to start")
 	require.Equal(t, slog.KindGroup, start.LogValue().Kind())
@@ -212,7 +211,8 @@ func TestCreateAndStart(t *testing.T) {
 				s.done()
 				require.GreaterOrEqual(t, time.Since(began), test.took)
 				if test.agent == "" {
-					require.Nil(t, agent)
+					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil && agent.ID == agentID && agent.Draft())
+					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil)
 					test.check(t, err)
 					return
 				}
@@ -239,8 +239,9 @@ func TestCreateAndStartGivesUpAfterThreeActivations(t *testing.T) {
 			}
 			return sees("initializing")(r)
 		}))
-		_, err := client.Agents.CreateAndStart(t.Context(), capped())
+		draft, err := client.Agents.CreateAndStart(t.Context(), capped())
 		start := requireStart(t, err, prospectkit.Unknown)
+		require.True(t, draft.Draft(), "the draft comes back beside the error")
 		require.Equal(t, 3, activations)
 		require.Equal(t, 3*65*time.Second, time.Since(began))
 		var doubt *prospectkit.OutcomeUnknownError
@@ -291,7 +292,8 @@ func TestCreateAndStartEndsWithTheContext(t *testing.T) {
 		defer cancel()
 		s := stage(t, append([]roundTrip{otherAgents, draftSaved, cutOff}, times(4, sees("initializing"))...)...)
 		began := time.Now()
-		_, err := newClient(t, s).Agents.CreateAndStart(ctx, capped())
+		draft, err := newClient(t, s).Agents.CreateAndStart(ctx, capped())
+		require.Equal(t, agentID, draft.ID)
 		start := requireStart(t, err, prospectkit.Unknown)
 		require.ErrorIs(t, start, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 7*time.Second, time.Since(began), "the next look would be too late")
@@ -317,7 +319,7 @@ func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
 }
 
 func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Pause(ctx, agentID, prospectkit.PauseVia{Method: http.MethodPost, Path: "/x/{agentId}"})
+	_, err := a.Pause(ctx, agentID, prospectkit.WithRoute("POST /x/{agentId}"))
 	return err
 }
 

@@ -1,0 +1,208 @@
+package prospectkit
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// RowFilter narrows the rows of a list: values inside one field are alternatives, different fields all have to hold. Use
+// [ContactFilter] or [CompanyFilter] according to the list, or [RawFilter].
+//
+// The service does not check values against its vocabularies: one it does not know is accepted and matches nothing. Nothing in a
+// filter may be empty: what the service makes of an empty array is undocumented, and it may mean every row.
+type RowFilter interface {
+	checkFilter(bad *checks)
+	listKind() ListKind
+}
+
+// Match is a set of values to include, to exclude, or both. The zero value does not filter. A slice that is empty but not nil is
+// refused: the service would take it for no filter and return every row.
+type Match struct {
+	Include []string
+	Exclude []string
+}
+
+// AnyOf matches rows with any of the values. A filter by no values at all is refused.
+func AnyOf(values ...string) Match { return Match{Include: given(values)} }
+
+// NoneOf matches rows with none of the values. A filter by no values at all is refused.
+func NoneOf(values ...string) Match { return Match{Exclude: given(values)} }
+
+// given is values that somebody gave, even if there are none: they are not to pass for a filter that nobody asked for.
+func given[T any](values []T) []T { return append([]T{}, values...) }
+
+// Except returns the match without rows that have one of the values.
+func (m Match) Except(values ...string) Match {
+	m.Exclude = append(given(m.Exclude), values...)
+	return m
+}
+
+// IsZero reports whether nobody asked for a filter.
+func (m Match) IsZero() bool { return m.Include == nil && m.Exclude == nil }
+
+// MarshalJSON writes the plain array, or the form with include and exclude where it is needed.
+func (m Match) MarshalJSON() ([]byte, error) {
+	if m.Exclude == nil {
+		return json.Marshal(m.Include)
+	}
+	return json.Marshal(struct {
+		Include []string `json:"include,omitzero"`
+		Exclude []string `json:"exclude,omitzero"`
+	}{m.Include, m.Exclude})
+}
+
+// checkHeadcounts refuses what is no range. It is always written as a text: an unquoted number makes the service fail with a 500.
+func (m Match) checkHeadcounts(bad *checks) {
+	for _, r := range slices.Concat(m.Include, m.Exclude) {
+		if !isHeadcount(r) {
+			bad.add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", r)
+		}
+	}
+}
+
+var headcountForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
+
+func isHeadcount(s string) bool {
+	if !headcountForm.MatchString(s) {
+		return false
+	}
+	low, high, isRange := strings.Cut(s, "-")
+	if !isRange {
+		return true
+	}
+	a, errLow := strconv.Atoi(low)
+	b, errHigh := strconv.Atoi(high)
+	return errLow == nil && errHigh == nil && a <= b
+}
+
+// StatusFilter is a set of status strings to include. Their values are undocumented. A set that is empty but not nil is refused.
+type StatusFilter []string
+
+// MarshalJSON writes the include form.
+func (s StatusFilter) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string][]string{"include": s})
+}
+
+// ColumnFilter narrows by a custom column; make one with ColumnText, ColumnBool or ColumnNumber. Of a range, one end will do.
+type ColumnFilter struct {
+	DataType string   `json:"dataType"`
+	Include  []string `json:"include,omitzero"`
+	Value    *bool    `json:"value,omitempty"`
+	RangeMin *float64 `json:"rangeMin,omitempty"`
+	RangeMax *float64 `json:"rangeMax,omitempty"`
+}
+
+// ColumnText matches rows whose text column has any of the values. A filter by no values at all is refused.
+func ColumnText(include ...string) ColumnFilter {
+	return ColumnFilter{DataType: "string", Include: given(include)}
+}
+
+// ColumnBool matches rows whose boolean column has the value.
+func ColumnBool(v bool) ColumnFilter { return ColumnFilter{DataType: "boolean", Value: &v} }
+
+// ColumnNumber matches rows whose number column lies between the ends. Whether the ends belong to the range is undocumented.
+func ColumnNumber(low, high float64) ColumnFilter {
+	return ColumnFilter{DataType: "number", RangeMin: &low, RangeMax: &high}
+}
+
+// check refuses undocumented forms.
+func (f ColumnFilter) check(bad *checks, param string) {
+	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin != nil || f.RangeMax != nil
+	switch f.DataType {
+	case "string":
+		text = !text
+	case "boolean":
+		truth = !truth
+	case "number":
+		number = !number
+	default:
+		text = true
+	}
+	if text || truth || number {
+		bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
+	}
+	if f.RangeMin != nil && f.RangeMax != nil && *f.RangeMin > *f.RangeMax {
+		bad.add(param, "has its ends the wrong way round")
+	}
+}
+
+func checkColumns(bad *checks, columns map[string]ColumnFilter) {
+	for id, column := range columns {
+		param := "filters.customColumns." + id
+		bad.id(param, id)
+		column.check(bad, param)
+	}
+}
+
+// ContactFilter narrows the rows of a contact list.
+type ContactFilter struct {
+	Name                       Match                   `json:"name,omitzero"`
+	Title                      Match                   `json:"title,omitzero"`
+	Department                 Match                   `json:"dept,omitzero"`
+	Level                      Match                   `json:"level,omitzero"`
+	Industry                   Match                   `json:"industryName,omitzero"`
+	Country                    Match                   `json:"country,omitzero"`
+	State                      Match                   `json:"state,omitzero"`
+	PersonalLocation           Match                   `json:"personalLocation,omitzero"`
+	CompanyName                Match                   `json:"companyName,omitzero"`
+	CompanyIndustry            Match                   `json:"companyIndustry,omitzero"`
+	CompanyHeadquartersCountry Match                   `json:"companyHeadQuartersCountry,omitzero"`
+	CompanyLocation            Match                   `json:"companyLocation,omitzero"`
+	Website                    Match                   `json:"website,omitzero"`
+	CampaignEngagement         Match                   `json:"campaignEngagement,omitzero"`
+	OtherLists                 Match                   `json:"otherLists,omitzero"`        // names of lists, not ids
+	Employees                  Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
+	Revenue                    *float64                `json:"revenue,omitempty"`          // new(5e6); nil does not filter
+	Keywords                   string                  `json:"keywords,omitzero"`          // in the job title only; may hold wildcards
+	SocialURL                  string                  `json:"socialUrl,omitzero"`
+	EnrichedEmail              StatusFilter            `json:"enrichedEmail,omitzero"`
+	EnrichedPhone              StatusFilter            `json:"enrichedPhone,omitzero"`
+	EmailValidity              StatusFilter            `json:"emailValidity,omitzero"`
+	ICPMatch                   Match                   `json:"icpMatch,omitzero"`      // whether a contact fits the ideal customer profile: AnyOf("yes") or AnyOf("no")
+	CustomColumns              map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
+}
+
+func (f ContactFilter) checkFilter(bad *checks) {
+	f.Employees.checkHeadcounts(bad)
+	checkColumns(bad, f.CustomColumns)
+	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || len(fits.Include) == 1 && fits.Include[0] != "yes" && fits.Include[0] != "no" {
+		bad.add("filters.icpMatch", `must be AnyOf("yes") or AnyOf("no")`)
+	}
+}
+
+func (ContactFilter) listKind() ListKind { return ContactList }
+
+// CompanyFilter narrows the rows of a company list. It has the seven fields that such a list honours.
+type CompanyFilter struct {
+	Name                Match                   `json:"companyName,omitzero"`
+	Industry            Match                   `json:"companyIndustry,omitzero"`
+	HeadquartersCountry Match                   `json:"companyHeadQuartersCountry,omitzero"`
+	Website             Match                   `json:"website,omitzero"`
+	Employees           Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
+	CampaignEngagement  Match                   `json:"campaignEngagement,omitzero"`
+	CustomColumns       map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
+}
+
+func (f CompanyFilter) checkFilter(bad *checks) {
+	f.Employees.checkHeadcounts(bad)
+	checkColumns(bad, f.CustomColumns)
+}
+
+func (CompanyFilter) listKind() ListKind { return CompanyList }
+
+// RawFilter is a filter object that you write, for undocumented keys. Nothing in it may be empty, and its size is checked; nothing else is. Beware of numbers under numberOfEmployees: the service fails on them.
+type RawFilter Fields
+
+func (f RawFilter) checkFilter(bad *checks) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if f[name] == "" {
+			bad.add("filters."+name, emptyFilter)
+		}
+	}
+}
+
+func (RawFilter) listKind() ListKind { return "" }
