@@ -157,7 +157,7 @@ func (p *pageOf[T]) page() *Page[T] { return pageWith(p.Data, p.Kind, &p.Paginat
 func pageWith[T any](items []T, kind ListKind, t *totals) *Page[T] {
 	p := &Page[T]{Items: items, Kind: kind, Number: t.PageNum, TotalPages: t.TotalPages}
 	if t.TotalRecords != nil {
-		p.TotalRecords, p.TotalsKnown = *t.TotalRecords, true
+		p.TotalRecords, p.TotalKnown = *t.TotalRecords, true
 	}
 	return p
 }

@@ -55,7 +55,7 @@
 //   - [*WaitError]: a wait for a rate limit that would be too long; nothing was sent
 //   - [*RefusedError]: arguments out of bounds, or a safety rule; nothing was sent
 //
-// Calls of several steps have their own: [*ScrollError], [*UnsettledError], [*StartError], [*NotStartedError], [*NameHeldError].
+// Calls of several steps have their own: [*UnsettledError], [*StartError], [*NotStartedError], [*NameHeldError].
 //
 // # What is repeated and what never is
 //

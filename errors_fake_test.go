@@ -32,7 +32,6 @@ var zeroErrors = map[string]error{
 	"NotStartedError":     &prospectkit.NotStartedError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},
-	"ScrollError":         &prospectkit.ScrollError{},
 	"StartError":          &prospectkit.StartError{},
 	"UnsettledError":      &prospectkit.UnsettledError{},
 	"WaitError":           &prospectkit.WaitError{},
@@ -118,9 +117,8 @@ func TestErrorsMadeByHand(t *testing.T) {
 		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
 			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
 		}},
-		"prospectkit: the rate limit has no room within the longest wait allowed":                         &prospectkit.WaitError{},
-		"prospectkit: the range ended before the results did":                                             &prospectkit.ScrollError{},
-		"prospectkit: not settled":                                                                        &prospectkit.UnsettledError{},
+		"prospectkit: the rate limit has no room within the longest wait allowed": &prospectkit.WaitError{},
+		"prospectkit: not settled": &prospectkit.UnsettledError{},
 		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameHeldError{Holder: &prospectkit.List{}},
 	} {
 		require.EqualError(t, err, want)

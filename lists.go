@@ -82,7 +82,7 @@ func (p ListsParams) check(bad *checks) {
 
 // All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range starts anew.
 // Lists that come twice because others add some meanwhile are dropped, and those that move past a border because others
-// delete some are found again: see [Track]. In a folder or a search, lists come and go at any place: one may slip past without a sign,
+// delete some are found again: see [WithProgress]. In a folder or a search, lists come and go at any place: one may slip past without a sign,
 // and [Report] says that the order is not known.
 //
 // Errors: those of [ListsService.Page].

@@ -113,7 +113,7 @@ type rowsQuery struct {
 }
 
 // Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range starts anew.
-// Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [Track].
+// Repeats and gaps that come from changes meanwhile are mended as far as the service allows: see [WithProgress].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
