@@ -196,30 +196,15 @@ func (p pager[T]) delivered(progress *pagewalk.Progress, item *T) {
 
 // walk applies the options and hands each page to yield, and an error as the last.
 func (p pager[T]) walk(ctx context.Context, opts []IterOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
-	var conf iterConfig
+	r := &pageRange[T]{pager: p}
+	conf := pagewalk.Config[T, ListKind]{Source: r, ID: p.id, First: p.first, Limit: p.limit}
 	var bad checks
-	conf.apply(p.op, opts, &bad)
-	conf.progress.Start(p.fingerprint(), p.order)
-	w := pagewalk.Config[T, ListKind]{
-		First: p.first, Limit: p.limit, Prefetch: conf.prefetch, Progress: conf.progress, ID: p.id,
-		Fetch: func(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], error) {
-			page, err := p.fetch(ctx, number, conf.calls)
-			return (*pagewalk.Page[T, ListKind])(page), err
-		},
-		FetchAhead: func(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
-			var kept keptInfo
-			page, err := p.fetch(ctx, number, append(slices.Clip(conf.calls), kept.option()))
-			return (*pagewalk.Page[T, ListKind])(page), kept.deliver, err
-		},
-		TooEarly: func(err error) bool { // because the wait of a page ahead is longer than that of a page in its turn
-			_, ok := errors.AsType[*WaitError](err)
-			return ok
-		},
-		Broken: func(what string) error { return unusable(p.op, what) },
-	}
-	if conf.checkpoint != "" {
+	r.conf.apply(p.op, opts, &bad)
+	conf.Prefetch, conf.Progress = r.conf.prefetch, r.conf.progress
+	conf.Progress.Start(p.fingerprint(), p.order)
+	if r.conf.checkpoint != "" {
 		var err error
-		if w.Resume, err = pagewalk.Parse(conf.checkpoint, p.fingerprint()); err != nil {
+		if conf.Resume, err = pagewalk.Parse(r.conf.checkpoint, p.fingerprint()); err != nil {
 			bad.add("ResumeFrom", "%v", err)
 		}
 	}
@@ -227,35 +212,52 @@ func (p pager[T]) walk(ctx context.Context, opts []IterOption, yield func(*Page[
 		yield(nil, nil, refusal(p.op, bad...))
 		return
 	}
-	w.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
-		return yield((*Page[T])(page), conf.progress, err)
-	})
+	conf.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool { return yield((*Page[T])(page), conf.Progress, err) })
 }
+
+// pageRange is one range of a pager, and reads its pages.
+type pageRange[T any] struct {
+	pager[T]
+	conf iterConfig
+}
+
+// Fetch reads a page in its turn.
+func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], error) {
+	page, err := r.fetch(ctx, number, r.conf.calls)
+	return (*pagewalk.Page[T, ListKind])(page), err
+}
+
+// FetchAhead keeps what [Capture] gets until it is the page's turn.
+func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
+	var info Info
+	var caller *Info
+	keep := callOption(func(c *callConfig, _ *checks) {
+		if c.info != nil {
+			caller, c.info = c.info, &info
+		}
+	})
+	page, err := r.fetch(ctx, number, append(slices.Clip(r.conf.calls), keep))
+	deliver := func() {
+		if caller != nil {
+			*caller = info
+		}
+	}
+	return (*pagewalk.Page[T, ListKind])(page), deliver, err
+}
+
+// TooEarly reports a refused wait for the rate limit: in its turn, a page waits less than ahead of it.
+func (r *pageRange[T]) TooEarly(err error) bool {
+	_, ok := errors.AsType[*WaitError](err)
+	return ok
+}
+
+// Broken is the error of a walk that cannot go on.
+func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
 // fingerprint tells collections apart without storing what was asked.
 func (p pager[T]) fingerprint() string {
 	sum := sha256.Sum256([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
 	return hex.EncodeToString(sum[:8])
-}
-
-// keptInfo holds what [Capture] gets of a page that is read ahead, until it is the page's turn.
-type keptInfo struct {
-	info   Info
-	caller *Info
-}
-
-func (k *keptInfo) option() CallOption {
-	return callOption(func(c *callConfig, _ *checks) {
-		if c.info != nil {
-			k.caller, c.info = c.info, &k.info
-		}
-	})
-}
-
-func (k *keptInfo) deliver() {
-	if k.caller != nil {
-		*k.caller = k.info
-	}
 }
 
 // unusable is the error of a success that the service should not have sent.

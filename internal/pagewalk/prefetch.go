@@ -58,7 +58,7 @@ func (w *walk[T, K]) fillAhead() {
 		a.tasks.Go(func() {
 			defer close(e.done)
 			defer func() { e.panicked = recover() }()
-			e.page, e.deliver, e.err = w.FetchAhead(ctx, number)
+			e.page, e.deliver, e.err = w.Source.FetchAhead(ctx, number)
 			e.page, e.err = w.accept(number, e.page, e.err)
 		})
 	}
@@ -79,7 +79,7 @@ func (w *walk[T, K]) next() (*Page[T, K], error) {
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
-	if e.err == nil && (e.page == nil || w.changed(e.page)) || e.err != nil && w.TooEarly(e.err) {
+	if e.err == nil && (e.page == nil || w.changed(e.page)) || e.err != nil && w.Source.TooEarly(e.err) {
 		w.dropAhead()
 		a.width = a.width/2 - 2 // below zero, a few pages are read on their own first
 		return w.read(w.number)

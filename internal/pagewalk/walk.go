@@ -39,17 +39,27 @@ const unknown = math.MinInt
 
 // Config says how to walk over a collection. It has no state: each walk starts afresh.
 type Config[T, K any] struct {
-	First    int         // number of the first page; 0 is 1
-	Limit    int         // records on a page, at least 1
-	Resume   *Checkpoint // where to go on; nil for the first page
-	Prefetch int         // pages read ahead
-	Progress *Progress   // nil if nobody asked for it
-	ID       func(*T) string
+	Source   Source[T, K]
+	ID       func(*T) string // empty where a record has none
+	First    int             // number of the first page; 0 is 1
+	Limit    int             // records on a page, at least 1
+	Resume   *Checkpoint     // where to go on; nil for the first page
+	Prefetch int             // pages read ahead
+	Progress *Progress       // nil if nobody asked for it
+}
 
-	Fetch      func(ctx context.Context, number int) (*Page[T, K], error)
-	FetchAhead func(ctx context.Context, number int) (page *Page[T, K], deliver func(), err error) // deliver is called in the page's turn
-	TooEarly   func(error) bool                                                                    // whether a page that failed ahead of its turn is read again in its turn
-	Broken     func(what string) error                                                             // the error of a walk that cannot go on
+// Source reads the pages of a collection.
+type Source[T, K any] interface {
+	Fetch(ctx context.Context, number int) (*Page[T, K], error)
+
+	// FetchAhead reads a page ahead of its turn. When its turn comes, deliver is called.
+	FetchAhead(ctx context.Context, number int) (page *Page[T, K], deliver func(), err error)
+
+	// TooEarly reports whether a page that failed ahead of its turn is read again in its turn.
+	TooEarly(err error) bool
+
+	// Broken makes the error of a walk that cannot go on.
+	Broken(what string) error
 }
 
 // walk is one walk over a collection.
@@ -178,7 +188,7 @@ func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
 	case p.TotalKnown:
 		told = fmt.Sprintf("%d records are told", p.TotalRecords)
 	}
-	return w.Broken(fmt.Sprintf("pages %d and %d %s, and %s", w.number-1, w.number, what, told))
+	return w.Source.Broken(fmt.Sprintf("pages %d and %d %s, and %s", w.number-1, w.number, what, told))
 }
 
 // watch notes the totals, in the order in which they come.
@@ -204,7 +214,7 @@ func (w *walk[T, K]) open() (*Page[T, K], error) {
 }
 
 func (w *walk[T, K]) read(number int) (*Page[T, K], error) {
-	page, err := w.Fetch(w.ctx, number)
+	page, err := w.Source.Fetch(w.ctx, number)
 	return w.accept(number, page, err)
 }
 
@@ -214,7 +224,7 @@ func (w *walk[T, K]) accept(number int, page *Page[T, K], err error) (*Page[T, K
 	}
 	w.Progress.Update(func(r *Report) { r.Requests++ })
 	if page.Number != 0 && page.Number != number {
-		return nil, w.Broken(fmt.Sprintf("asked for page %d, got page %d", number, page.Number))
+		return nil, w.Source.Broken(fmt.Sprintf("asked for page %d, got page %d", number, page.Number))
 	}
 	page.Number = number
 	return page, nil
