@@ -77,9 +77,9 @@
 // # Iterators
 //
 // All, Rows and their like read a page when the loop needs one, as large as the service allows, because requests are what is
-// limited. An error comes once and last, and leaving the loop leaves nothing running. Records that come twice or slip past a border
+// limited. An error comes once and last, and leaving the loop leaves nothing running. Records that come twice or are skipped at a page boundary
 // while others change the collection are dealt with. Two pages in a row that bring nothing new, before the last, end a range with an
-// error. [Track] reports how, and gives a checkpoint from which [ResumeFrom] goes on, in
+// error. [WithProgress] reports how, and gives a checkpoint from which [ResumeFrom] goes on, in
 // another process if need be. [Prefetch] reads pages ahead. Where pages cost credits, [MaxPaidPages] or [UnlimitedPages] is required.
 //
 // # The rate budget
