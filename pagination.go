@@ -212,7 +212,9 @@ func (p pager[T]) walk(ctx context.Context, opts []IterOption, yield func(*Page[
 		yield(nil, nil, refusal(p.op, bad...))
 		return
 	}
-	conf.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool { return yield((*Page[T])(page), conf.Progress, err) })
+	conf.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
+		return yield((*Page[T])(page), conf.Progress, err)
+	})
 }
 
 // pageRange is one range of a pager, and reads its pages.

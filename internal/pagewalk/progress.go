@@ -33,14 +33,53 @@ type Progress struct {
 	place  Checkpoint
 }
 
+// do changes the progress, if there is one.
+func (p *Progress) do(change func()) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		change()
+	}
+}
+
 // Start begins a new walk over the collection that the query stands for. No checkpoint is made without a query.
 func (p *Progress) Start(query string, orderKnown bool) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query}
+	p.do(func() { p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query} })
+}
+
+// Update changes the report.
+func (p *Progress) Update(change func(*Report)) {
+	p.do(func() { change(&p.report) })
+}
+
+// Delivered notes a record.
+func (p *Progress) Delivered(id string) {
+	p.do(func() {
+		p.report.Delivered++
+		if id == "" {
+			return
+		}
+		if len(p.place.Last) == anchors {
+			p.place.Last = append(p.place.Last[:0], p.place.Last[1:]...)
+		}
+		p.place.Last = append(p.place.Last, id)
+	})
+}
+
+// resume goes on from a checkpoint, so that the next one names its records, too.
+func (p *Progress) resume(cp *Checkpoint) {
+	p.do(func() {
+		p.place = *cp
+		p.place.Last = slices.Clone(cp.Last)
+	})
+}
+
+// reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
+func (p *Progress) reached(number, total int, known bool) {
+	p.do(func() {
+		p.report.Total, p.report.TotalKnown = total, known
+		p.place.Page, p.place.Total = number, total
+	})
 }
 
 // Report returns the state of the walk.
@@ -62,55 +101,6 @@ func (p *Progress) Checkpoint() string {
 		panic(err) // strings and numbers always marshal
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
-}
-
-// Update changes the report.
-func (p *Progress) Update(change func(*Report)) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change(&p.report)
-}
-
-// Delivered notes a record.
-func (p *Progress) Delivered(id string) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report.Delivered++
-	if id == "" {
-		return
-	}
-	if len(p.place.Last) == anchors {
-		p.place.Last = append(p.place.Last[:0], p.place.Last[1:]...)
-	}
-	p.place.Last = append(p.place.Last, id)
-}
-
-// resume goes on from a checkpoint, so that the next one names its records, too.
-func (p *Progress) resume(cp *Checkpoint) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.place = *cp
-	p.place.Last = slices.Clone(cp.Last)
-}
-
-// reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
-func (p *Progress) reached(number, total int, known bool) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report.Total, p.report.TotalKnown = total, known
-	p.place.Page, p.place.Total = number, total
 }
 
 // anchors is how many of the last ids a checkpoint names. As long as one of these records exists, the place is found again.

@@ -46,26 +46,16 @@ func (r *Recent) Add(id string) bool {
 		return false
 	}
 	if 2*r.young.n == len(r.young.slots) {
-		r.makeRoom()
+		if r.young.n == recentIDs {
+			r.young, r.old = r.old.emptied(), r.young
+		} else {
+			r.young = r.young.grown()
+		}
 		slot, _ = r.young.find(h)
 	}
 	r.young.slots[slot] = h
 	r.young.n++
 	return true
-}
-
-// makeRoom enlarges the young table, or forgets the old one.
-func (r *Recent) makeRoom() {
-	if r.young.n < recentIDs {
-		r.young.grow()
-		return
-	}
-	r.young, r.old = r.old, r.young
-	if r.young.slots == nil {
-		r.young.slots = make([]uint64, 2*recentIDs)
-	}
-	clear(r.young.slots)
-	r.young.n = 0
 }
 
 // table is a hash table with open addressing. Its size is a power of two, and 0 marks an empty slot.
@@ -88,15 +78,25 @@ func (t *table) find(h uint64) (slot int, known bool) {
 	return slot, false
 }
 
-func (t *table) grow() {
-	before := t.slots
-	t.slots = make([]uint64, max(firstSlots, growth*len(before)))
-	for _, h := range before {
+// emptied is the table without its hashes, at its full size.
+func (t *table) emptied() table {
+	if t.slots == nil {
+		t.slots = make([]uint64, 2*recentIDs)
+	}
+	clear(t.slots)
+	return table{slots: t.slots}
+}
+
+// grown is a larger table with the same hashes.
+func (t *table) grown() table {
+	larger := table{slots: make([]uint64, max(firstSlots, growth*len(t.slots))), n: t.n}
+	for _, h := range t.slots {
 		if h != 0 {
-			slot, _ := t.find(h)
-			t.slots[slot] = h
+			slot, _ := larger.find(h)
+			larger.slots[slot] = h
 		}
 	}
+	return larger
 }
 
 func hash(id string) uint64 { return maphash.String(seed, id) | 1 }
