@@ -96,7 +96,7 @@ func TestAgentListings(t *testing.T) {
 			require.Equal(t, 1, page.Number)
 			require.Equal(t, 1, page.TotalPages)
 			require.Equal(t, 3, page.TotalRecords)
-			require.True(t, page.TotalsKnown)
+			require.True(t, page.TotalKnown)
 			active, legacy, odd := page.Items[0], page.Items[1], page.Items[2]
 			require.Equal(t, prospectkit.AgentTypePeopleWatcher, active.Type)
 			require.Equal(t, prospectkit.AgentStatusActive, active.Status)

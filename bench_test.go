@@ -14,6 +14,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -147,7 +148,7 @@ func BenchmarkSeen(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		var seen prospectkit.SeenIDs
+		var seen pagewalk.Recent
 		for _, id := range ids {
 			hold(b, seen.Add(id))
 		}

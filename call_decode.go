@@ -296,7 +296,7 @@ func (p *pageResponse[T]) page() *Page[T] { return newPage(p.Data, p.Kind, &p.Pa
 func newPage[T any](items []T, kind ListKind, t *pageTotals) *Page[T] {
 	p := &Page[T]{Items: items, Kind: kind, Number: t.PageNum, TotalPages: t.TotalPages}
 	if t.TotalRecords != nil {
-		p.TotalRecords, p.TotalsKnown = *t.TotalRecords, true
+		p.TotalRecords, p.TotalKnown = *t.TotalRecords, true
 	}
 	return p
 }

@@ -304,15 +304,13 @@ func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
 			var p prospectkit.Progress
 			n := 0
 			var last error
-			for _, err := range newClient(t, rt).Search.Prospects(t.Context(), prospectkit.SearchParams{}, prospectkit.MaxPaidPages(5), prospectkit.Track(&p)) {
+			for _, err := range newClient(t, rt).Search.Prospects(t.Context(), prospectkit.SearchParams{}, prospectkit.MaxPaidPages(5), prospectkit.WithProgress(&p)) {
 				if last = err; err == nil {
 					n++
 				}
 			}
 			require.Equal(t, 1, n)
-			var end *prospectkit.ScrollError
-			require.ErrorAs(t, last, &end)
-			require.Equal(t, second.want, end.Outcome())
+			require.Equal(t, second.want, prospectkit.OutcomeOf(last))
 			require.Equal(t, 2, *asked)
 			require.False(t, p.Report().Finished)
 		})

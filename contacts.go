@@ -43,37 +43,12 @@ func (q activityQuery) check(bad *checks) {
 	bad.optionalLength("cursor", q.Cursor, 1, maxCursor)
 }
 
-// ActivityPage is one page of the activities of a contact, and the way to the next. The shape of an activity is not shown by the
-// document.
-type ActivityPage struct {
-	ContactID  string
-	Activities []Object // newest first, campaign steps that are still scheduled at the top
-
-	page *scrollPage[Object]
-}
-
-// More reports whether there is a page after this one.
-func (p *ActivityPage) More() bool { return p.page.more() }
-
-// Next reads the page after this one; the options of the first page still hold, and more can be added. It works once; after an
-// error it can be called again.
-func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityPage, error) {
-	return newActivityPage(p.page.follow(ctx, opts))
-}
-
-func newActivityPage(page *scrollPage[Object], err error) (*ActivityPage, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &ActivityPage{ContactID: page.owner, Activities: page.items, page: page}, nil
-}
-
-// Activities iterates over what happened with a contact, newest first; campaign steps that are still scheduled come before. The
-// id is that of a row, or the one that [ContactsService.Resolve] finds. The path is undocumented: give it by
-// [WithRoute], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
+// Activities iterates over what happened with a contact, newest first; campaign steps that are still scheduled come before. The shape of
+// an activity is undocumented. The id is that of a row, or the one that [ContactsService.Resolve] finds. The path is undocumented: give it
+// by [WithRoute], with one parameter in braces for the contact. A page of up to 100 is read when the loop needs it; each range
 // restarts at the first page, and none can be resumed.
 //
-// An error after the first page is a [ScrollError]: it says how much was delivered.
+// After an error, the [Report] of [WithProgress] says how much was delivered.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -88,19 +63,19 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 // Errors: those of [ContactsService.Activities].
 //
 // GET (path not shown), scope contacts.
-func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ActivityPage, error) {
-	return newActivityPage(s.timeline(contactID, p).first(ctx, opts))
+func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ScrollPage[Object], error) {
+	return s.timeline(contactID, p).first(ctx, opts)
 }
 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	identity := func(o *Object) string { return string(o.raw) }
-	return &scroll[Object]{op: op.ContactsTimeline, identity: identity, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*scrollAnswer[Object], error) {
+	return &scroll[Object]{op: op.ContactsTimeline, identity: identity, fetch: func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		r := args{ids: []string{contactID}, query: activityQuery{p, cursor}, secret: cursor}
 		page, err := do[activities](ctx, s.client, op.ContactsTimeline, r, opts)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return newScrollAnswer(page.Activities, page.ContactID, page.NextCursor), nil
+		return &ScrollPage[Object]{Items: page.Activities, ContactID: page.ContactID}, page.NextCursor, nil
 	}}
 }
 

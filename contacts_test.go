@@ -27,9 +27,9 @@ func TestContactExchanges(t *testing.T) {
 		}, `{"contactId": "` + contactID + `"}`, ""},
 		{
 			"contacts.timeline/last-page", activities(prospectkit.ActivityParams{Limit: 100}),
-			`{"ContactID": "` + contactID + `", "Activities": [{"type": "reply"}, {"type": "sent"}]}`, "",
+			`{"ContactID": "` + contactID + `", "Items": [{"type": "reply"}, {"type": "sent"}]}`, "",
 		},
-		{"contacts.timeline/lenient", activities(prospectkit.ActivityParams{}), `{"ContactID": "", "Activities": [null, "odd", {"a": 1}]}`, ""},
+		{"contacts.timeline/lenient", activities(prospectkit.ActivityParams{}), `{"ContactID": "", "Items": [null, "odd", {"a": 1}]}`, ""},
 		{"contacts.timeline/not-found", activities(prospectkit.ActivityParams{}), "", prospectkit.CodeContactNotFound},
 	})
 }
@@ -60,7 +60,7 @@ func TestActivitiesFollowTheCursor(t *testing.T) {
 	var queries []string
 	client := newClient(t, timeline(&queries, 3))
 	var progress prospectkit.Progress
-	seq := client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{Limit: 1}, timelineRoute, prospectkit.Track(&progress))
+	seq := client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{Limit: 1}, timelineRoute, prospectkit.WithProgress(&progress))
 	require.Empty(t, queries)
 	all, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
@@ -80,12 +80,12 @@ func TestActivitiesFollowTheCursor(t *testing.T) {
 		page, err = page.Next(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, contactID, page.ContactID)
-		require.Equal(t, n, page.Activities[0].Int("n"))
+		require.Equal(t, n, page.Items[0].Int("n"))
 	}
 	require.False(t, page.More())
 	_, err = page.Next(t.Context())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-	_, err = new(prospectkit.ActivityPage).Next(t.Context())
+	_, err = new(prospectkit.ScrollPage[prospectkit.Object]).Next(t.Context())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 }
 

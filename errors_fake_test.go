@@ -30,7 +30,6 @@ var zeroErrors = map[string]error{
 	"NameConflictError":   &prospectkit.NameConflictError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},
-	"ScrollError":         &prospectkit.ScrollError{},
 	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
 	"WaitError":           &prospectkit.WaitError{},
 }
@@ -114,9 +113,8 @@ func TestErrorsMadeByHand(t *testing.T) {
 		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
 			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
 		}},
-		"prospectkit: the rate limit has no room within the longest wait allowed":                         &prospectkit.WaitError{},
-		"prospectkit: the range ended before the results did":                                             &prospectkit.ScrollError{},
-		"prospectkit: not settled":                                                                        &prospectkit.WaitTimeoutError{},
+		"prospectkit: the rate limit has no room within the longest wait allowed": &prospectkit.WaitError{},
+		"prospectkit: not settled": &prospectkit.WaitTimeoutError{},
 		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameConflictError{Holder: &prospectkit.List{}},
 	} {
 		require.EqualError(t, err, want)

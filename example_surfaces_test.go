@@ -315,9 +315,12 @@ func ExampleSearchService_Prospects() {
 		Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")},
 		Size:    2,
 	}
-	for profile, err := range client.Search.Prospects(context.Background(), search, prospectkit.MaxPaidPages(2)) {
-		if stopped, ok := errors.AsType[*prospectkit.ScrollError](err); ok && errors.Is(err, prospectkit.ErrRefusedLocally) {
-			fmt.Println("stopped after", stopped.Pages, "pages and", stopped.Delivered, "profiles")
+	var progress prospectkit.Progress
+	profiles := client.Search.Prospects(context.Background(), search, prospectkit.MaxPaidPages(2), prospectkit.WithProgress(&progress))
+	for profile, err := range profiles {
+		if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok && refused.Rule == prospectkit.RulePaidPages {
+			report := progress.Report()
+			fmt.Println("stopped after", report.Requests, "pages and", report.Delivered, "profiles")
 			break
 		}
 		if err != nil {
@@ -336,12 +339,12 @@ func ExampleSearchService_Prospects() {
 }
 
 // A page at a time, where you decide before each whether it is worth its price.
-func ExampleProfilePage_Next() {
+func ExampleScrollPage_Next() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
 	page, err := client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 100})
 	for err == nil {
-		fmt.Println(len(page.Profiles), page.More())
+		fmt.Println(len(page.Items), page.More())
 		if !page.More() {
 			break
 		}
@@ -356,7 +359,7 @@ func ExampleProfilePage_Next() {
 }
 
 // The token dies while the loop is busy. Page one is paid for again, and its profiles are skipped.
-func ExampleRestartSkippingSeen() {
+func ExampleWithRestarts() {
 	client, sb := surfaceSandbox()
 	search := prospectkit.SearchParams{
 		Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")},
@@ -365,7 +368,7 @@ func ExampleRestartSkippingSeen() {
 	var progress prospectkit.Progress
 	seen := 0
 	for _, err := range client.Search.Prospects(context.Background(), search,
-		prospectkit.MaxPaidPages(3), prospectkit.RestartSkippingSeen(1), prospectkit.Track(&progress)) {
+		prospectkit.MaxPaidPages(3), prospectkit.WithRestarts(1), prospectkit.WithProgress(&progress)) {
 		if err != nil {
 			fmt.Println("the cap:", errors.Is(err, prospectkit.ErrRefusedLocally))
 			break

@@ -239,7 +239,7 @@ func ExampleListsService_Ensure() {
 }
 
 // A colleague removes a contact while a program reads, and those behind it move up by one. None of them is missed.
-func ExampleTrack() {
+func ExampleWithProgress() {
 	client, sb := exampleSandbox()
 	sb.Between("lists.rows", func(tx *sandbox.Tx) {
 		if tx.Gap() == 1 {
@@ -248,7 +248,7 @@ func ExampleTrack() {
 	})
 	var progress prospectkit.Progress
 	rows := client.Lists.Rows(context.Background(), exampleList,
-		prospectkit.RowsParams{Limit: 1}, prospectkit.Track(&progress))
+		prospectkit.RowsParams{Limit: 1}, prospectkit.WithProgress(&progress))
 	for row, err := range rows {
 		if err != nil {
 			log.Fatal(err)
@@ -269,7 +269,7 @@ func ExampleResumeFrom() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()
 	var progress prospectkit.Progress
-	for row, err := range client.Lists.Rows(ctx, exampleList, prospectkit.RowsParams{}, prospectkit.Track(&progress)) {
+	for row, err := range client.Lists.Rows(ctx, exampleList, prospectkit.RowsParams{}, prospectkit.WithProgress(&progress)) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -39,18 +39,6 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 // Whatever a test keeps of an answer is gone from the buffer that it came in.
 func init() { exchange.Wipe = func(b []byte) { clear(b) } }
 
-// SeenIDs is what a walk remembers.
-type SeenIDs struct{ seenIDs }
-
-// Add remembers an id.
-func (s *SeenIDs) Add(id string) bool { return s.add(id) }
-
-// Has reports whether an id is remembered.
-func (s *SeenIDs) Has(id string) bool { return s.has(id) }
-
-// Room is for how many ids there is memory.
-func (s *SeenIDs) Room() int { return len(s.hashes) }
-
 // Hide is what a text of a peer's becomes for a client with this key.
 func Hide(key, text string) string { return redact.Secrets(nil).Key(key).Hide(text, false) }
 

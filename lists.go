@@ -85,7 +85,7 @@ func (p ListsParams) check(bad *checks) {
 
 // All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range restarts at the first
 // page. Lists that come twice because others are added meanwhile are dropped, and those that are skipped at a page boundary because others
-// are deleted are found again: see [Track]. In a folder or a search, a list may be skipped without a sign: [Report] says that the order is
+// are deleted are found again: see [WithProgress]. In a folder or a search, a list may be skipped without a sign: [Report] says that the order is
 // not known.
 //
 // Errors: those of [ListsService.Page].

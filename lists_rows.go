@@ -114,7 +114,7 @@ type rowsQuery struct {
 }
 
 // Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range restarts at the first page.
-// Repeats and gaps that come from changes meanwhile are handled as far as the service allows: see [Track].
+// Repeats and gaps that come from changes meanwhile are handled as far as the service allows: see [WithProgress].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //

@@ -35,7 +35,7 @@ func TestRowsPage(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
-	require.False(t, page.TotalsKnown)
+	require.False(t, page.TotalKnown)
 
 	_, err = exchange(t, "lists.rows/bad-filters").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRowFilters)
@@ -102,7 +102,7 @@ func TestRowsOfWithoutID(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdef", nil, add("X"))
 	var p prospectkit.Progress
-	seq := prospectkit.RowsOf[struct{ Name string }](t.Context(), newClient(t, s).Lists, listID, prospectkit.RowsParams{Limit: 2}, prospectkit.Track(&p))
+	seq := prospectkit.RowsOf[struct{ Name string }](t.Context(), newClient(t, s).Lists, listID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p))
 	got, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
 	require.Len(t, got, 6)
@@ -213,7 +213,7 @@ func TestValuesPrintAsJSON(t *testing.T) {
 	require.NoError(t, err)
 	var row prospectkit.Row
 	require.NoError(t, json.Unmarshal([]byte(text), &row))
-	for _, v := range []any{list, *list, agent, *agent, &found.Profiles[0], found.Profiles[0], row.Object, row, &row} {
+	for _, v := range []any{list, *list, agent, *agent, &found.Items[0], found.Items[0], row.Object, row, &row} {
 		require.JSONEq(t, text, fmt.Sprint(v), "%T", v)
 		require.JSONEq(t, "["+text+"]", fmt.Sprintf("%+v", []any{v}), "%T", v)
 	}

@@ -45,7 +45,7 @@ func TestListsPage(t *testing.T) {
 	require.Equal(t, prospectkit.CompanyList, page.Items[1].Kind)
 	require.Empty(t, page.Items[1].FolderID)
 	require.Equal(t, [3]int{1, 1, 2}, [3]int{page.Number, page.TotalPages, page.TotalRecords})
-	require.True(t, page.TotalsKnown)
+	require.True(t, page.TotalKnown)
 
 	page, err = exchange(t, "lists.list/every-parameter").Lists.Page(t.Context(), prospectkit.ListsParams{
 		Limit: 2, PageNum: 3, Kind: prospectkit.CompanyList, FolderID: folderID, Search: "50% & more",

@@ -314,7 +314,7 @@ const (
 	RuleClosed   SafetyRule = "the client is closed"
 	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never repeated by itself"
 
-	// RulePaidPages comes in a ScrollError, when an iterator has read as many pages as MaxPaidPages allows.
+	// RulePaidPages comes when an iterator has read as many pages as MaxPaidPages allows.
 	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
 )
 

@@ -193,12 +193,12 @@ func TestPagerRefusesBeforeTheNetwork(t *testing.T) {
 		extent
 		opts []prospectkit.IterOption
 	}{
-		"limit is -1":     {extent{limit: -1}, nil},
-		"limit is 1001":   {extent{limit: 1001}, nil},
-		"pageNum is -1":   {extent{pageNum: -1}, nil},
-		"option 2 is nil": {extent{}, []prospectkit.IterOption{prospectkit.WithMaxWait(0), nil}},
-		"Track got nil":   {extent{}, []prospectkit.IterOption{prospectkit.Track(track)}},
-		"ResumeFrom got ": {extent{}, []prospectkit.IterOption{prospectkit.ResumeFrom("x")}},
+		"limit is -1":          {extent{limit: -1}, nil},
+		"limit is 1001":        {extent{limit: 1001}, nil},
+		"pageNum is -1":        {extent{pageNum: -1}, nil},
+		"option 2 is nil":      {extent{}, []prospectkit.IterOption{prospectkit.WithMaxWait(0), nil}},
+		"WithProgress got nil": {extent{}, []prospectkit.IterOption{prospectkit.WithProgress(track)}},
+		"ResumeFrom got ":      {extent{}, []prospectkit.IterOption{prospectkit.ResumeFrom("x")}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

@@ -2,23 +2,24 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
+	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/pagewalk"
 )
 
 // A scroll moves forward only, page by page, by a token that each page gives for the next. A token is short-lived, belongs to the
 // query that gave it, and must not be stored: it lives in a closure between two calls and shows nowhere. A page that may have
-// been delivered is never asked for again.
+// been delivered is never requested again.
 
-// MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the range ends with an error: a
-// [ScrollError] with a [RefusedError] of [RulePaidPages] in it.
+// MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the range ends with a [RefusedError]
+// of [RulePaidPages]. What was delivered until then is in the [Report].
 func MaxPaidPages(n int) IterOption {
 	return iterOption(func(c *iterConfig, bad *checks) {
 		if n < 1 {
@@ -34,6 +35,24 @@ func UnlimitedPages() IterOption {
 	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
 }
 
+// WithRestarts lets a range over a search go on when the token of its next page is dead: refused, unusable, or sent with a request
+// whose response was lost. The search begins again, at most so many times, and skips the profiles that it has delivered. Its
+// first pages spend credits again and count against [MaxPaidPages]; [Report] says how many. The service shows no id of a
+// profile: what tells one from another is its socialUrl, or its whole text where it has none. After a restart that brings
+// nothing new, there is no other.
+//
+// To know what it has delivered, the range keeps up to 50 bytes for each profile.
+//
+// Without this option, the range ends with the error of the page.
+func WithRestarts(times int) IterOption {
+	return iterOption(func(c *iterConfig, bad *checks) {
+		if times < 1 {
+			bad.add("WithRestarts", "is %d, must be positive", times)
+		}
+		c.restarts = times
+	})
+}
+
 // checkPaid demands a decision about the cost of an iterator that spends credits, and refuses one where nothing is spent.
 func (c *iterConfig) checkPaid(o *op.Op, bad *checks) {
 	decided := c.paidPages != 0 || c.unlimited
@@ -46,106 +65,31 @@ func (c *iterConfig) checkPaid(o *op.Op, bad *checks) {
 		bad.add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
 	if o.Class != op.MeteredRead && c.restarts != 0 {
-		bad.add("RestartSkippingSeen", "is for iterators that spend credits: this one begins anew for nothing")
+		bad.add("WithRestarts", "is for iterators that spend credits: this one begins again for nothing")
 	}
 }
 
-// ScrollError says that a range over a scroll ended before the results did, after its first page. What was delivered was paid
-// for; there is no way to go on from there, because the service forbids keeping its tokens. [RestartSkippingSeen] begins anew.
-type ScrollError struct {
-	Op        string
-	Pages     int // read, and paid for where pages cost credits; not counting the one that failed
-	Delivered int // elements handed to the loop
-	Restarts  int // see RestartSkippingSeen
+// ScrollPage is one page of a search, or of the activities of a contact, and the way to the next.
+type ScrollPage[T any] struct {
+	Items     []T
+	ContactID string // of a page of activities; empty otherwise
 
-	cause error
+	op   *op.Op
+	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; a closure, so that no dump shows the token
 }
 
-// Error says how far the range got and why it ended.
-func (e *ScrollError) Error() string {
-	text := "the range ended before the results did"
-	if e.Pages > 0 {
-		text = fmt.Sprintf("after %s and %s", plural(e.Pages, "page"), plural(e.Delivered, "element"))
-	}
-	if e.Restarts > 0 {
-		text = strings.Replace(text, " and", ", "+plural(e.Restarts, "restart")+" and", 1)
-	}
-	return describe(e.Op, text, causeText(e.cause, e.Op))
-}
+// More reports whether there is a page after this one.
+func (p *ScrollPage[T]) More() bool { return p.next != nil }
 
-// Unwrap returns why the range ended.
-func (e *ScrollError) Unwrap() error { return e.cause }
-
-// Outcome is that of the page that failed: [Unknown] if it may have been paid for.
-func (e *ScrollError) Outcome() Outcome { return outcomeOfCause(e.cause) }
-
-// Advice is that of the page that failed.
-func (e *ScrollError) Advice() Advice {
-	if advice, ok := adviceOf(e.cause); ok {
-		return advice
-	}
-	return Advice{Action: ActionVerifyFirst, Hint: "look at the cause"}
-}
-
-// LogValue groups the fields that are safe to log.
-func (e *ScrollError) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("op", e.Op), slog.Int("pages", e.Pages), slog.Int("delivered", e.Delivered), slog.Int("restarts", e.Restarts),
-		slog.String("code", CodeOf(e.cause).logged()), slog.String("outcome", string(e.Outcome())),
-	)
-}
-
-// scroll is one walk by token.
-type scroll[T any] struct {
-	op    *op.Op
-	fetch func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[T], error)
-	opts  []CallOption       // of the first page: they hold for the later ones, so that all are the same query
-	seen  map[idKey]struct{} // hashes of the tokens
-
-	identity func(*T) string // what tells elements apart
-}
-
-// scrollAnswer is what the answer of one page holds.
-type scrollAnswer[T any] struct {
-	items []T
-	owner string // of a timeline
-	token string // empty at the end
-	odd   string // why the token cannot be sent
-}
-
-// maxToken bounds the token of a next page, which is sent as it came.
-const maxToken = 64 << 10
-
-// newScrollAnswer takes the token of the next page from its JSON text. Null is no token, and neither is an empty string, with which the
-// scroll would begin anew and cost again.
-func newScrollAnswer[T any](items []T, owner string, token jsonscan.Text) *scrollAnswer[T] {
-	a, c := &scrollAnswer[T]{items: items, owner: owner}, jsonscan.New(token)
+// Next reads the page after this one, by the same query; the options of the first page still hold, and more can be added. A page of
+// a search spends credits as the first one did. Next works once: the service's tokens move forward only. It can be called again
+// after an error that says that nothing was applied.
+//
+// After a lost response, nothing sends the request of a search again: the error is an [OutcomeUnknownError], and the page may have
+// been paid for.
+func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPage[T], error) {
 	switch {
-	case len(token) == 0 || c.Is('n'):
-	case !c.Is('"'):
-		a.odd = "the token of the next page is no string"
-	default:
-		if a.token = c.String(); len(a.token) > maxToken {
-			a.odd = fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", len(a.token), maxToken)
-		}
-	}
-	return a
-}
-
-// scrollPage is one page of a scroll. The way to the next one is a closure, so that no dump shows the token.
-type scrollPage[T any] struct {
-	op    *op.Op
-	items []T
-	owner string
-	next  func(context.Context, []CallOption) (*scrollPage[T], error) // nil at the end
-}
-
-func (p *scrollPage[T]) more() bool { return p != nil && p.next != nil }
-
-// follow makes the call of the page after this one.
-func (p *scrollPage[T]) follow(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
-	switch {
-	case p == nil:
+	case p.op == nil:
 		return nil, &RefusedError{Op: "scroll.next", Violations: []Violation{{"page", "was not made by a call"}}}
 	case p.next == nil:
 		return nil, refusal(p.op, Violation{"Next", "has nothing to read: this page is the last"})
@@ -153,40 +97,69 @@ func (p *scrollPage[T]) follow(ctx context.Context, opts []CallOption) (*scrollP
 	return p.next(ctx, opts)
 }
 
+// scroll is one walk by token.
+type scroll[T any] struct {
+	op       *op.Op
+	identity func(*T) string // what tells elements apart
+	fetch    func(ctx context.Context, token string, opts []CallOption) (page *ScrollPage[T], next jsonscan.Text, err error)
+	opts     []CallOption // of the first page: they hold for the later ones, so that all are the same query
+	tokens   pagewalk.Set // that were given
+}
+
 // first makes the call of the first page.
-func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
-	s.opts, s.seen = opts, make(map[idKey]struct{})
+func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
+	s.opts, s.tokens = opts, make(pagewalk.Set)
 	return s.page(ctx, "", nil)
 }
 
-func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (*scrollPage[T], error) {
-	answer, err := s.fetch(ctx, token, append(slices.Clip(s.opts), opts...))
+func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (*ScrollPage[T], error) {
+	page, text, err := s.fetch(ctx, token, append(slices.Clip(s.opts), opts...))
 	if err != nil {
 		return nil, err
 	}
-	page := &scrollPage[T]{op: s.op, items: answer.items, owner: answer.owner}
-	switch key := keyOf(answer.token); {
-	case answer.odd != "":
-		page.next = s.broken(answer.odd)
-	case answer.token == "":
-	case has(s.seen, key):
-		page.next = s.broken("the service gave the same token twice")
+	page.op = s.op
+	token, err = nextToken(text)
+	switch {
+	case err != nil:
+		page.next = s.broken(err)
+	case token == "":
+	case !s.tokens.Add(token):
+		page.next = s.broken(badTokenError("the service gave the same token twice"))
 	default:
-		s.seen[key] = struct{}{}
-		page.next = s.once(answer.token)
+		page.next = s.once(token)
 	}
 	return page, nil
 }
 
-func has(set map[idKey]struct{}, key idKey) bool {
-	_, ok := set[key]
-	return ok
+// maxToken bounds the token of a next page, which is sent as it came.
+const maxToken = 64 << 10
+
+// nextToken reads the token of the next page from its JSON text. Null is no token, and neither is an empty string, with which the
+// scroll would begin again and cost again.
+func nextToken(text jsonscan.Text) (string, error) {
+	c := jsonscan.New(text)
+	if len(text) == 0 || c.Is('n') {
+		return "", nil
+	}
+	if !c.Is('"') {
+		return "", badTokenError("the token of the next page is no string")
+	}
+	token := c.String()
+	if len(token) > maxToken {
+		return "", badTokenError(fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", len(token), maxToken))
+	}
+	return token, nil
 }
 
+// badTokenError says that the token of the next page cannot be used.
+type badTokenError string
+
+func (e badTokenError) Error() string { return string(e) }
+
 // once makes the call of the next page. After a success, and after a call that may have been delivered, the token is spent.
-func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*scrollPage[T], error) {
+func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
-	return func(ctx context.Context, opts []CallOption) (*scrollPage[T], error) {
+	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 		if spent.Swap(true) {
 			return nil, refusal(s.op, Violation{"Next", "was called already: a scroll moves forward only"})
 		}
@@ -199,17 +172,17 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*scr
 }
 
 // broken fails in place of the call of the next page, so that the page before it is not lost.
-func (s *scroll[T]) broken(what string) func(context.Context, []CallOption) (*scrollPage[T], error) {
-	return func(context.Context, []CallOption) (*scrollPage[T], error) {
-		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: NotApplied, cause: badTokenError(what)}
+func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*ScrollPage[T], error) {
+	return func(context.Context, []CallOption) (*ScrollPage[T], error) {
+		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: NotApplied, cause: cause}
 	}
 }
 
-// items yields the elements of all pages. Each range is a walk of its own.
+// items iterates over the elements of all pages. Each range is a walk of its own.
 func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		w := scrollWalk[T]{scroll: s}
-		if err := w.conf.begin(s.op, opts); err != nil {
+		if err := w.begin(opts); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -219,7 +192,7 @@ func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, e
 				return
 			}
 			if page.next == nil {
-				w.conf.progress.finished(0)
+				w.conf.progress.Update(func(r *pagewalk.Report) { r.Finished = true })
 				return
 			}
 			if err = w.stuck(page); err != nil {
@@ -233,27 +206,128 @@ func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, e
 				page, err = w.first(ctx, w.conf.calls)
 			}
 		}
-		if w.pages > 0 {
-			err = &ScrollError{Op: s.op.Name, Pages: w.pages, Delivered: w.delivered, Restarts: w.restarts, cause: err}
-		}
 		yield(nil, err)
 	}
 }
 
-// begin applies the options for one range over a scroll.
-func (c *iterConfig) begin(o *op.Op, opts []IterOption) error {
+// scrollWalk is one range over a scroll.
+type scrollWalk[T any] struct {
+	scroll[T]
+	conf      iterConfig
+	paid      int // pages read, and those that may have been paid for without a response
+	restarts  int
+	fresh     int             // elements delivered since the last restart
+	delivered pagewalk.Set    // what was delivered, if there may be a restart
+	shown     pagewalk.Recent // what was on the pages since the last restart
+	empty     int             // pages without elements since the last that brought something new
+	same      int             // pages that held nothing new, likewise
+}
+
+// So many pages that bring nothing are read, and may each be paid for.
+const (
+	mostEmptyPages = 10
+	mostSamePages  = 2
+)
+
+// begin applies the options.
+func (w *scrollWalk[T]) begin(opts []IterOption) error {
 	var bad checks
-	c.apply(opts, &bad)
-	c.checkPaid(o, &bad)
-	if c.resumes {
+	w.conf.apply(w.op, opts, &bad)
+	if w.conf.resumes {
 		bad.add("ResumeFrom", "is not possible here: the service forbids keeping the token of a scroll, so begin a new range")
 	}
-	if c.prefetch != 0 {
+	if w.conf.prefetch != 0 {
 		bad.add("Prefetch", "is not possible here: a page is asked for with what the one before it gave")
 	}
 	if len(bad) > 0 {
-		return refusal(o, bad...)
+		return refusal(w.op, bad...)
 	}
-	c.progress.start("", false)
+	if w.conf.restarts > 0 {
+		w.delivered = make(pagewalk.Set)
+	}
+	w.conf.progress.Start("", false)
 	return nil
+}
+
+// handOut yields what is new on a page, and reports whether the loop goes on.
+func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool) bool {
+	w.paid++
+	w.conf.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
+	skipped := 0
+	defer func() {
+		if skipped > 0 {
+			w.conf.progress.Update(func(r *pagewalk.Report) { r.Repeats, r.PaidAgain = r.Repeats+skipped, r.PaidAgain+1 })
+		}
+	}()
+	for i := range page.Items {
+		if w.conf.restarts > 0 && !w.delivered.Add(w.identity(&page.Items[i])) && w.restarts > 0 {
+			skipped++
+			continue
+		}
+		w.fresh++
+		w.conf.progress.Delivered("")
+		if !yield(&page.Items[i], nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// stuck is the error of a scroll that may never end: its pages bring nothing, but always a new token.
+func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
+	fresh := false
+	for i := range page.Items {
+		fresh = w.shown.Add(w.identity(&page.Items[i])) || fresh
+	}
+	switch {
+	case fresh:
+		w.empty, w.same = 0, 0
+	case len(page.Items) == 0:
+		w.empty++
+	default:
+		w.same++
+	}
+	if w.empty == mostEmptyPages || w.same == mostSamePages {
+		return unusable(w.op, fmt.Sprintf("the last %s brought nothing new, and another one is offered", plural(w.empty+w.same, "page")))
+	}
+	return nil
+}
+
+// restart reports whether the scroll is to begin again after an error.
+func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
+	if w.restarts == w.conf.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
+		return false
+	}
+	if OutcomeOf(err) != NotApplied {
+		w.paid++
+	}
+	if w.capped() {
+		return false
+	}
+	w.restarts, w.fresh, w.shown = w.restarts+1, 0, pagewalk.Recent{}
+	w.conf.progress.Update(func(r *pagewalk.Report) { r.Restarts++ })
+	return true
+}
+
+// capped reports whether no other page may be paid for.
+func (w *scrollWalk[T]) capped() bool { return w.conf.paidPages > 0 && w.paid >= w.conf.paidPages }
+
+// deadToken reports whether there is no way from a failed page to the next. The code for an expired token is undocumented: as the
+// same query was accepted before, any refusal of the request as such is taken for it.
+func deadToken(err error) bool {
+	if OutcomeOf(err) != NotApplied {
+		return true // the page may have been delivered, so its token is spent
+	}
+	if _, ok := errors.AsType[badTokenError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok || errors.Is(err, ErrInsufficientCredits) {
+		return false
+	}
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
 }

@@ -82,13 +82,6 @@ func names(seq iter.Seq2[*prospectkit.Profile, error]) (all []string, err error)
 	return all, nil
 }
 
-func asScrollError(t *testing.T, err error) *prospectkit.ScrollError {
-	t.Helper()
-	e, ok := errors.AsType[*prospectkit.ScrollError](err)
-	require.True(t, ok, "%v", err)
-	return e
-}
-
 var everything = prospectkit.SearchParams{}
 
 func TestAScrollAsksForTheSameOnEachPage(t *testing.T) {
@@ -164,22 +157,22 @@ func TestPaidPagesNeedADecision(t *testing.T) {
 func TestMaxPaidPages(t *testing.T) {
 	for limit := 1; limit <= 4; limit++ {
 		sent := 0
-		got, err := names(newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(limit)))
+		var p prospectkit.Progress
+		got, err := names(newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(limit), prospectkit.WithProgress(&p)))
 		require.Equal(t, min(limit, 3), sent)
 		require.Len(t, got, 2*sent, "what was paid for is delivered")
 		if limit >= 3 {
 			require.NoError(t, err, "the results ended")
 			continue
 		}
-		ended := asScrollError(t, err)
-		require.Equal(t, limit, ended.Pages)
-		require.Equal(t, 2*limit, ended.Delivered)
+		require.Equal(t, prospectkit.Report{Requests: limit, Delivered: 2 * limit}, p.Report())
 		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 		require.True(t, ok)
 		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
-		require.Equal(t, prospectkit.ActionNever, ended.Advice().Action)
+		require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
+		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as it may")
 	}
 }
 
@@ -195,11 +188,11 @@ func TestTheEndOfAScroll(t *testing.T) {
 		"empty":                      {[]string{pageOf(1, `""`)}, 2, ""},
 		"an empty page goes on":      {[]string{`{"profiles": [], "scrollToken": "a"}`, pageOf(2, "")}, 2, ""},
 		"no profiles at all":         {[]string{`{"profiles": []}`}, 0, ""},
-		"a number":                   {[]string{pageOf(1, "7")}, 2, "after 1 page and 2 elements: the token of the next page is no string"},
+		"a number":                   {[]string{pageOf(1, "7")}, 2, "the token of the next page is no string"},
 		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is no string"},
-		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`)}, 4, "after 2 pages and 4 elements: the service gave the same token twice"},
+		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`)}, 4, "search.prospects: the service gave the same token twice"},
 		"a token of before":          {[]string{pageOf(1, `"a"`), pageOf(2, `"b"`), pageOf(3, `"a"`)}, 6, "the service gave the same token twice"},
-		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "after 1 page and 2 elements: applied (status 200), but the response was lost: the page has no profiles"},
+		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "search.prospects: applied (status 200), but the response was lost: the page has no profiles"},
 		"profiles of another type":   {[]string{`{"profiles": {}}`}, 0, "the page has no profiles"},
 		"something that is no page":  {[]string{`[]`}, 0, "the response is not an object"},
 		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the response was lost"},
@@ -237,10 +230,10 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 		want, sent int
 		says       string
 	}{
-		"nothing at all": {blank, 0, 10, "after 10 pages and 0 elements: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
+		"nothing at all": {blank, 0, 10, "search.prospects: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
 		"nothing after a while": {func(n int) string {
 			return map[bool]string{true: pageOf(n, quoted(strconv.Itoa(n))), false: blank(n)}[n < 3]
-		}, 4, 12, "after 12 pages and 4 elements"},
+		}, 4, 12, "the last 10 pages brought nothing new"},
 		"the same profile":      {func(n int) string { return profileNamed("a", n) }, 3, 3, "the last 2 pages brought nothing new"},
 		"two in turn":           {func(n int) string { return profileNamed(string("ab"[n%2]), n) }, 4, 4, "the last 2 pages brought nothing new"},
 		"now and then the same": {func(n int) string { return map[bool]string{true: profileNamed("a", n), false: blank(n)}[n%2 == 1] }, 3, 5, "the last 4 pages brought nothing new"},
@@ -252,7 +245,7 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 				sent++
 				return answer(200, c.body(sent)), nil
 			}))
-			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.RestartSkippingSeen(1)))
+			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1)))
 			require.ErrorContains(t, err, c.says)
 			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, []int{c.want, c.sent}, []int{len(got), sent})
@@ -320,15 +313,15 @@ func TestPagesAreRepeatedOnlyIfThatCostsNothing(t *testing.T) {
 						}
 						return serve(r)
 					}))
-					got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
+					var p prospectkit.Progress
+					got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&p)))
 					want := c.first
 					if behind {
 						want = c.behind
 						require.Len(t, got, 2)
-						e := asScrollError(t, err)
-						require.Equal(t, []int{1, 2}, []int{e.Pages, e.Delivered})
-						require.Equal(t, c.outcome, e.Outcome())
-						require.ErrorContains(t, err, "search.prospects: after 1 page and 2 elements: ")
+						require.Equal(t, prospectkit.Report{Requests: 1, Delivered: 2}, p.Report())
+						require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
+						require.ErrorContains(t, err, "search.prospects: ")
 					}
 					require.Equal(t, want, failed)
 					if behind || name != "the service's 500" {
@@ -347,7 +340,7 @@ func TestNextWorksOnce(t *testing.T) {
 	require.True(t, first.More())
 	second, err := first.Next(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, "2a", second.Profiles[0].FirstName)
+	require.Equal(t, "2a", second.Items[0].FirstName)
 	_, err = first.Next(t.Context())
 	require.Equal(t, []string{"Next was called already: a scroll moves forward only"}, refusals(t, err))
 	third, err := second.Next(t.Context())
@@ -356,9 +349,9 @@ func TestNextWorksOnce(t *testing.T) {
 	_, err = third.Next(t.Context())
 	require.Equal(t, []string{"Next has nothing to read: this page is the last"}, refusals(t, err))
 	require.Equal(t, 3, sent)
-	_, err = new(prospectkit.ProfilePage).Next(t.Context())
+	_, err = new(prospectkit.ScrollPage[prospectkit.Profile]).Next(t.Context())
 	require.Equal(t, []string{"page was not made by a call"}, refusals(t, err))
-	require.False(t, new(prospectkit.ProfilePage).More())
+	require.False(t, new(prospectkit.ScrollPage[prospectkit.Profile]).More())
 }
 
 // A call that surely was not applied leaves the token; one that may have been spends it.
@@ -393,7 +386,7 @@ func TestNextAfterAnError(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, "2a", next.Profiles[0].FirstName)
+			require.Equal(t, "2a", next.Items[0].FirstName)
 		})
 	}
 }
@@ -434,9 +427,9 @@ func TestNothingShowsAToken(t *testing.T) {
 
 	sent = 0
 	var progress prospectkit.Progress
-	_, err = names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.Track(&progress)))
+	_, err = names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress)))
 	require.Error(t, err)
-	show(err, asScrollError(t, err), progress.Report())
+	show(err, asError(t, err), progress.Report())
 	slog.New(handler).Info("x", "err", err)
 	require.Empty(t, progress.Checkpoint(), "there is nothing to resume from")
 	for _, secret := range []string{secretToken, strings.Trim(quoted(secretToken), `"`), secretToken[5:], token} {
@@ -444,10 +437,10 @@ func TestNothingShowsAToken(t *testing.T) {
 	}
 }
 
-func TestTrackCountsAScroll(t *testing.T) {
+func TestProgressCountsAScroll(t *testing.T) {
 	sent := 0
 	var progress prospectkit.Progress
-	seq := newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.Track(&progress))
+	seq := newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress))
 	seen := 0
 	for _, err := range seq {
 		require.NoError(t, err)

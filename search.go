@@ -102,37 +102,11 @@ func (p *Profile) Raw() Object { return p.raw }
 // String returns the profile as JSON text, for fmt: as the service sent it, or as you made it.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
-// ProfilePage is one page of a search, and the way to the next.
-type ProfilePage struct {
-	Profiles []Profile
-
-	page *scrollPage[Profile]
-}
-
-// More reports whether there is a page after this one.
-func (p *ProfilePage) More() bool { return p.page.more() }
-
-// Next reads the page after this one, by the same query; the options of the first page still hold, and more can be added. It
-// spends credits as that one did. It works once: the service's tokens move forward only. It can be called again after an error
-// that says that nothing was applied.
-//
-// After a lost response the page is not requested again: the error is an [OutcomeUnknownError], and the page may have been paid for.
-func (p *ProfilePage) Next(ctx context.Context, opts ...CallOption) (*ProfilePage, error) {
-	return newProfilePage(p.page.follow(ctx, opts))
-}
-
-func newProfilePage(page *scrollPage[Profile], err error) (*ProfilePage, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &ProfilePage{Profiles: page.items, page: page}, nil
-}
-
 // Prospects iterates over the prospects that match. Each page of up to 100 is read when the loop needs it, and spends credits, so
 // [MaxPaidPages] or [UnlimitedPages] has to be given. Each range is a new search and is paid for again.
 //
 // The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
-// delivered is never asked for again. An error after the first page is a [ScrollError]: it says how much was delivered.
+// delivered is never requested again. After an error, the [Report] of [WithProgress] says how much was delivered.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
@@ -149,8 +123,8 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...I
 // Errors: those of [SearchService.Prospects].
 //
 // POST /business/prospects/search, scope search.
-func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts ...CallOption) (*ProfilePage, error) {
-	return newProfilePage(s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts))
+func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts ...CallOption) (*ScrollPage[Profile], error) {
+	return s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
 // SaveToList runs a search on the service's side and saves the matches into a list. Body and response are undocumented: you supply the
@@ -189,8 +163,8 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 // Errors: those of [SearchService.RunSaved].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
-func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ProfilePage, error) {
-	return newProfilePage(s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts))
+func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ScrollPage[Profile], error) {
+	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts)
 }
 
 // Companies searches for companies. Body and response are undocumented: you supply the fields. The sandbox takes filters, with
@@ -228,14 +202,14 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	if o == op.SearchRunSaved {
 		most = 0 // that it takes a size is assumed
 	}
-	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*scrollAnswer[Profile], error) {
+	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
 		in := body
 		in.ScrollToken = token
 		page, err := do[profiles](ctx, s.client, o, args{ids: ids, body: in, laterPage: token != "", secret: token, maxItems: most}, opts)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return newScrollAnswer(page.Profiles, "", page.ScrollToken), nil
+		return &ScrollPage[Profile]{Items: page.Profiles}, page.ScrollToken, nil
 	}}
 }
 

@@ -12,11 +12,11 @@ import (
 	"example.com/prospectkit"
 )
 
-func profiles(page *prospectkit.ProfilePage, err error) (any, error) {
+func profiles(page *prospectkit.ScrollPage[prospectkit.Profile], err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return page.Profiles, nil
+	return page.Items, nil
 }
 
 const ada = `{"firstName": "Ada", "lastName": "Byron", "jobTitle": "Analyst", "companyName": "Engines", "socialUrl": "https://social.example/ada"}`
@@ -67,10 +67,10 @@ func TestAProfileKeepsWhatTheDocumentDoesNotShow(t *testing.T) {
 	page, err := exchange(t, "search.prospects/lenient").Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 	require.NoError(t, err)
 	require.False(t, page.More(), "a null token is none")
-	raw, err := page.Profiles[0].Raw().MarshalJSON()
+	raw, err := page.Items[0].Raw().MarshalJSON()
 	require.NoError(t, err)
 	require.JSONEq(t, `{"firstName": null, "lastName": 7, "jobTitle": ["x"], "extra": {}}`, string(raw))
-	require.Equal(t, `"odd"`, string(page.Profiles[2].Raw().Raw()))
+	require.Equal(t, `"odd"`, string(page.Items[2].Raw().Raw()))
 }
 
 func TestSearchBounds(t *testing.T) {

@@ -74,14 +74,15 @@ func withoutCap(ctx context.Context, client *prospectkit.Client, p prospectkit.S
 
 // capped reads profiles until the cap ends the range.
 func capped(ctx context.Context, client *prospectkit.Client, out io.Writer, p prospectkit.SearchParams) error {
-	for profile, err := range client.Search.Prospects(ctx, p, prospectkit.MaxPaidPages(maxPages)) {
-		stopped, ok := errors.AsType[*prospectkit.ScrollError](err)
-		refused, _ := errors.AsType[*prospectkit.RefusedError](err)
+	var progress prospectkit.Progress
+	for profile, err := range client.Search.Prospects(ctx, p, prospectkit.MaxPaidPages(maxPages), prospectkit.WithProgress(&progress)) {
+		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 		switch {
 		case err == nil:
 			fmt.Fprintf(out, "  %-8s %-10s %-26s %s\n", profile.FirstName, profile.LastName, profile.JobTitle, profile.CompanyName)
-		case ok && refused != nil && refused.Rule == prospectkit.RulePaidPages:
-			fmt.Fprintf(out, "Stopped by the cap: %d pages paid for, %d profiles read\n\n", stopped.Pages, stopped.Delivered)
+		case ok && refused.Rule == prospectkit.RulePaidPages:
+			stopped := progress.Report()
+			fmt.Fprintf(out, "Stopped by the cap: %d pages paid for, %d profiles read\n\n", stopped.Requests, stopped.Delivered)
 			return nil
 		default:
 			return err

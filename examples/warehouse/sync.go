@@ -99,7 +99,7 @@ func (y *syncer) syncLists(ctx context.Context) error {
 	for pass := 1; ; pass++ {
 		var progress prospectkit.Progress
 		var found []prospectkit.List
-		for l, err := range y.lists.All(ctx, prospectkit.ListsParams{}, prospectkit.Track(&progress)) {
+		for l, err := range y.lists.All(ctx, prospectkit.ListsParams{}, prospectkit.WithProgress(&progress)) {
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (y *syncer) endWalk(ctx context.Context, l *list, ok bool) error {
 // the rows that the service counts.
 func (y *syncer) walk(ctx context.Context, l *list) (ok bool, err error) {
 	var progress prospectkit.Progress
-	opts := []prospectkit.IterOption{prospectkit.Track(&progress)}
+	opts := []prospectkit.IterOption{prospectkit.WithProgress(&progress)}
 	if l.checkpoint != "" {
 		_, seen, err := y.store.count(ctx, l)
 		if err != nil {
@@ -245,7 +245,7 @@ func firstChange(p *prospectkit.Page[prospectkit.Row]) (latest time.Time) {
 
 // settled reports whether so many records are all that there were when the total was last told.
 func settled(r prospectkit.Report, records int) bool {
-	return !r.Unsettled && (!r.TotalTold || records == r.Total)
+	return !r.Incomplete && (!r.TotalKnown || records == r.Total)
 }
 
 func (y *syncer) note(r prospectkit.Report) {

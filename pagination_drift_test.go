@@ -159,10 +159,10 @@ func TestDrift(t *testing.T) {
 			var p prospectkit.Progress
 			s := &shelf{items: slices.Clone(tc.shelf.items), edits: tc.shelf.edits}
 			lists := newClient(t, s).Lists
-			got := drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.Track(&p)))
+			got := drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
 			require.Equal(t, tc.want, strings.Join(got, ""))
 			want := tc.rep
-			want.Requests, want.Delivered, want.TotalTold = len(s.asked), len(tc.want), true
+			want.Requests, want.Delivered, want.TotalKnown = len(s.asked), len(tc.want), true
 			want.Finished, want.OrderKnown = true, true
 			require.Equal(t, want, p.Report())
 			require.Equal(t, tc.asked, s.asked)
@@ -176,20 +176,20 @@ func TestDriftWithoutTotals(t *testing.T) {
 	var p prospectkit.Progress
 	s := shelfOf("abcdef", nil, drop("a"), add("X"))
 	s.noTotals = true
-	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.Track(&p)))
+	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
 	require.Equal(t, "abdef", strings.Join(got, ""))
 	require.Equal(t, []int{1, 2, 3, 4}, s.asked)
 	require.Equal(t, prospectkit.Report{Requests: 4, Delivered: 5, Repeats: 1, Finished: true, OrderKnown: true}, p.Report())
 }
 
 // A collection that shrinks at every look cannot be read to the end of its border: the walk says so and goes on.
-func TestDriftUnsettled(t *testing.T) {
+func TestDriftIncomplete(t *testing.T) {
 	t.Parallel()
 	one := func(s *shelf) { s.items = s.items[:len(s.items)-1] }
 	s := shelfOf("abcdefghijklmnopqrstuvwxyz", nil, one, one, one, one, one, one, one, one, one, one, one)
 	var p prospectkit.Progress
-	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.Track(&p)))
-	require.True(t, p.Report().Unsettled)
+	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
+	require.True(t, p.Report().Incomplete)
 	require.True(t, p.Report().Finished)
 	require.Equal(t, strings.Join(s.items, ""), strings.Join(got, ""))
 }
@@ -200,7 +200,7 @@ func TestDriftOfRows(t *testing.T) {
 	var p prospectkit.Progress
 	s := shelfOf("abcdef", nil, drop("a"))
 	var got string
-	for row, err := range newClient(t, s).Lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}, prospectkit.Track(&p)) {
+	for row, err := range newClient(t, s).Lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p)) {
 		require.NoError(t, err)
 		got += row.ID()
 	}
@@ -221,7 +221,7 @@ func TestDriftPages(t *testing.T) {
 	s := shelfOf("abcdef", nil, drop("a"))
 	for page, err := range newClient(t, s).Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 2}) {
 		require.NoError(t, err)
-		require.True(t, page.TotalsKnown)
+		require.True(t, page.TotalKnown)
 		ids := ""
 		for _, l := range page.Items {
 			ids += l.ID
@@ -307,7 +307,7 @@ func TestDriftProperty(t *testing.T) {
 		var p prospectkit.Progress
 		var got []string
 		limit := rapid.IntRange(1, 7).Draw(t, "limit")
-		for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: limit}, prospectkit.Track(&p)) {
+		for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: limit}, prospectkit.WithProgress(&p)) {
 			if churned(err) {
 				return
 			}
@@ -317,7 +317,7 @@ func TestDriftProperty(t *testing.T) {
 		r := p.Report()
 		unique := slices.Compact(slices.Sorted(slices.Values(got)))
 		require.Len(t, unique, len(got), "a record came twice: %v", got)
-		if !r.Unsettled {
+		if !r.Incomplete {
 			require.Subset(t, got, s.survivors(before), "a record that was there throughout is missing")
 		}
 		require.True(t, r.Finished)
@@ -327,7 +327,7 @@ func TestDriftProperty(t *testing.T) {
 		if r.Rereads == 0 {
 			require.Equal(t, s.served-len(got), r.Repeats)
 			require.Zero(t, r.Recovered)
-			require.False(t, r.Unsettled)
+			require.False(t, r.Incomplete)
 		}
 	})
 }

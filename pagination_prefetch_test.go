@@ -231,7 +231,7 @@ func TestPrefetchDeliversAnErrorInItsPlace(t *testing.T) {
 			return nil
 		}
 		var p prospectkit.Progress
-		got, err := prospectkit.Collect(s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8), prospectkit.Track(&p)), 1000)
+		got, err := prospectkit.Collect(s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8), prospectkit.WithProgress(&p)), 1000)
 		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
 		require.Len(t, got, 30)
 		require.Equal(t, 30, p.Report().Delivered)
@@ -246,10 +246,10 @@ func TestPrefetchLosesNothingBetweenPages(t *testing.T) {
 		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, nil, nil, func(s *shelf) { add("X")(s); drop("j")(s) })}
 		s.there = func(page int) time.Duration { return time.Duration(10-page) * time.Millisecond }
 		var p prospectkit.Progress
-		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.Track(&p)))
+		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.WithProgress(&p)))
 		require.Equal(t, "abcdefghi", strings.Join(got, ""))
 		require.Equal(t, []int{1, 4, 3, 2, 2, 3, 4, 5}, s.shelf.asked)
-		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalTold: true, Repeats: 1, Finished: true, Missing: 1, OrderKnown: true}, p.Report(), "X is missing")
+		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalKnown: true, Repeats: 1, Finished: true, Missing: 1, OrderKnown: true}, p.Report(), "X is missing")
 	})
 }
 
@@ -280,7 +280,7 @@ func TestPrefetchAndAFallingTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, drop("a")), back: time.Millisecond}
 		var p prospectkit.Progress
-		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.Track(&p)))
+		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.WithProgress(&p)))
 		require.Equal(t, "abcdefghij", strings.Join(got, ""))
 		require.Equal(t, 1, p.Report().Recovered)
 		require.Equal(t, 2, p.Report().Rereads)
@@ -361,7 +361,7 @@ func TestPrefetchAndCheckpoints(t *testing.T) {
 		for stop := 1; stop <= 47; stop++ {
 			var p prospectkit.Progress
 			var got []string
-			for list, err := range lists.All(t.Context(), inPagesOf(5), prospectkit.Prefetch(3), prospectkit.Track(&p)) {
+			for list, err := range lists.All(t.Context(), inPagesOf(5), prospectkit.Prefetch(3), prospectkit.WithProgress(&p)) {
 				require.NoError(t, err)
 				if got = append(got, list.ID); len(got) == stop {
 					break
@@ -442,7 +442,7 @@ func (q squall) walk(t *testing.T, opts ...prospectkit.IterOption) (got []string
 	defer cancel()
 	var p prospectkit.Progress
 	var failed error
-	for list, err := range s.lists(t).All(ctx, inPagesOf(q.limit), append(opts, prospectkit.Track(&p))...) {
+	for list, err := range s.lists(t).All(ctx, inPagesOf(q.limit), append(opts, prospectkit.WithProgress(&p))...) {
 		if failed = err; err != nil || len(got) > 0 && len(got) == q.stop {
 			break
 		}
@@ -460,7 +460,7 @@ func (q squall) walk(t *testing.T, opts ...prospectkit.IterOption) (got []string
 		return got, nil
 	case failed != nil && !errors.Is(failed, context.DeadlineExceeded) && q.failures < 3:
 		return got, failed
-	case !r.Finished || r.Unsettled:
+	case !r.Finished || r.Incomplete:
 		return got, nil
 	}
 	for _, id := range s.shelf.survivors(before) {

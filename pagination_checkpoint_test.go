@@ -20,7 +20,7 @@ import (
 // take reads at most n records, and returns their ids and the checkpoint after the last.
 func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from string) (ids []string, p *prospectkit.Progress) {
 	p = new(prospectkit.Progress)
-	opts := []prospectkit.IterOption{prospectkit.Track(p), prospectkit.ResumeFrom(from)}
+	opts := []prospectkit.IterOption{prospectkit.WithProgress(p), prospectkit.ResumeFrom(from)}
 	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
 		if churned(err) {
 			return ids, p
@@ -85,7 +85,7 @@ func TestResumeProperty(t *testing.T) {
 			ids, p := take(t, client, limit, rapid.IntRange(1, 12).Draw(t, "kill"), checkpoint)
 			got = append(got, ids...)
 			r := p.Report()
-			rewound, unsettled = rewound || r.Rewound, unsettled || r.Unsettled
+			rewound, unsettled = rewound || r.Rewound, unsettled || r.Incomplete
 			if checkpoint = p.Checkpoint(); r.Finished || checkpoint == "" {
 				break
 			}
@@ -174,7 +174,7 @@ func TestResumeWithoutIDs(t *testing.T) {
 	lists := newClient(t, roundTrip(page)).Lists
 	read := func(n int, opts ...prospectkit.IterOption) (names string, p *prospectkit.Progress) {
 		p = new(prospectkit.Progress)
-		for row, err := range lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}, append(opts, prospectkit.Track(p))...) {
+		for row, err := range lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}, append(opts, prospectkit.WithProgress(p))...) {
 			require.NoError(t, err)
 			if names += row.Text("name"); len(names) == 2*n {
 				break
@@ -208,7 +208,7 @@ func TestResumePages(t *testing.T) {
 	s := shelfOf("abcdefghij")
 	lists := newClient(t, s).Lists
 	var p prospectkit.Progress
-	for page, err := range lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.Track(&p)) {
+	for page, err := range lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.WithProgress(&p)) {
 		require.NoError(t, err)
 		if page.Number == 2 {
 			break
@@ -236,7 +236,7 @@ func TestCheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
 	require.Empty(t, p.Checkpoint())
-	drain(t, newClient(t, new(shelf)).Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.Track(&p)))
+	drain(t, newClient(t, new(shelf)).Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.WithProgress(&p)))
 	require.Empty(t, p.Checkpoint())
 	require.True(t, p.Report().Finished)
 }
@@ -267,7 +267,7 @@ func TestCheckpointOfSomethingElse(t *testing.T) {
 	lists := newClient(t, shelfOf("abcdef")).Lists
 	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending("address.city")}
 	var q prospectkit.Progress
-	for _, err := range lists.Rows(t.Context(), listID, sorted, prospectkit.Track(&q)) {
+	for _, err := range lists.Rows(t.Context(), listID, sorted, prospectkit.WithProgress(&q)) {
 		require.NoError(t, err)
 		break
 	}
@@ -314,7 +314,7 @@ func TestFirstRunHasNoCheckpoint(t *testing.T) {
 func TestCheckpointHoldsNoQuery(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
-	for _, err := range newClient(t, shelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.Track(&p)) {
+	for _, err := range newClient(t, shelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.WithProgress(&p)) {
 		require.NoError(t, err)
 		break
 	}
@@ -350,7 +350,7 @@ func TestProgressConcurrently(t *testing.T) {
 			}
 		})
 	}
-	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.Track(&p)))
+	got := drain(t, newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
 	close(done)
 	wg.Wait()
 	require.Len(t, got, 200)
@@ -370,7 +370,7 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s := shelfOf("abcdefgh")
 		var p prospectkit.Progress
-		opts := []prospectkit.IterOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.Track(&p)}
+		opts := []prospectkit.IterOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.WithProgress(&p)}
 		ids, err := prospectkit.Collect(newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
 		if err != nil {
 			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, fmt.Sprint(ids))

@@ -140,7 +140,7 @@ func TestPagerReadsOn(t *testing.T) {
 			var asked []int
 			var p prospectkit.Progress
 			client := newClient(t, numbered(&asked, tc.page))
-			got := drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.Track(&p)))
+			got := drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
 			require.Equal(t, tc.want, strings.Join(got, ""))
 			require.Len(t, asked, tc.asked)
 			require.True(t, p.Report().Finished)
@@ -157,7 +157,7 @@ func TestMissingIsOfTheWhole(t *testing.T) {
 	client := newClient(t, numbered(&asked, page))
 	var p prospectkit.Progress
 	read := func(params prospectkit.ListsParams, opts ...prospectkit.IterOption) int {
-		drain(t, client.Lists.All(t.Context(), params, append(opts, prospectkit.Track(&p))...))
+		drain(t, client.Lists.All(t.Context(), params, append(opts, prospectkit.WithProgress(&p))...))
 		return p.Report().Missing
 	}
 	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}))
@@ -186,7 +186,7 @@ func TestOrderIsKnownForAllLists(t *testing.T) {
 	} {
 		for _, params := range all {
 			var p prospectkit.Progress
-			drain(t, lists.All(t.Context(), params, prospectkit.Track(&p)))
+			drain(t, lists.All(t.Context(), params, prospectkit.WithProgress(&p)))
 			require.Equal(t, want, p.Report().OrderKnown, params)
 		}
 	}

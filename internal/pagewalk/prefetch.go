@@ -1,0 +1,122 @@
+package pagewalk
+
+import (
+	"context"
+	"sync"
+)
+
+// Pages that are read ahead are requested at the same time, so the service may look at page 5 before it looks at page 4. An insert
+// in between pushes a record back, so that it is on neither. Therefore a page read ahead counts only if nothing has changed since
+// the last page read on its own: the total is the same, and no record comes twice. A delete may hide an insert from the total. If it
+// was in front of a page boundary, the records after the boundary stay where they are. If it was after it, the last record read
+// comes again. At any sign of a change all pages read ahead are dropped, and the walk goes on with a page read on its own. Only a
+// change that replaces every record read so far, while a few pages are on their way, goes unnoticed.
+
+// ahead holds the pages read ahead of a walk.
+type ahead[T, K any] struct {
+	width  int            // how many pages may be ahead now; it grows with each page
+	queue  []*early[T, K] // from the next page of the walk on
+	number int            // of the page after the queue
+	last   int            // number of the last page known to exist
+	cancel context.CancelFunc
+	ctx    context.Context //nolint:containedctx // ends with the queue
+	tasks  sync.WaitGroup
+}
+
+// early is a page on its way.
+type early[T, K any] struct {
+	page     *Page[T, K]
+	deliver  func()
+	err      error
+	panicked any
+	done     chan struct{}
+}
+
+// readAhead begins to read the pages after the current one.
+func (w *walk[T, K]) readAhead(current *Page[T, K]) {
+	a := &w.ahead
+	if w.Prefetch == 0 || !current.TotalKnown || !w.allHaveIDs(current) {
+		a.last = 0
+		return
+	}
+	if a.last = current.TotalPages; len(a.queue) == 0 {
+		a.number = w.number + 1
+	}
+	if a.cancel == nil {
+		a.ctx, a.cancel = context.WithCancel(w.ctx) //nolint:gosec // dropAhead calls it, when the walk ends at the latest
+	}
+	w.fillAhead()
+}
+
+// fillAhead requests pages until as many are ahead as may be, or as are known to exist.
+func (w *walk[T, K]) fillAhead() {
+	a := &w.ahead
+	for ; a.number <= min(w.number+a.width, a.last); a.number++ {
+		e := &early[T, K]{done: make(chan struct{})}
+		a.queue = append(a.queue, e)
+		ctx, number := a.ctx, a.number
+		a.tasks.Go(func() {
+			defer close(e.done)
+			defer func() { e.panicked = recover() }()
+			e.page, e.deliver, e.err = w.Source.FetchAhead(ctx, number)
+			e.page, e.err = w.accept(number, e.page, e.err)
+		})
+	}
+}
+
+// next is the page after the current one: the one that was read ahead, or one that is read now.
+func (w *walk[T, K]) next() (*Page[T, K], error) {
+	a := &w.ahead
+	w.number++
+	if len(a.queue) == 0 {
+		a.width = min(a.width+1, w.Prefetch)
+		return w.read(w.number)
+	}
+	w.fillAhead()
+	e := a.queue[0]
+	a.queue[0], a.queue = nil, a.queue[1:] // the loop alone decides how long the page is held
+	<-e.done
+	if e.panicked != nil {
+		panic(e.panicked)
+	}
+	if e.err == nil && (e.page == nil || w.changed(e.page)) || e.err != nil && w.Source.TooEarly(e.err) {
+		w.dropAhead()
+		a.width = a.width/2 - 2 // below zero, a few pages are read on their own first
+		return w.read(w.number)
+	}
+	e.deliver()
+	a.width = min(a.width+1, w.Prefetch)
+	return e.page, e.err
+}
+
+// changed reports whether the collection was touched between the current page and one that was read ahead.
+func (w *walk[T, K]) changed(p *Page[T, K]) bool {
+	if !p.TotalKnown || p.TotalRecords != w.total {
+		return true
+	}
+	for i := range p.Items {
+		if w.seen.Has(w.ID(&p.Items[i])) {
+			return true
+		}
+	}
+	return !w.allHaveIDs(p)
+}
+
+// allHaveIDs reports whether each record of a page has an id. Without one, nothing would tell that a record came twice.
+func (w *walk[T, K]) allHaveIDs(p *Page[T, K]) bool {
+	for i := range p.Items {
+		if w.ID(&p.Items[i]) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// dropAhead cancels the pages on their way, and waits until they have ended.
+func (w *walk[T, K]) dropAhead() {
+	if w.ahead.cancel != nil {
+		w.ahead.cancel()
+		w.ahead.tasks.Wait()
+		w.ahead.cancel, w.ahead.queue = nil, nil
+	}
+}

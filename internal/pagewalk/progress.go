@@ -1,0 +1,138 @@
+package pagewalk
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// Report says how complete a walk was. Its fields are explained where users meet them.
+type Report struct {
+	Requests   int
+	Delivered  int
+	Total      int
+	TotalKnown bool
+	Repeats    int
+	Rereads    int
+	Recovered  int
+	Incomplete bool
+	Rewound    bool
+	Finished   bool
+	Missing    int
+	Restarts   int
+	PaidAgain  int
+	OrderKnown bool
+}
+
+// Progress follows a walk. It is safe for concurrent use. What is told to a nil one goes nowhere.
+type Progress struct {
+	mu     sync.Mutex
+	report Report
+	place  Checkpoint
+}
+
+// do changes the progress, if there is one.
+func (p *Progress) do(change func()) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		change()
+	}
+}
+
+// Start begins a new walk over the collection that the query stands for. No checkpoint is made without a query.
+func (p *Progress) Start(query string, orderKnown bool) {
+	p.do(func() { p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query} })
+}
+
+// Update changes the report.
+func (p *Progress) Update(change func(*Report)) {
+	p.do(func() { change(&p.report) })
+}
+
+// Delivered notes a record.
+func (p *Progress) Delivered(id string) {
+	p.do(func() {
+		p.report.Delivered++
+		if id == "" {
+			return
+		}
+		if len(p.place.Last) == anchors {
+			p.place.Last = append(p.place.Last[:0], p.place.Last[1:]...)
+		}
+		p.place.Last = append(p.place.Last, id)
+	})
+}
+
+// resume goes on from a checkpoint, so that the next one names its records, too.
+func (p *Progress) resume(cp *Checkpoint) {
+	p.do(func() {
+		p.place = *cp
+		p.place.Last = slices.Clone(cp.Last)
+	})
+}
+
+// reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
+func (p *Progress) reached(number, total int, known bool) {
+	p.do(func() {
+		p.report.Total, p.report.TotalKnown = total, known
+		p.place.Page, p.place.Total = number, total
+	})
+}
+
+// Report returns the state of the walk.
+func (p *Progress) Report() Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.report
+}
+
+// Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before the first.
+func (p *Progress) Checkpoint() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.place.Query == "" || p.report.Delivered == 0 && len(p.place.Last) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(&p.place)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// anchors is how many of the last ids a checkpoint names. As long as one of these records exists, the place is found again.
+const anchors = 16
+
+// Checkpoint is the place after the last record delivered.
+type Checkpoint struct {
+	Version int      `json:"v"`
+	Query   string   `json:"q"`
+	Page    int      `json:"p"`
+	Total   int      `json:"t,omitempty"`
+	Last    []string `json:"l,omitempty"` // ids, oldest first
+}
+
+const version = 1
+
+// Parse reads the text of a checkpoint of the same query.
+func Parse(text, query string) (*Checkpoint, error) {
+	plain, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, errors.New("got something that Checkpoint did not return")
+	}
+	cp := new(Checkpoint)
+	switch err := json.Unmarshal(plain, cp); {
+	case err != nil || cp.Version < 1 || cp.Page < 1 || len(cp.Last) > anchors:
+		return nil, errors.New("got something that Checkpoint did not return")
+	case cp.Version > version:
+		return nil, errors.New("was taken by a newer version of this package")
+	case cp.Query != query:
+		return nil, errors.New("was taken from another collection, filter, sort order or page size")
+	}
+	return cp, nil
+}
+
+func (cp *Checkpoint) names(id string) bool { return id != "" && slices.Contains(cp.Last, id) }

@@ -1,0 +1,95 @@
+package pagewalk
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func numbered(n int) string { return fmt.Sprintf("%024x", n) }
+
+func TestRecentRemembersTheLast(t *testing.T) {
+	t.Parallel()
+	var seen Recent
+	require.False(t, seen.Has(numbered(0)))
+	added := 0
+	for _, border := range []int{1, 512, 2048, 8192, recentIDs, 2 * recentIDs, 3 * recentIDs, 4*recentIDs + 1000} {
+		for _, n := range []int{border - 1, border, border + 1} {
+			for ; added < n; added++ {
+				require.True(t, seen.Add(numbered(added)), "record %d is new", added)
+			}
+			for i := n % 11; i < n+10; i += 11 {
+				known := seen.Has(numbered(i))
+				if must, may := i < n && i >= n-recentIDs, i < n && i >= n-2*recentIDs; must && !known || known && !may {
+					require.Fail(t, "wrong", "record %d after %d: is it known? %v", i, n, known)
+				}
+			}
+		}
+	}
+	for n := added - recentIDs; n < added; n++ {
+		require.False(t, seen.Add(numbered(n)), "record %d is remembered", n)
+	}
+	require.True(t, seen.Add(numbered(0)), "what was forgotten is new again")
+}
+
+func TestRecentAgreesWithAMap(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, others := range []int{0, 1, recentIDs, 3 * recentIDs} {
+		var seen Recent
+		when, added := map[string]int{}, 0
+		for range 50_000 + 2*others {
+			id := numbered(added - random.IntN(others+1)) // lately added, long ago, or not at all
+			at, known := when[id]
+			age := added - at
+			has := seen.Has(id)
+			if isNew := seen.Add(id); isNew == has {
+				require.Fail(t, "Add and Has disagree", "id %s", id)
+			}
+			if has && (!known || age > 2*recentIDs) || !has && known && age <= recentIDs {
+				require.Fail(t, "not as in the map", "id %s of %d, added %d: has %v", id, added, at, has)
+			}
+			if !has {
+				when[id] = added
+				added++
+			}
+		}
+	}
+}
+
+func TestRecentTakesNoMoreRoomThanItNeeds(t *testing.T) {
+	t.Parallel()
+	var seen Recent
+	for n := range 4 * recentIDs {
+		seen.Add(numbered(n))
+		require.LessOrEqual(t, len(seen.young.slots)+len(seen.old.slots), min(max(1024, 8*n), 4*recentIDs))
+	}
+}
+
+func TestRecentTakesAnEmptyIDForNew(t *testing.T) {
+	t.Parallel()
+	var seen Recent
+	require.True(t, seen.Add(""))
+	require.True(t, seen.Add(""))
+	require.False(t, seen.Has(""))
+	require.Nil(t, seen.young.slots)
+}
+
+func TestSetForgetsNothing(t *testing.T) {
+	t.Parallel()
+	set := make(Set)
+	texts := []string{"", "a", strings.Repeat("x", 24), strings.Repeat("a", 24), strings.Repeat("A", 23), strings.Repeat("long ", 1000)}
+	for i := range 1000 {
+		texts = append(texts, numbered(i))
+	}
+	for _, text := range texts {
+		require.True(t, set.Add(text), text)
+	}
+	for _, text := range texts {
+		require.False(t, set.Add(text), text)
+	}
+	require.Len(t, set, len(texts))
+}

@@ -1,0 +1,372 @@
+// Package pagewalk walks over the numbered pages of a collection that others change between our requests. It knows no API: it reads
+// pages by a function, and tells records apart by an id.
+//
+// An insert in front of the place that the walk has reached moves records back, so that they come twice: the walk drops these
+// repeats. A delete moves records forward, past the boundary of the page that is read next. Each delete that moves a record forward
+// by one place also lowers the total by one, and inserts only move records back. So no record moves forward by more than the
+// total falls. As long as the total does not fall, no record is skipped. When it falls, the walk reads as many pages before the
+// current one again as the fall can have moved records.
+package pagewalk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+)
+
+// Page is one page of a collection.
+type Page[T, K any] struct {
+	Items        []T
+	Number       int // 1-based; 0 when not told
+	TotalPages   int // 0 when not told
+	TotalRecords int
+	TotalKnown   bool // whether TotalRecords was told
+	Kind         K    // of the collection; the walk only passes it on
+	Recovered    bool // whether the walk has made the page of records that it found on pages read again
+}
+
+// total is unknown, which no total is below, where none is told.
+func (p *Page[T, K]) total() int {
+	if p.TotalKnown {
+		return p.TotalRecords
+	}
+	return unknown
+}
+
+const unknown = math.MinInt
+
+// Config says how to walk over a collection. It has no state: each walk starts afresh.
+type Config[T, K any] struct {
+	Source   Source[T, K]
+	ID       func(*T) string // empty where a record has none
+	First    int             // number of the first page; 0 is 1
+	Limit    int             // records on a page, at least 1
+	Resume   *Checkpoint     // where to go on; nil for the first page
+	Prefetch int             // pages read ahead
+	Progress *Progress       // nil if nobody asked for it
+}
+
+// Source reads the pages of a collection.
+type Source[T, K any] interface {
+	Fetch(ctx context.Context, number int) (*Page[T, K], error)
+
+	// FetchAhead reads a page ahead of its turn. When its turn comes, deliver is called.
+	FetchAhead(ctx context.Context, number int) (page *Page[T, K], deliver func(), err error)
+
+	// TooEarly reports whether a page that failed ahead of its turn is read again in its turn.
+	TooEarly(err error) bool
+
+	// Broken makes the error of a walk that cannot go on.
+	Broken(what string) error
+}
+
+// walk is one walk over a collection.
+type walk[T, K any] struct {
+	Config[T, K]
+	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
+	number  int             // of the page being read
+	total   int             // told by the page handed out last
+	latest  int             // of the totals, in the order in which they came
+	least   int             // of the totals
+	place   int             // of the last record read, by the sizes of the pages
+	cut     int             // records of the page after a checkpoint that were delivered before it
+	brought int             // records that did not come before
+	pushed  int             // records that were pushed back, by the total, and did not come again yet
+	barren  int             // pages in a row that brought nothing new; below 0: none was read
+	before  []T             // of the page before, if nothing else tells it from the next
+	seen    Recent
+	ahead   ahead[T, K]
+}
+
+const (
+	rereadRounds = 5 // after which a boundary is given up where records keep vanishing
+	mostBarren   = 2
+)
+
+// Walk reads page by page and yields each without its repeats, and an error as the last.
+func (c Config[T, K]) Walk(ctx context.Context, yield func(*Page[T, K], error) bool) {
+	w := &walk[T, K]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, barren: -1}
+	w.First, w.ahead.width = w.number, c.Prefetch
+	defer w.dropAhead()
+	page, err := w.open()
+	for err == nil {
+		w.watch(page)
+		if page.TotalKnown && page.TotalRecords < w.total {
+			var slipped *Page[T, K]
+			if slipped, page, err = w.catchUp(page.TotalRecords); err != nil {
+				break
+			}
+			w.dropRepeats(slipped)
+			if !w.handOut(slipped, yield) {
+				return
+			}
+		}
+		size := w.cut + len(page.Items)
+		w.cut = 0
+		w.dropRepeats(page)
+		last := w.atEnd(page, size)
+		if err = w.stuck(page, size); err != nil && !last {
+			break
+		}
+		w.total = page.total()
+		w.Progress.reached(page.Number, page.TotalRecords, page.TotalKnown)
+		if !last {
+			w.readAhead(page)
+		}
+		if !w.handOut(page, yield) {
+			return
+		}
+		if last {
+			w.finish()
+			return
+		}
+		page, err = w.next()
+	}
+	yield(nil, err)
+}
+
+// handOut yields a page. An empty one is of use only if it is the first.
+func (w *walk[T, K]) handOut(p *Page[T, K], yield func(*Page[T, K], error) bool) bool {
+	return len(p.Items) == 0 && (p.Recovered || p.Number != w.First) || yield(p, nil)
+}
+
+// finish reports the end. How many records are missing is not known for a walk over a part.
+func (w *walk[T, K]) finish() {
+	missing := max(0, w.least-w.brought)
+	if w.First > 1 || w.Resume != nil {
+		missing = 0
+	}
+	w.Progress.Update(func(r *Report) { r.Finished, r.Missing = true, missing })
+}
+
+// atEnd reports whether a page is the last. An empty page is the end only where no total says that more pages follow. Pages may be
+// shorter than was asked for: where their count is not told, their records count.
+func (w *walk[T, K]) atEnd(p *Page[T, K], size int) bool {
+	if w.place == 0 {
+		w.place = (w.number - 1) * size
+	}
+	w.place += size
+	switch {
+	case p.TotalPages > 0 || p.TotalKnown && size == 0:
+		return w.number >= w.pageCount(p)
+	case p.TotalKnown:
+		return w.place >= p.TotalRecords
+	}
+	return size == 0
+}
+
+// stuck is the error of a walk that may never end, or would leave out what it cannot read: two pages in a row brought nothing new.
+// Inserts in front bring records again, but then the total has grown by as many.
+func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
+	again := false
+	if p.TotalPages == 0 && !p.TotalKnown && !w.allHaveIDs(p) { // nothing else tells
+		again = reflect.DeepEqual(p.Items, w.before)
+		w.before = p.Items
+	}
+	repeats := size - len(p.Items)
+	explained := repeats > 0 && repeats <= w.pushed
+	first := w.barren < 0 // it may be empty, or cut by a checkpoint
+	if !first {
+		w.pushed = max(0, w.pushed-repeats)
+	}
+	if first || len(p.Items) > 0 && !again || explained {
+		w.barren = 0
+		return nil
+	}
+	if w.barren++; w.barren < mostBarren {
+		return nil
+	}
+	what, told := "are empty", "no total is told"
+	if size > 0 {
+		what = "hold nothing but records that came before"
+	}
+	switch {
+	case p.TotalPages > 0:
+		told = fmt.Sprintf("%d pages are told", p.TotalPages)
+	case p.TotalKnown:
+		told = fmt.Sprintf("%d records are told", p.TotalRecords)
+	}
+	return w.Source.Broken(fmt.Sprintf("pages %d and %d %s, and %s", w.number-1, w.number, what, told))
+}
+
+// watch notes the totals, in the order in which they come.
+func (w *walk[T, K]) watch(p *Page[T, K]) {
+	if !p.TotalKnown {
+		return
+	}
+	if w.latest == unknown {
+		w.least, w.latest = p.TotalRecords, p.TotalRecords
+	}
+	w.least = min(w.least, p.TotalRecords)
+	w.pushed += max(0, p.TotalRecords-w.latest)
+	w.latest = p.TotalRecords
+}
+
+// open reads the first page, or the one after the checkpoint.
+func (w *walk[T, K]) open() (*Page[T, K], error) {
+	if w.Resume == nil {
+		return w.read(w.number)
+	}
+	w.Progress.resume(w.Resume)
+	return w.reopen(w.Resume)
+}
+
+func (w *walk[T, K]) read(number int) (*Page[T, K], error) {
+	page, err := w.Source.Fetch(w.ctx, number)
+	return w.accept(number, page, err)
+}
+
+func (w *walk[T, K]) accept(number int, page *Page[T, K], err error) (*Page[T, K], error) {
+	if err != nil {
+		return nil, err
+	}
+	w.Progress.Update(func(r *Report) { r.Requests++ })
+	if page.Number != 0 && page.Number != number {
+		return nil, w.Source.Broken(fmt.Sprintf("asked for page %d, got page %d", number, page.Number))
+	}
+	page.Number = number
+	return page, nil
+}
+
+// pageCount is how many pages there are, as far as it was told.
+func (w *walk[T, K]) pageCount(p *Page[T, K]) int {
+	switch {
+	case p.TotalPages > 0:
+		return p.TotalPages
+	case p.TotalKnown:
+		return w.pagesOf(p.TotalRecords)
+	}
+	return math.MaxInt
+}
+
+// pagesOf is how many pages so many records fill or touch.
+func (w *walk[T, K]) pagesOf(records int) int {
+	if records <= 0 {
+		return 0
+	}
+	return (records-1)/w.Limit + 1
+}
+
+// catchUp reads again what a fall to the given total can have moved records across, until the total does not fall meanwhile. It
+// returns the records that the walk would have skipped, and the current page as it is after that.
+func (w *walk[T, K]) catchUp(total int) (slipped, current *Page[T, K], err error) {
+	for round := 1; ; round++ {
+		low := max(w.First, w.number-w.pagesOf(w.total-total))
+		items, page, steady, err := w.reread(low, total)
+		if err != nil {
+			return nil, nil, err
+		}
+		if total = page.TotalRecords; !steady && round < rereadRounds {
+			continue
+		}
+		w.Progress.Update(func(r *Report) {
+			r.Incomplete = r.Incomplete || !steady
+			r.Recovered += len(items)
+		})
+		recovered := *page
+		recovered.Items, recovered.Number, recovered.Recovered = items, low, true
+		return &recovered, page, nil
+	}
+}
+
+// reread reads from page low up to the current one. It returns what the pages before the current one hold after the last record
+// seen, the current page, and whether the total never fell.
+func (w *walk[T, K]) reread(low, total int) (slipped []T, page *Page[T, K], steady bool, err error) {
+	steady = true
+	for number := low; number <= w.number; number++ {
+		if page, err = w.read(number); err != nil {
+			return nil, nil, false, err
+		}
+		w.Progress.Update(func(r *Report) { r.Rereads++ })
+		w.watch(page)
+		if page.TotalKnown {
+			steady = steady && page.TotalRecords >= total
+			total = page.TotalRecords
+		}
+		for i := range page.Items {
+			switch id := w.ID(&page.Items[i]); {
+			case w.seen.Has(id):
+				slipped = nil
+			case number < w.number:
+				slipped = append(slipped, page.Items[i])
+			}
+		}
+	}
+	return slipped, page, steady, nil
+}
+
+// dropRepeats drops the records that came before and remembers the others.
+func (w *walk[T, K]) dropRepeats(p *Page[T, K]) {
+	kept := p.Items[:0]
+	for i := range p.Items {
+		if !w.seen.Add(w.ID(&p.Items[i])) {
+			continue
+		}
+		if kept = kept[:len(kept)+1]; len(kept) <= i {
+			kept[len(kept)-1] = p.Items[i]
+		}
+	}
+	repeats := len(p.Items) - len(kept)
+	w.Progress.Update(func(r *Report) { r.Repeats += repeats })
+	w.brought += len(kept)
+	p.Items = kept
+}
+
+// reopen finds the place after the last record that was delivered before the checkpoint. Records may have come and gone since: it
+// tries the page of the checkpoint first, then those around it, as far as the total has moved.
+func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
+	home, err := w.read(max(cp.Page, w.First))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range cp.Last {
+		w.seen.Add(id)
+	}
+	w.pushed = len(cp.Last) // which may all be after the place that is found
+	if w.skipTo(home, cp) {
+		return home, nil
+	}
+	moved, told := 0, home.TotalKnown && cp.Total > 0
+	if told {
+		moved = cp.Total - home.TotalRecords
+	}
+	last := w.pageCount(home)
+	place := max(w.First, min(home.Number, last))
+	reach := min(1+w.pagesOf(max(moved, -moved)), max(place-w.First, last-place))
+	for distance := 0; distance <= reach && len(cp.Last) > 0; distance++ {
+		for i, number := range [...]int{place + distance, place - distance} {
+			if i > distance || number < w.First || number > last || number == home.Number {
+				continue
+			}
+			page, err := w.read(number)
+			if err != nil || w.skipTo(page, cp) {
+				return page, err
+			}
+		}
+	}
+	// None of the records delivered last is left: go back as far as the others can have moved, and risk repeats.
+	w.Progress.Update(func(r *Report) { r.Rewound = true })
+	w.number, w.total = w.First, home.total()
+	if told {
+		w.number = max(w.First, home.Number-w.pagesOf(moved))
+	}
+	return w.read(w.number)
+}
+
+// skipTo makes a page the current one, without its records up to the last one that the checkpoint names, if it is there.
+func (w *walk[T, K]) skipTo(p *Page[T, K], cp *Checkpoint) bool {
+	for i := len(p.Items) - 1; i >= 0; i-- {
+		if !cp.names(w.ID(&p.Items[i])) {
+			continue
+		}
+		w.cut = i + 1
+		for k := range p.Items[:w.cut] {
+			w.seen.Add(w.ID(&p.Items[k]))
+		}
+		p.Items, w.number = p.Items[w.cut:], p.Number
+		return true
+	}
+	return false
+}

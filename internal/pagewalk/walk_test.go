@@ -1,0 +1,176 @@
+package pagewalk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// shelf holds letters, newest first, and is a Source of them that others change.
+type shelf struct {
+	mu    sync.Mutex
+	items string
+	limit int
+	edit  func(s *shelf, request int) // before each request
+	asked []int
+	fail  func(number int) error // of a page read ahead
+	turns []int                  // of pages read ahead
+}
+
+var (
+	errBroken = errors.New("broken")
+	errEarly  = errors.New("too early")
+)
+
+func (s *shelf) Fetch(_ context.Context, number int) (*Page[string, string], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked = append(s.asked, number); s.edit != nil {
+		s.edit(s, len(s.asked))
+	}
+	low := min((min(number, len(s.items)+1)-1)*s.limit, len(s.items))
+	p := &Page[string, string]{Number: number, TotalRecords: len(s.items), TotalKnown: true, Kind: "letters"}
+	p.TotalPages = (len(s.items) + s.limit - 1) / s.limit
+	if low < len(s.items) {
+		p.Items = strings.Split(s.items[low:min(low+s.limit, len(s.items))], "")
+	}
+	return p, nil
+}
+
+func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page[string, string], func(), error) {
+	deliver := func() { s.turns = append(s.turns, number) }
+	if s.fail != nil {
+		if err := s.fail(number); err != nil {
+			return nil, deliver, err
+		}
+	}
+	p, err := s.Fetch(ctx, number)
+	return p, deliver, err
+}
+
+func (s *shelf) TooEarly(err error) bool  { return err == errEarly } //nolint:errorlint // it is ours
+func (s *shelf) Broken(what string) error { return errors.Join(errBroken, errors.New(what)) }
+
+// walk gathers at most n records, from a checkpoint if there is one.
+func (s *shelf) walk(ctx context.Context, c Config[string, string], n int) (got string, err error) {
+	c.Source, c.Limit, c.ID = s, s.limit, func(letter *string) string { return *letter }
+	c.Walk(ctx, func(p *Page[string, string], fault error) bool {
+		if err = fault; err != nil {
+			return false
+		}
+		for _, letter := range p.Items {
+			if got += letter; c.Progress != nil {
+				c.Progress.Delivered(letter)
+			}
+			if n--; n == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	return got, err
+}
+
+func TestWalkReadsAgainWhatAFallMoved(t *testing.T) {
+	t.Parallel()
+	var p Progress
+	s := &shelf{items: "abcdef", limit: 2, edit: func(s *shelf, request int) {
+		if request == 2 {
+			s.items = s.items[1:]
+		}
+	}}
+	p.Start("q", true)
+	got, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
+	require.NoError(t, err)
+	require.Equal(t, "abcdef", got)
+	require.Equal(t, []int{1, 2, 1, 2, 3}, s.asked)
+	want := Report{Requests: 5, Delivered: 6, Total: 5, TotalKnown: true, Rereads: 2, Recovered: 1, Finished: true, OrderKnown: true}
+	require.Equal(t, want, p.Report())
+}
+
+func TestWalkEndsWhereNothingNewComes(t *testing.T) {
+	t.Parallel()
+	s := &shelf{items: "abababababab", limit: 2}
+	got, err := s.walk(t.Context(), Config[string, string]{}, -1)
+	require.ErrorIs(t, err, errBroken)
+	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and 6 pages are told")
+	require.Equal(t, "ab", got)
+}
+
+func TestWalkResumesAfterEachRecord(t *testing.T) {
+	t.Parallel()
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for stop := 1; stop <= len(letters); stop++ {
+		s := &shelf{items: letters, limit: 4}
+		var p Progress
+		p.Start("q", true)
+		first, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, stop)
+		require.NoError(t, err)
+		s.items = "ABCDE" + s.items
+		cp, err := Parse(p.Checkpoint(), "q")
+		require.NoError(t, err)
+		rest, err := s.walk(t.Context(), Config[string, string]{Resume: cp, Progress: &p}, -1)
+		require.NoError(t, err)
+		require.Equal(t, letters, first+rest)
+		require.False(t, p.Report().Rewound)
+	}
+}
+
+// A page that came too early is read again in its turn.
+func TestWalkReadsAhead(t *testing.T) {
+	t.Parallel()
+	s := &shelf{items: "abcdefghijkl", limit: 2, fail: func(number int) error {
+		if number == 3 {
+			return errEarly
+		}
+		return nil
+	}}
+	got, err := s.walk(t.Context(), Config[string, string]{Prefetch: 2}, -1)
+	require.NoError(t, err)
+	require.Equal(t, s.items, got)
+	require.Contains(t, s.asked, 3)
+	require.Contains(t, s.turns, 2)
+	require.NotContains(t, s.turns, 3)
+	require.True(t, slices.IsSorted(s.turns))
+}
+
+// Whatever comes in front and goes anywhere: no record comes twice, and none that stays is skipped.
+func TestWalkProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		fresh := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		s := &shelf{items: "abcdefghijklmnopqrstuvwxyz"[:rapid.IntRange(0, 26).Draw(t, "records")], limit: rapid.IntRange(1, 6).Draw(t, "limit")}
+		before := s.items
+		s.edit = func(s *shelf, request int) {
+			if request > 20 {
+				return
+			}
+			for range rapid.IntRange(0, min(2, len(s.items))).Draw(t, "deletes") {
+				i := rapid.IntRange(0, len(s.items)-1).Draw(t, "victim")
+				s.items = s.items[:i] + s.items[i+1:]
+			}
+			n := rapid.IntRange(0, min(2, len(fresh))).Draw(t, "inserts")
+			s.items, fresh = fresh[:n]+s.items, fresh[n:]
+		}
+		var p Progress
+		got, err := s.walk(context.Background(), Config[string, string]{Progress: &p}, -1)
+		if errors.Is(err, errBroken) {
+			return // a few inserts and as many deletes between any two requests look like the same page for ever
+		}
+		require.NoError(t, err)
+		for i, letter := range got {
+			require.NotContains(t, got[:i], string(letter), got)
+		}
+		for _, letter := range before {
+			if !p.Report().Incomplete && strings.ContainsRune(s.items, letter) {
+				require.Contains(t, got, string(letter), "%s is skipped in %s", string(letter), got)
+			}
+		}
+	})
+}
