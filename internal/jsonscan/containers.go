@@ -11,7 +11,12 @@ func (b *builder) pointer(n *node, to reflect.Type) reader {
 	inner, size := b.node(to), int(to.Size())
 	n.elem, n.size, n.pointer = inner, size, true
 	if b.mode == lenient && to.Kind() == reflect.Int {
-		return readCount
+		return reading(func(c *Cursor) (count *int) { // of which it is to be known whether there was one
+			if n, ok := c.IntOK(); ok {
+				count = &n
+			}
+			return count
+		})
 	}
 	return func(d *decoder, p unsafe.Pointer) bool {
 		pointer := (*unsafe.Pointer)(p)
@@ -26,16 +31,6 @@ func (b *builder) pointer(n *node, to reflect.Type) reader {
 		*pointer = made
 		return inner.read(d, made)
 	}
-}
-
-// readCount reads a whole number of which it is to be known whether there was one.
-func readCount(d *decoder, p unsafe.Pointer) bool {
-	pointer := (**int)(p)
-	*pointer = nil
-	if n, ok := d.c.IntOK(); ok {
-		*pointer = &n
-	}
-	return d.c.bad == 0
 }
 
 // slice is what a slice is in memory.
@@ -153,9 +148,9 @@ func (b *builder) dictionary(n *node, t reflect.Type) reader {
 	case reflect.TypeFor[string]():
 		return readMap(slot, func(d *decoder) (v string, ok bool) { ok = readString(d, unsafe.Pointer(&v)); return v, ok })
 	case reflect.TypeFor[int]():
-		return readMap(slot, func(d *decoder) (v int, ok bool) { ok = readSigned[int](d, unsafe.Pointer(&v)); return v, ok })
+		return readMap(slot, func(d *decoder) (v int, ok bool) { ok = readWhole[int](d, unsafe.Pointer(&v)); return v, ok })
 	case reflect.TypeFor[float64]():
-		return readMap(slot, func(d *decoder) (v float64, ok bool) { ok = readFloat64(d, unsafe.Pointer(&v)); return v, ok })
+		return readMap(slot, func(d *decoder) (v float64, ok bool) { ok = readFloat[float64](d, unsafe.Pointer(&v)); return v, ok })
 	case reflect.TypeFor[bool]():
 		return readMap(slot, func(d *decoder) (v bool, ok bool) { ok = readBool(d, unsafe.Pointer(&v)); return v, ok })
 	}

@@ -38,8 +38,6 @@ type Cursor struct {
 	bad   fault // what is wrong at pos
 
 	strings strings.Builder // a chunk of strings that were handed out
-	kept    int             // bytes in the chunks before it
-	usual   int             // bytes that all strings need, as far as it is known
 	values  []byte          // a chunk of raw values that were handed out
 	plain   []byte          // the last string that had escapes, without them
 
@@ -159,13 +157,8 @@ func (c *Cursor) keep(text []byte) string {
 	case len(text) > maxShared:
 		return string(text)
 	case c.strings.Cap()-c.strings.Len() < len(text):
-		room := c.chunk(len(text))
-		if c.usual > 0 {
-			room = max(len(text), min(room, c.usual))
-		}
-		c.kept += c.strings.Len()
 		c.strings.Reset()
-		c.strings.Grow(room)
+		c.strings.Grow(c.chunk(len(text)))
 	}
 	start := c.strings.Len()
 	c.strings.Write(text)

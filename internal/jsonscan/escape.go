@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"encoding/hex"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -25,20 +26,9 @@ func hex4(b []byte) (r rune, ok bool) {
 	if len(b) < 4 {
 		return 0, false
 	}
-	for _, d := range b[:4] {
-		switch {
-		case '0' <= d && d <= '9':
-			d -= '0'
-		case 'a' <= d && d <= 'f':
-			d -= 'a' - 10
-		case 'A' <= d && d <= 'F':
-			d -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(d)
-	}
-	return r, true
+	var two [2]byte
+	_, err := hex.Decode(two[:], b[:4])
+	return rune(two[0])<<8 | rune(two[1]), err == nil
 }
 
 // appendUnquoted resolves the escapes of a span that scanString accepted and replaces invalid UTF-8.

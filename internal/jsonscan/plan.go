@@ -109,12 +109,10 @@ var (
 // reader chooses how values of a type are read.
 func (b *builder) reader(n *node, t reflect.Type) (kind, reader) {
 	switch t {
-	case textType:
-		return another, readText
-	case rawType:
-		return another, readRaw
+	case textType, rawType:
+		return another, reading((*Cursor).Value)
 	case timeType:
-		return another, choose(b.mode, readTime, readTimeLeniently)
+		return another, choose(b.mode, readTime, reading(func(c *Cursor) time.Time { return Time(c.Text()) }))
 	}
 	if b.mode == lenient && reflect.PointerTo(t).Implements(exactType) {
 		return another, b.exactly(t)
@@ -139,13 +137,13 @@ func (b *builder) reader(n *node, t reflect.Type) (kind, reader) {
 func (b *builder) byKind(n *node, t reflect.Type) (kind, reader) {
 	switch t.Kind() {
 	case reflect.String:
-		return aString, choose(b.mode, readString, readStringLeniently)
+		return aString, choose(b.mode, readString, reading((*Cursor).String))
 	case reflect.Bool:
-		return aBool, choose(b.mode, readBool, readBoolLeniently)
+		return aBool, choose(b.mode, readBool, reading((*Cursor).Bool))
 	case reflect.Int:
-		return anInt, choose(b.mode, readSigned[int], readIntLeniently)
+		return anInt, choose(b.mode, readWhole[int], reading((*Cursor).Int))
 	case reflect.Float64:
-		return aFloat, choose(b.mode, readFloat64, readFloatLeniently)
+		return aFloat, choose(b.mode, readFloat[float64], reading((*Cursor).Float))
 	case reflect.Pointer:
 		return another, b.pointer(n, t.Elem())
 	case reflect.Slice:
@@ -163,7 +161,7 @@ func (b *builder) byKind(n *node, t reflect.Type) (kind, reader) {
 		}
 	default:
 	}
-	if read := seldom[t.Kind()]; read != nil {
+	if read := wholeAndFloat[t.Kind()]; read != nil {
 		return another, read
 	}
 	return another, giveUp

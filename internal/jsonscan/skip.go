@@ -23,10 +23,8 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	switch b := data[i]; {
 	case b == '"':
 		return skipString(data, i)
-	case b == '{':
-		return skipObject(data, i, depth+1)
-	case b == '[':
-		return skipArray(data, i, depth+1)
+	case b == '{' || b == '[':
+		return skipContainer(data, i, depth+1, b+2) // in ASCII, what closes is two behind
 	case b == '-' || isDigit(b):
 		return skipNumber(data, i)
 	case b == 't':
@@ -39,43 +37,27 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	return i, noValue
 }
 
-func skipObject(data []byte, i, depth int) (end int, bad fault) {
+// skipContainer reads over an object or an array, whatever its closing byte says.
+func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault) {
 	if depth > maxDepth {
 		return i, tooDeep
 	}
-	if i = skipSpace(data, i+1); i < len(data) && data[i] == '}' {
+	if i = skipSpace(data, i+1); i < len(data) && data[i] == closing {
 		return i + 1, 0
 	}
-	for {
-		if i, bad = skipKey(data, i); bad != 0 {
-			return i, bad
+	for more := true; more; {
+		if closing == '}' {
+			if i, bad = skipKey(data, i); bad != 0 {
+				return i, bad
+			}
+			i = skipSpace(data, i)
 		}
-		if i, bad = skipValue(data, skipSpace(data, i), depth); bad != 0 {
-			return i, bad
-		}
-		var more bool
-		if i, more, bad = skipComma(data, i, '}'); !more {
-			return i, bad
-		}
-	}
-}
-
-func skipArray(data []byte, i, depth int) (end int, bad fault) {
-	if depth > maxDepth {
-		return i, tooDeep
-	}
-	if i = skipSpace(data, i+1); i < len(data) && data[i] == ']' {
-		return i + 1, 0
-	}
-	for {
 		if i, bad = skipValue(data, i, depth); bad != 0 {
 			return i, bad
 		}
-		var more bool
-		if i, more, bad = skipComma(data, i, ']'); !more {
-			return i, bad
-		}
+		i, more, bad = skipComma(data, i, closing)
 	}
+	return i, bad
 }
 
 // skipComma moves to the next member or element, or out of a container that has no more of them.
