@@ -25,12 +25,12 @@ func NewRecordDecoder[T any]() Decoder[T] {
 type decoder struct {
 	plan   *plan
 	c      *Cursor
-	top    int // depth within the outermost object
+	top    int // depth within the object whose id is wanted
 	id     string
 	named  bool     // the members of the outermost object were looked at for it
 	learnt []learnt // by the slot of the node; the first is for values without a type
 
-	recording int      // depth of the object whose members are recorded; 0: none
+	recording bool     // the members of the object whose id is wanted
 	found     []member // what was recorded
 	chunk     Index    // room for indexes
 
@@ -98,7 +98,7 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	start, depth, left := c.Mark(), c.depth, c.left
-	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, 0
+	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, false
 	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
 		d.findID(c.Since(start))
 		return nil
@@ -199,14 +199,9 @@ func (d *decoder) findID(text []byte) {
 
 // outermost reports whether the id of the object that was just entered is wanted.
 func (d *decoder) outermost() bool {
-	if d.recording > 0 {
-		return d.c.depth == d.recording
-	}
-	if d.c.depth != d.top {
-		return false
-	}
-	d.named = true
-	return true
+	top := d.c.depth == d.top
+	d.named = d.named || top
+	return top
 }
 
 // readID reads the value of "id" and stays before it.

@@ -14,9 +14,9 @@ type key struct {
 	next  int  // index of the key that came after it last time; 0: none yet
 	id    bool // its name is "id"
 
-	offset uintptr // of its field
-	kind   kind
-	node   *node // nil: there is no such field
+	offset   uintptr // of its field
+	node     *node   // nil: there is no such field
+	isString bool    // its field is one
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
@@ -24,16 +24,10 @@ const maxKeys = 128
 
 func newKeys() keys { return make(keys, 1, 16) }
 
-// expected reports whether the key that came after the last one comes again.
-func (k keys) expected(data []byte, at, last int) (n int, ok bool) {
-	n = k[last].next
-	return n, n > 0 && bytes.HasPrefix(data[at:], k[n].text)
-}
-
 // find returns the index of the key at the cursor, which stays there, and whether it is new; 0 if there is no key. The key before
 // it has index last.
 func (k *keys) find(c *Cursor, last int) (n int, fresh bool) {
-	if n, ok := k.expected(c.data, c.pos, last); ok {
+	if n = (*k)[last].next; n > 0 && bytes.HasPrefix(c.data[c.pos:], (*k)[n].text) {
 		return n, false
 	}
 	if n, fresh = k.learn(c); n > 0 {

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"reflect"
 	"unsafe"
 )
@@ -100,109 +101,41 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 	if !c.open('{') {
 		return false
 	}
-	top := d.outermost()
-	recording := top && d.recording > 0
-	k := &d.learnt[o.slot].keys
-	for last := o.plain(d, p, top, recording, 0); c.next('}'); last = o.plain(d, p, top, recording, last) {
-		n, fresh := k.find(c, last)
-		if n == 0 {
-			return false
+	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
+	recording := top && d.recording
+	for last := 0; ; {
+		n, fresh, i := learnt.keys[last].next, false, c.pos+1
+		if n == 0 || last == 0 || c.bad != 0 || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], learnt.keys[n].text) {
+			if !c.next('}') {
+				return c.bad == 0
+			}
+			if n, fresh = learnt.keys.find(c, last); n == 0 {
+				return false
+			}
+			i = c.pos
 		}
-		found := &(*k)[n]
+		k := &learnt.keys[n]
 		if fresh {
-			if f := o.find(found.name); f != nil {
-				found.offset, found.kind, found.node = f.offset, f.node.kind, f.node
+			if f := o.find(k.name); f != nil {
+				k.offset, k.node, k.isString = f.offset, f.node, f.node.isString
 			}
 		}
 		if recording {
-			d.found = append(d.found, member{c.pos, found.hash})
+			d.found = append(d.found, member{i, k.hash})
 		}
-		c.pos += len(found.text)
-		if found.id && top {
+		i += len(k.text)
+		c.pos = i
+		if k.id && top {
 			d.readID()
 		}
 		switch {
-		case found.node != nil:
-			if !found.node.read(d, unsafe.Add(p, found.offset)) {
-				return false
-			}
-		default:
-			c.Skip()
+		case k.node == nil:
+			c.pos, c.bad = skipValue(data, skipSpace(data, i), c.depth)
+		case k.isString && i < len(data) && data[i] == '"':
+			*(*string)(unsafe.Add(p, k.offset)) = c.String()
+		case !k.node.read(d, unsafe.Add(p, k.offset)):
+			return false
 		}
 		last = n
 	}
-	return c.bad == 0
-}
-
-// plain reads members as long as they are as most are: without white space, of the key that came next the last time, and with a
-// value that can be read on the spot. It stops before a member that is not, and does nothing that members would not do.
-func (o *object) plain(d *decoder, p unsafe.Pointer, top, recording bool, last int) int {
-	c, learnt := d.c, d.learnt[o.slot].keys
-	data, i, separator := c.data, c.pos, byte(',') // in registers
-	if c.first {
-		separator = '{'
-		i--
-	}
-	for c.bad == 0 && i < len(data) && data[i] == separator {
-		n, ok := learnt.expected(data, i+1, last)
-		if !ok {
-			break
-		}
-		k := &learnt[n]
-		end, at := 0, i+1+len(k.text)
-		switch {
-		case k.node == nil && (!k.id || !top):
-			end, c.bad = skipValue(data, skipSpace(data, at), c.depth)
-		case k.kind == aString && at < len(data) && data[at] == '"':
-			c.pos = at
-			text := c.String()
-			*(*string)(unsafe.Add(p, k.offset)) = text
-			if end = c.pos; k.id && top {
-				d.id = text
-			}
-		case k.id && top:
-		case k.kind != another:
-			end = put(data, at, k.kind, unsafe.Add(p, k.offset))
-		}
-		if end == 0 || c.bad != 0 {
-			break
-		}
-		if recording {
-			d.found = append(d.found, member{i + 1, k.hash})
-		}
-		i, last, separator = end, n, ','
-	}
-	if separator == ',' {
-		c.pos, c.first = i, false
-	}
-	return last
-}
-
-// put reads a plain number or boolean, or null, which leaves everything as it is. It returns the end, or 0 for anything else.
-func put(data []byte, i int, of kind, p unsafe.Pointer) (end int) {
-	switch of {
-	case anInt:
-		n, scale, end := plainNumber(data, i)
-		if end > 0 && scale == 0 && int64(int(n)) == n {
-			*(*int)(p) = int(n)
-			return end
-		}
-	case aFloat:
-		n, scale, end := plainNumber(data, i)
-		if end > 0 && -maxExact <= n && n <= maxExact {
-			*(*float64)(p) = float64(n) / powers[scale]
-			return end
-		}
-	case aBool:
-		if end, bad := skipWord(data, i, "true"); bad == 0 {
-			*(*bool)(p) = true
-			return end
-		}
-		if end, bad := skipWord(data, i, "false"); bad == 0 {
-			*(*bool)(p) = false
-			return end
-		}
-	default:
-	}
-	return 0
 }

@@ -51,11 +51,12 @@ func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 	if !d.object() {
 		return false
 	}
-	d.id, d.found, d.recording = "", d.found[:0], c.depth+1
+	top := d.top
+	d.id, d.found, d.recording, d.top = "", d.found[:0], true, c.depth+1
 	if !o.members(d, p) {
 		return false
 	}
-	d.recording = 0
+	d.recording, d.top = false, top
 	span := c.Since(start)
 	o.own.setText(p, c.Copy(span))
 	*(*string)(unsafe.Add(p, *o.own.id)) = d.id

@@ -47,7 +47,13 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 	}
 	for more := true; more; {
 		if closing == '}' {
-			if i, bad = skipKey(data, i); bad != 0 {
+			if i >= len(data) || data[i] != '"' {
+				return i, noKey
+			}
+			if i, bad = skipString(data, i); bad == 0 {
+				i, bad = skipColon(data, i)
+			}
+			if bad != 0 {
 				return i, bad
 			}
 			i = skipSpace(data, i)
@@ -72,17 +78,6 @@ func skipComma(data []byte, i int, closing byte) (end int, more bool, bad fault)
 		return i + 1, false, 0
 	}
 	return i, false, noComma
-}
-
-// skipKey moves behind a key and its colon.
-func skipKey(data []byte, i int) (end int, bad fault) {
-	if i >= len(data) || data[i] != '"' {
-		return i, noKey
-	}
-	if i, bad = skipString(data, i); bad != 0 {
-		return i, bad
-	}
-	return skipColon(data, i)
 }
 
 func skipColon(data []byte, i int) (end int, bad fault) {
@@ -135,7 +130,10 @@ func skipDigits(data []byte, i int) (end int, bad fault) {
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func skipString(data []byte, i int) (end int, bad fault) {
-	if i, _, bad = scanString(data, i+1); bad != 0 {
+	if i = skipPlain(data, i+1); i < len(data) && data[i] == '"' {
+		return i + 1, 0
+	}
+	if i, _, bad = scanString(data, i); bad != 0 {
 		return i, bad
 	}
 	return i + 1, 0
