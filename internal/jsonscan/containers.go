@@ -172,7 +172,7 @@ func (b *builder) dictionary(n *node, t reflect.Type) reader {
 		if l.room = nil; room == nil { // or another map of this type is being read
 			room = &entry{key: reflect.New(t.Key()).Elem(), value: reflect.New(t.Elem()).Elem()}
 		}
-		for last := 0; d.c.next('}'); {
+		for last := l.keys[0]; d.c.next('}'); {
 			key, ok := d.mapKey(l, &last)
 			if !ok || !d.c.spendEntry(made.Len(), size) || !elem.read(d, room.value.Addr().UnsafePointer()) {
 				return false
@@ -206,7 +206,7 @@ func readMap[V any](slot int, value func(*decoder) (V, bool)) reader {
 		}
 		l, top := &d.learnt[slot], d.outermost()
 		made := make(map[string]V, min(l.length, maxKeys))
-		for last := 0; c.next('}'); {
+		for last := l.keys[0]; c.next('}'); {
 			key, ok := d.mapKey(l, &last)
 			if top && key == "id" {
 				d.readID()
@@ -224,17 +224,16 @@ func readMap[V any](slot int, value func(*decoder) (V, bool)) reader {
 }
 
 // mapKey reads a key. Maps of one kind mostly have the same ones, which share their memory.
-func (d *decoder) mapKey(l *learnt, last *int) (string, bool) {
+func (d *decoder) mapKey(l *learnt, last **key) (string, bool) {
 	c := d.c
-	n, fresh := l.keys.find(c, *last)
-	if n == 0 {
+	k, fresh := l.keys.find(c, *last)
+	if k == nil {
 		return "", false
 	}
-	k := &l.keys[n]
 	if fresh {
 		k.plain = string(k.name)
 	}
-	*last = n
+	*last = k
 	c.pos += len(k.text)
 	return k.plain, true
 }
@@ -279,7 +278,7 @@ func (d *decoder) anyObject() (any, bool) {
 	}
 	first, firstName := len(d.values), len(d.names)
 	l := &d.learnt[0]
-	for last := 0; c.next('}'); {
+	for last := l.keys[0]; c.next('}'); {
 		key, ok := d.mapKey(l, &last)
 		if !ok || !c.spendEntry(len(d.names)-firstName, anyCost) {
 			return nil, false

@@ -27,19 +27,14 @@ type ownText struct {
 func (b *builder) object(n *node, t reflect.Type) reader {
 	o := &object{of: t, mode: b.mode, slot: b.learner()}
 	n.object = o
-	if b.mode == exact {
-		o.fields, o.embedded = b.fields(t)
-		return o.read
+	if b.mode == lenient {
+		o.own.find(t, 0)
 	}
-	o.own.find(t, 0)
 	if o.own.id != nil {
 		return o.readIndexed
 	}
-	o.fields, o.embedded = b.fields(t)
-	if len(o.fields) == 0 && len(o.own.texts) > 0 {
-		return o.copyText
-	}
-	return o.readLeniently
+	b.collect(o)
+	return choose(b.mode, o.read, o.readLeniently)
 }
 
 // find looks through the fields that are not exported: they are for what the struct itself was read from.
@@ -60,32 +55,26 @@ func (own *ownText) find(t reflect.Type, offset uintptr) {
 	}
 }
 
-func (own *ownText) setText(p unsafe.Pointer, text Text) {
+func (own *ownText) set(p unsafe.Pointer, text []byte) {
 	for _, at := range own.texts {
 		*(*Text)(unsafe.Add(p, at)) = text
 	}
 }
 
-// copyText reads any value for its text only.
-func (o *object) copyText(d *decoder, p unsafe.Pointer) bool {
-	o.own.setText(p, d.c.Value())
-	return d.c.bad == 0
-}
-
+// readLeniently keeps the text of any value, and reads an object.
 func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
 	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
-	if !c.Is('{') {
-		return o.copyText(d, p)
-	}
-	if !o.members(d, p) {
+	if len(o.fields) == 0 || !c.Is('{') {
+		c.Skip()
+	} else if !o.members(d, p) {
 		return false
 	}
 	if len(o.own.texts) > 0 {
-		o.own.setText(p, c.Copy(c.Since(start)))
+		o.own.set(p, c.Copy(c.Since(start)))
 	}
-	return true
+	return c.bad == 0
 }
 
 func (o *object) read(d *decoder, p unsafe.Pointer) bool {
@@ -103,22 +92,20 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 	}
 	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
 	recording := top && d.recording
-	for last := 0; ; {
-		n, fresh, i := learnt.keys[last].next, false, c.pos+1
-		if n == 0 || last == 0 || c.bad != 0 || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], learnt.keys[n].text) {
+	for last := learnt.keys[0]; ; {
+		k, i := last.next, c.pos+1
+		if k == nil || c.first || c.bad != 0 || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
 			if !c.next('}') {
 				return c.bad == 0
 			}
-			if n, fresh = learnt.keys.find(c, last); n == 0 {
+			fresh := false
+			if k, fresh = learnt.keys.find(c, last); k == nil {
 				return false
 			}
-			i = c.pos
-		}
-		k := &learnt.keys[n]
-		if fresh {
-			if f := o.find(k.name); f != nil {
-				k.offset, k.node, k.isString = f.offset, f.node, f.node.isString
+			if fresh {
+				k.field = o.find(k.name)
 			}
+			i = c.pos
 		}
 		if recording {
 			d.found = append(d.found, member{i, k.hash})
@@ -131,11 +118,11 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		switch {
 		case k.node == nil:
 			c.pos, c.bad = skipValue(data, skipSpace(data, i), c.depth)
-		case k.isString && i < len(data) && data[i] == '"':
+		case k.node.isString && i < len(data) && data[i] == '"':
 			*(*string)(unsafe.Add(p, k.offset)) = c.String()
 		case !k.node.read(d, unsafe.Add(p, k.offset)):
 			return false
 		}
-		last = n
+		last = k
 	}
 }

@@ -169,19 +169,17 @@ func giveUp(d *decoder, _ unsafe.Pointer) bool { return d.c.Null() }
 
 // weigh reads over a value and spends what encoding/json would make of it.
 func (n *node) weigh(c *Cursor) {
-	if n.as != nil {
+	if n != nil && n.as != nil {
 		n = n.as
 	}
 	switch {
+	case n == nil:
+		c.Skip()
 	case n.object != nil && c.Is('{'):
 		c.Object()
 		c.Spend(n.object.embedded)
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if f := n.object.find(key); f != nil {
-				f.node.weigh(c)
-			} else {
-				c.Skip()
-			}
+			n.object.find(key).node.weigh(c)
 		}
 	case n.elem != nil && n.pointer && !c.Is('n'):
 		c.Spend(n.size)

@@ -58,7 +58,7 @@ func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 	}
 	d.recording, d.top = false, top
 	span := c.Since(start)
-	o.own.setText(p, c.Copy(span))
+	o.own.set(p, c.Copy(span))
 	*(*string)(unsafe.Add(p, *o.own.id)) = d.id
 	if o.own.index != nil {
 		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start, len(span))
