@@ -27,7 +27,7 @@ type decoder struct {
 	c      *Cursor
 	top    int // depth within the object whose id is wanted
 	id     string
-	named  bool     // the members of the outermost object were looked at for it
+	pair   bool     // the members of the outermost object were looked at for it
 	learnt []learnt // by the slot of the node; the first is for values without a type
 
 	recording bool     // the members of the object whose id is wanted
@@ -37,8 +37,7 @@ type decoder struct {
 	most   int   // elements of the outermost array; 0: mostElements
 	failed error // why a record cannot be what it is to be
 
-	names  []string // of objects without a type that are being read
-	values []any    // likewise
+	aside []pair // of values without a type that are being read
 }
 
 // learnt is what one node knows from the values before.
@@ -80,9 +79,8 @@ func (d *decoder) Release() {
 	}
 	d.c, d.id, d.chunk, d.failed = nil, "", nil, nil
 	d.most = 0
-	clear(d.names[:cap(d.names)])
-	clear(d.values[:cap(d.values)])
-	d.names, d.values = d.names[:0], d.values[:0]
+	clear(d.aside[:cap(d.aside)])
+	d.aside = d.aside[:0]
 	d.plan.decoders.Put(d)
 }
 
@@ -98,7 +96,7 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	start, depth, left := c.Mark(), c.depth, c.left
-	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, false
+	d.c, d.id, d.top, d.pair, d.failed, d.recording = c, "", depth+1, false, nil, false
 	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
 		d.findID(c.Since(start))
 		return nil
@@ -106,14 +104,14 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	if c.bad != 0 || d.failed != nil || d.plan.mode == lenient {
 		return cmp.Or(c.Err(), d.failed, errNoObject)
 	}
-	d.names, d.values = d.names[:0], d.values[:0]
+	d.aside = d.aside[:0]
 	c.pos, c.depth, c.first, c.left = start, depth, false, left
 	out.Elem().SetZero()
 	span := c.Span()
 	if c.bad != 0 {
 		return c.Err()
 	}
-	d.named = false
+	d.pair = false
 	d.findID(span)
 	if !d.plan.affords(c, span) {
 		return c.Err()
@@ -176,18 +174,18 @@ func (d *decoder) mostHere() int {
 
 func (d *decoder) exact() bool { return d.plan.mode == exact }
 
-// otherwise reads over a value that is no container of the kind that is wanted.
-func (d *decoder) otherwise() bool {
-	if d.exact() {
-		return d.c.Null()
+// enter goes into a container. What is none is read over, if it may be there.
+func (d *decoder) enter(opening byte) (inside, ok bool) {
+	if d.exact() && !d.c.Is(opening) {
+		return false, d.c.Null()
 	}
-	d.c.Skip()
-	return d.c.bad == 0
+	inside = d.c.open(opening)
+	return inside, d.c.bad == 0
 }
 
 // findID looks for the id of an object that was read without a look at its members.
 func (d *decoder) findID(text []byte) {
-	if d.named {
+	if d.pair {
 		return
 	}
 	d.id = ""
@@ -200,7 +198,7 @@ func (d *decoder) findID(text []byte) {
 // outermost reports whether the id of the object that was just entered is wanted.
 func (d *decoder) outermost() bool {
 	top := d.c.depth == d.top
-	d.named = d.named || top
+	d.pair = d.pair || top
 	return top
 }
 

@@ -34,7 +34,7 @@ func (b *builder) object(n *node, t reflect.Type) reader {
 		return o.readIndexed
 	}
 	b.collect(o)
-	return choose(b.mode, o.read, o.readLeniently)
+	return choose(b.mode, o.members, o.readLeniently)
 }
 
 // find looks through the fields that are not exported: they are for what the struct itself was read from.
@@ -66,7 +66,7 @@ func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
 	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
-	if len(o.fields) == 0 || !c.Is('{') {
+	if len(o.fields) == 0 {
 		c.Skip()
 	} else if !o.members(d, p) {
 		return false
@@ -77,18 +77,11 @@ func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	return c.bad == 0
 }
 
-func (o *object) read(d *decoder, p unsafe.Pointer) bool {
-	if !d.c.Is('{') {
-		return d.c.Null()
-	}
-	return o.members(d, p)
-}
-
 // members reads an object into the fields.
 func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
-	if !c.open('{') {
-		return false
+	if inside, ok := d.enter('{'); !inside {
+		return ok
 	}
 	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
 	recording := top && d.recording
