@@ -40,9 +40,6 @@ func (k *keys) learn(c *Cursor) (found *key, fresh bool) {
 	if !ok {
 		return nil, false
 	}
-	if c.colon(); c.bad != 0 {
-		return nil, false
-	}
 	text := c.data[start:c.pos]
 	c.pos = start
 	for _, known := range *k {

@@ -84,7 +84,7 @@ func (d *decoder) index(start, length int) Index {
 	}
 	n := len(d.found)
 	if cap(d.chunk)-len(d.chunk) < n {
-		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+d.c.Left()/(length+1)))))
+		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+(len(d.c.data)-d.c.pos)/(length+1)))))
 	}
 	first := len(d.chunk)
 	for _, m := range d.found {

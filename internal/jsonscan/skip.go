@@ -27,12 +27,11 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 		return skipContainer(data, i, depth+1, b+2) // in ASCII, what closes is two behind
 	case b == '-' || isDigit(b):
 		return skipNumber(data, i)
-	case b == 't':
-		return skipWord(data, i, "true")
-	case b == 'f':
-		return skipWord(data, i, "false")
-	case b == 'n':
-		return skipWord(data, i, "null")
+	}
+	for _, word := range [...]string{"null", "true", "false"} {
+		if end = i + len(word); end <= len(data) && string(data[i:end]) == word {
+			return end, 0
+		}
 	}
 	return i, noValue
 }
@@ -42,10 +41,12 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 	if depth > maxDepth {
 		return i, tooDeep
 	}
-	if i = skipSpace(data, i+1); i < len(data) && data[i] == closing {
-		return i + 1, 0
-	}
-	for more := true; more; {
+	i++
+	for first := true; ; first = false {
+		var more bool
+		if i, more, bad = skipComma(data, i, closing, first); !more {
+			return i, bad
+		}
 		if closing == '}' {
 			if i >= len(data) || data[i] != '"' {
 				return i, noKey
@@ -61,21 +62,21 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 		if i, bad = skipValue(data, i, depth); bad != 0 {
 			return i, bad
 		}
-		i, more, bad = skipComma(data, i, closing)
 	}
-	return i, bad
 }
 
-// skipComma moves to the next member or element, or out of a container that has no more of them.
-func skipComma(data []byte, i int, closing byte) (end int, more bool, bad fault) {
+// skipComma moves to the next member or element, or out of a container that has no more of them. There is no comma before the first.
+func skipComma(data []byte, i int, closing byte, first bool) (end int, more bool, bad fault) {
 	i = skipSpace(data, i)
 	switch {
 	case i >= len(data):
 		return i, false, cutOff
-	case data[i] == ',':
+	case data[i] == ',' && !first:
 		return skipSpace(data, i+1), true, 0
 	case data[i] == closing:
 		return i + 1, false, 0
+	case first:
+		return i, true, 0
 	}
 	return i, false, noComma
 }
@@ -85,13 +86,6 @@ func skipColon(data []byte, i int) (end int, bad fault) {
 		return i, noColon
 	}
 	return i + 1, 0
-}
-
-func skipWord(data []byte, i int, word string) (end int, bad fault) {
-	if len(data)-i < len(word) || string(data[i:i+len(word)]) != word {
-		return i, noWord
-	}
-	return i + len(word), 0
 }
 
 func skipNumber(data []byte, i int) (end int, bad fault) {
@@ -150,7 +144,7 @@ func scanString(data []byte, i int) (quote int, plain bool, bad fault) {
 		case b == '"':
 			return i, plain, 0
 		case b == '\\':
-			n := escapeLength(data[i:])
+			_, n := unescape(data[i:])
 			if n == 0 {
 				return i, false, badEscape
 			}
