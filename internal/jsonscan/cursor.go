@@ -165,14 +165,16 @@ func (c *Cursor) Text() []byte {
 		return nil
 	}
 	start := c.pos + 1
-	quote, plain, bad := scanString(c.data, start)
-	if bad != 0 {
-		c.pos, c.bad = quote, bad
-		return nil
+	quote, plain, bad := skipPlain(c.data, start), true, fault(0)
+	if quote >= len(c.data) || c.data[quote] != '"' {
+		if quote, plain, bad = scanString(c.data, start); bad != 0 {
+			c.pos, c.bad = quote, bad
+			return nil
+		}
 	}
 	c.pos = quote + 1
-	if text := c.data[start:quote:quote]; plain {
-		return text
+	if plain {
+		return c.data[start:quote:quote]
 	}
 	c.plain = appendUnquoted(c.plain[:0], c.data[start:quote])
 	return c.plain
@@ -262,6 +264,10 @@ func (c *Cursor) open(b byte) bool {
 func (c *Cursor) next(closing byte) (more bool) {
 	if c.bad != 0 {
 		return false
+	}
+	if i := c.pos + 1; !c.first && i < len(c.data) && c.data[i-1] == ',' && c.data[i] > ' ' { // as mostly
+		c.pos = i
+		return true
 	}
 	if c.pos, more, c.bad = skipComma(c.data, c.pos, closing, c.first); !more {
 		c.depth--

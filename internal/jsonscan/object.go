@@ -84,11 +84,11 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		return ok
 	}
 	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
-	recording := top && d.recording
+	recording, i, bad := top && d.recording, c.pos, fault(0)
 	for last := learnt.keys[0]; ; {
-		k, i := last.next, c.pos+1
-		if k == nil || c.first || c.bad != 0 || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
-			if !c.next('}') {
+		k := last.next
+		if i++; k == nil || c.first || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
+			if c.pos = i - 1; !c.next('}') {
 				return c.bad == 0
 			}
 			fresh := false
@@ -104,18 +104,28 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 			d.found = append(d.found, member{i, k.hash})
 		}
 		i += len(k.text)
+		last = k
+		if k.node == nil && (!top || !k.id) {
+			if i, bad = skipValue(data, skipSpace(data, i), c.depth); bad != 0 {
+				c.pos, c.bad = i, bad
+				return false
+			}
+			continue
+		}
 		c.pos = i
 		if k.id && top {
 			d.readID()
 		}
 		switch {
 		case k.node == nil:
-			c.pos, c.bad = skipValue(data, skipSpace(data, i), c.depth)
+			c.Skip()
 		case k.node.isString && i < len(data) && data[i] == '"':
 			*(*string)(unsafe.Add(p, k.offset)) = c.String()
 		case !k.node.read(d, unsafe.Add(p, k.offset)):
 			return false
 		}
-		last = k
+		if i = c.pos; c.bad != 0 {
+			return false
+		}
 	}
 }

@@ -28,7 +28,7 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	case b == '-' || isDigit(b):
 		return skipNumber(data, i)
 	}
-	for _, word := range [...]string{"null", "true", "false"} {
+	for _, word := range words {
 		if end = i + len(word); end <= len(data) && string(data[i:end]) == word {
 			return end, 0
 		}
@@ -36,17 +36,15 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	return i, noValue
 }
 
+var words = [...]string{"null", "true", "false"}
+
 // skipContainer reads over an object or an array, whatever its closing byte says.
 func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault) {
 	if depth > maxDepth {
 		return i, tooDeep
 	}
-	i++
-	for first := true; ; first = false {
-		var more bool
-		if i, more, bad = skipComma(data, i, closing, first); !more {
-			return i, bad
-		}
+	i, more, bad := skipComma(data, i+1, closing, true)
+	for more {
 		if closing == '}' {
 			if i >= len(data) || data[i] != '"' {
 				return i, noKey
@@ -62,7 +60,13 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 		if i, bad = skipValue(data, i, depth); bad != 0 {
 			return i, bad
 		}
+		if i+1 < len(data) && data[i] == ',' && data[i+1] > ' ' { // as mostly
+			i++
+		} else {
+			i, more, bad = skipComma(data, i, closing, false)
+		}
 	}
+	return i, bad
 }
 
 // skipComma moves to the next member or element, or out of a container that has no more of them. There is no comma before the first.
