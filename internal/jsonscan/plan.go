@@ -109,7 +109,7 @@ func (b *builder) reader(n *node, t reflect.Type) reader {
 	if b.mode == exact && t.Kind() != reflect.Pointer {
 		switch p := reflect.PointerTo(t); {
 		case t == numberType:
-			return readNumber
+			return among("-0123456789", reading(func(c *Cursor) string { return c.keep(c.Span()) }))
 		case t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
 			b.whole = true
 			b.byKind(n, t) // for its weight
@@ -129,7 +129,7 @@ func (b *builder) byKind(n *node, t reflect.Type) reader {
 		n.isString = true
 		return choose(b.mode, readString, reading((*Cursor).String))
 	case reflect.Bool:
-		return choose(b.mode, readBool, reading((*Cursor).Bool))
+		return choose(b.mode, among("tf", reading((*Cursor).Bool)), reading((*Cursor).Bool))
 	case reflect.Int:
 		return choose(b.mode, readWhole[int], reading((*Cursor).Int))
 	case reflect.Float64:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -20,20 +21,21 @@ func readString(d *decoder, p unsafe.Pointer) bool {
 	return c.bad == 0
 }
 
-func readBool(d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	if !c.Is('t') && !c.Is('f') {
-		return c.Null()
-	}
-	*(*bool)(p) = c.Bool()
-	return c.bad == 0
-}
-
 // reading makes a reader of a method that takes every value.
 func reading[V any](value func(*Cursor) V) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
 		*(*V)(p) = value(d.c)
 		return d.c.bad == 0
+	}
+}
+
+// among makes a reader of values that begin with one of some bytes, and of null, which has no effect.
+func among(first string, read reader) reader {
+	return func(d *decoder, p unsafe.Pointer) bool {
+		if c := d.c; !c.more() || strings.IndexByte(first, c.data[c.pos]) < 0 {
+			return c.Null()
+		}
+		return read(d, p)
 	}
 }
 
@@ -44,6 +46,8 @@ var wholeAndFloat = map[reflect.Kind]reader{
 	reflect.Uint64: readWhole[uint64], reflect.Uintptr: readWhole[uintptr], reflect.Float32: readFloat[float32], reflect.Float64: readFloat[float64],
 }
 
+const mostDigits = 21 // of an integer, and one that is too many
+
 func readWhole[I int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr](d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	if n, scale, end := plainNumber(c.data, c.pos); end > 0 && scale == 0 {
@@ -51,7 +55,8 @@ func readWhole[I int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | ui
 		*(*I)(p) = I(n)
 		return int64(I(n)) == n && (n < 0) == (I(n) < 0)
 	}
-	text, unsigned := string(c.Span()), I(0)-1 > 0
+	span := c.Span()
+	text, unsigned := string(span[:min(len(span), mostDigits)]), I(0)-1 > 0
 	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
 		*(*I)(p) = I(u)
 		return uint64(I(u)) == u && I(u) >= 0
@@ -85,15 +90,6 @@ func (d *decoder) float(bits int) (float64, bool) {
 	span := c.Span()
 	f, err := strconv.ParseFloat(string(span), bits)
 	return f, err == nil && c.bad == 0
-}
-
-func readNumber(d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	if !c.more() || c.data[c.pos] != '-' && !isDigit(c.data[c.pos]) {
-		return c.Null()
-	}
-	*(*string)(p) = c.keep(c.Span())
-	return c.bad == 0
 }
 
 func readTime(d *decoder, p unsafe.Pointer) bool {
@@ -133,14 +129,11 @@ func readSelf(t reflect.Type) reader {
 }
 
 func readByText(t reflect.Type) reader {
-	return func(d *decoder, p unsafe.Pointer) bool {
-		if !d.c.Is('"') {
-			return d.c.Null()
-		}
+	return among(`"`, func(d *decoder, p unsafe.Pointer) bool {
 		text := d.c.Text()
 		target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.NewAt(t, p))
 		return ok && d.c.bad == 0 && target.UnmarshalText(text) == nil
-	}
+	})
 }
 
 // quoted reads values of the option "string": a number or a boolean in quotes, a string in quotes twice. What is written in
