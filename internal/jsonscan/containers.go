@@ -258,9 +258,17 @@ func (d *decoder) several(opening byte) (made any, ok bool) {
 	}
 	all := d.aside[first:]
 	if opening == '[' {
-		made = elementsOf(all)
+		list := make([]any, len(all))
+		for i := range all {
+			list[i] = all[i].value
+		}
+		made = list
 	} else {
-		made = mapOf(all)
+		members := make(map[string]any, len(all))
+		for i := range all {
+			members[all[i].name] = all[i].value
+		}
+		made = members
 	}
 	clear(all)
 	d.aside = d.aside[:first]
@@ -271,20 +279,4 @@ func (d *decoder) several(opening byte) (made any, ok bool) {
 type pair struct {
 	name  string
 	value any
-}
-
-func elementsOf(all []pair) []any {
-	made := make([]any, len(all))
-	for i := range all {
-		made[i] = all[i].value
-	}
-	return made
-}
-
-func mapOf(all []pair) map[string]any {
-	made := make(map[string]any, len(all))
-	for i := range all {
-		made[all[i].name] = all[i].value
-	}
-	return made
 }

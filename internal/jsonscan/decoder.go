@@ -27,7 +27,7 @@ type decoder struct {
 	c      *Cursor
 	top    int // depth within the object whose id is wanted
 	id     string
-	pair   bool     // the members of the outermost object were looked at for it
+	named  bool     // the members of the outermost object were looked at for it
 	learnt []learnt // by the slot of the node; the first is for values without a type
 
 	recording bool     // the members of the object whose id is wanted
@@ -96,7 +96,7 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	start, depth, left := c.Mark(), c.depth, c.left
-	d.c, d.id, d.top, d.pair, d.failed, d.recording = c, "", depth+1, false, nil, false
+	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, false
 	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
 		d.findID(c.Since(start))
 		return nil
@@ -111,7 +111,7 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	if c.bad != 0 {
 		return c.Err()
 	}
-	d.pair = false
+	d.named = false
 	d.findID(span)
 	if !d.plan.affords(c, span) {
 		return c.Err()
@@ -185,7 +185,7 @@ func (d *decoder) enter(opening byte) (inside, ok bool) {
 
 // findID looks for the id of an object that was read without a look at its members.
 func (d *decoder) findID(text []byte) {
-	if d.pair {
+	if d.named {
 		return
 	}
 	d.id = ""
@@ -198,7 +198,7 @@ func (d *decoder) findID(text []byte) {
 // outermost reports whether the id of the object that was just entered is wanted.
 func (d *decoder) outermost() bool {
 	top := d.c.depth == d.top
-	d.pair = d.pair || top
+	d.named = d.named || top
 	return top
 }
 
