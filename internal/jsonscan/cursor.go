@@ -165,10 +165,11 @@ func (c *Cursor) Text() []byte {
 		return nil
 	}
 	start := c.pos + 1
-	quote, plain, bad := skipPlain(c.data, start), true, fault(0)
-	if quote >= len(c.data) || c.data[quote] != '"' {
-		if quote, plain, bad = scanString(c.data, start); bad != 0 {
-			c.pos, c.bad = quote, bad
+	quote := skipPlain(c.data, start)
+	plain := quote < len(c.data) && c.data[quote] == '"'
+	if !plain {
+		if quote, plain, c.bad = scanString(c.data, start); c.bad != 0 {
+			c.pos = quote
 			return nil
 		}
 	}

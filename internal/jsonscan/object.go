@@ -84,21 +84,21 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		return ok
 	}
 	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
-	recording, i, bad := top && d.recording, c.pos, fault(0)
+	recording, i := top && d.recording, c.pos
 	for last := learnt.keys[0]; ; {
 		k := last.next
 		if i++; k == nil || c.first || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
 			if c.pos = i - 1; !c.next('}') {
 				return c.bad == 0
 			}
-			fresh := false
-			if k, fresh = learnt.keys.find(c, last); k == nil {
+			found, fresh := learnt.keys.find(c, last)
+			if found == nil {
 				return false
 			}
 			if fresh {
-				k.field = o.find(k.name)
+				found.field = o.find(found.name)
 			}
-			i = c.pos
+			k, i = found, c.pos
 		}
 		if recording {
 			d.found = append(d.found, member{i, k.hash})
@@ -106,8 +106,9 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		i += len(k.text)
 		last = k
 		if k.node == nil && (!top || !k.id) {
-			if i, bad = skipValue(data, skipSpace(data, i), c.depth); bad != 0 {
-				c.pos, c.bad = i, bad
+			end, bad := skipValue(data, skipSpace(data, i), c.depth)
+			if i = end; bad != 0 {
+				c.pos, c.bad = end, bad
 				return false
 			}
 			continue

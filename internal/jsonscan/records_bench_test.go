@@ -18,7 +18,7 @@ type (
 		Folder    string    `json:"folderId"`
 		CreatedAt time.Time `json:"createdAt"`
 		UpdatedAt time.Time `json:"updatedAt"`
-		note
+		note      note      //nolint:unused // it is filled by its offset
 	}
 	profileRecord struct {
 		First   string `json:"firstName"`
@@ -26,7 +26,7 @@ type (
 		Title   string `json:"jobTitle"`
 		Company string `json:"companyName"`
 		Social  string `json:"socialUrl"`
-		note
+		note    note   //nolint:unused // it is filled by its offset
 	}
 )
 
