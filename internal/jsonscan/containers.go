@@ -11,7 +11,12 @@ func (b *builder) pointer(n *node, to reflect.Type) reader {
 	inner, size := b.node(to), int(to.Size())
 	n.elem, n.size, n.pointer = inner, size, true
 	if b.mode == lenient && to.Kind() == reflect.Int {
-		return readCount
+		return reading(func(c *Cursor) (count *int) { // of which it is to be known whether there was one
+			if n, ok := c.IntOK(); ok {
+				count = &n
+			}
+			return count
+		})
 	}
 	return func(d *decoder, p unsafe.Pointer) bool {
 		pointer := (*unsafe.Pointer)(p)
@@ -26,16 +31,6 @@ func (b *builder) pointer(n *node, to reflect.Type) reader {
 		*pointer = made
 		return inner.read(d, made)
 	}
-}
-
-// readCount reads a whole number of which it is to be known whether there was one.
-func readCount(d *decoder, p unsafe.Pointer) bool {
-	pointer := (**int)(p)
-	*pointer = nil
-	if n, ok := d.c.IntOK(); ok {
-		*pointer = &n
-	}
-	return d.c.bad == 0
 }
 
 // slice is what a slice is in memory.
@@ -62,11 +57,8 @@ func (b *builder) slice(n *node, t reflect.Type) reader {
 			}
 			v.SetZero()
 		}
-		if !c.Is('[') {
-			return d.otherwise()
-		}
-		if !c.open('[') {
-			return false
+		if inside, ok := d.enter('['); !inside {
+			return ok
 		}
 		usual, most := &d.learnt[slot].length, d.mostHere()
 		for n := 0; c.next(']'); n++ {
@@ -87,24 +79,23 @@ func (b *builder) slice(n *node, t reflect.Type) reader {
 		if s.len == 0 {
 			v.Set(none)
 		}
-		*usual = s.len
+		*usual = max(s.len, min(*usual, few/max(size, 1))) // a few elements more take less than to make room for them later
 		return c.bad == 0
 	}
 }
 
-// maxUsual bounds the room that is made because the last slice was long.
-const maxUsual = 1 << 10
+const (
+	maxUsual = 1 << 10 // elements that there is room for because the last slice was long
+	few      = 256     // bytes that there is room for because any slice before was as long
+)
 
 func (b *builder) array(node *node, t reflect.Type) reader {
 	elem, size, length := b.node(t.Elem()), int(t.Elem().Size()), t.Len()
 	node.elem = elem
 	return func(d *decoder, p unsafe.Pointer) bool {
 		c := d.c
-		if !c.Is('[') {
-			return d.otherwise()
-		}
-		if !c.open('[') {
-			return false
+		if inside, ok := d.enter('['); !inside {
+			return ok
 		}
 		n := 0
 		for ; c.next(']'); n++ {
@@ -144,102 +135,71 @@ func (b *builder) dictionary(n *node, t reflect.Type) reader {
 		n.size += int(t.Key().Size())
 		return giveUp
 	}
-	slot := b.learner()
-	switch t.Elem() {
-	case anyType:
-		return readMap(slot, func(d *decoder) (any, bool) { return d.any() })
-	case rawType:
-		return readMap(slot, func(d *decoder) ([]byte, bool) { return d.c.Value(), d.c.bad == 0 })
-	case reflect.TypeFor[string]():
-		return readMap(slot, func(d *decoder) (v string, ok bool) { ok = readString(d, unsafe.Pointer(&v)); return v, ok })
-	case reflect.TypeFor[int]():
-		return readMap(slot, func(d *decoder) (v int, ok bool) { ok = readSigned[int](d, unsafe.Pointer(&v)); return v, ok })
-	case reflect.TypeFor[float64]():
-		return readMap(slot, func(d *decoder) (v float64, ok bool) { ok = readFloat64(d, unsafe.Pointer(&v)); return v, ok })
-	case reflect.TypeFor[bool]():
-		return readMap(slot, func(d *decoder) (v bool, ok bool) { ok = readBool(d, unsafe.Pointer(&v)); return v, ok })
-	}
+	slot, put := b.learner(), assigners[t.Elem()]
 	return func(d *decoder, p unsafe.Pointer) bool {
-		v := reflect.NewAt(t, p).Elem()
-		if !v.IsZero() && d.exact() {
-			return false
-		}
-		v.SetZero()
-		if !d.c.Is('{') {
-			return d.otherwise()
-		}
-		if !d.c.open('{') {
-			return false
-		}
-		l := &d.learnt[slot]
-		made := reflect.MakeMapWithSize(t, min(l.length, maxKeys))
-		room := l.room
-		if l.room = nil; room == nil { // or another map of this type is being read
-			room = &entry{key: reflect.New(t.Key()).Elem(), value: reflect.New(t.Elem()).Elem()}
-		}
-		for last := 0; d.c.next('}'); {
-			key, ok := d.mapKey(l, &last)
-			if !ok || !d.c.spendEntry(made.Len(), size) || !elem.read(d, room.value.Addr().UnsafePointer()) {
-				return false
-			}
-			room.key.SetString(key)
-			made.SetMapIndex(room.key, room.value)
-			room.value.SetZero()
-		}
-		l.room, l.length = room, made.Len()
-		v.Set(made)
-		return d.c.bad == 0
-	}
-}
-
-// entry is room for what goes into a map.
-type entry struct{ key, value reflect.Value }
-
-// readMap is for maps of values that need no room.
-func readMap[V any](slot int, value func(*decoder) (V, bool)) reader {
-	return func(d *decoder, p unsafe.Pointer) bool {
-		c, target := d.c, (*map[string]V)(p)
+		c, target := d.c, (*unsafe.Pointer)(p)
 		if *target != nil && d.exact() {
 			return false
 		}
 		*target = nil
-		if !c.Is('{') {
-			return d.otherwise()
-		}
-		if !c.open('{') {
-			return false
+		if inside, ok := d.enter('{'); !inside {
+			return ok
 		}
 		l, top := &d.learnt[slot], d.outermost()
-		made := make(map[string]V, min(l.length, maxKeys))
-		for last := 0; c.next('}'); {
+		made, room := reflect.MakeMapWithSize(t, min(l.length, maxKeys)), l.room
+		if l.room = nil; room == nil { // or another map of this type is being read
+			room = &entry{key: reflect.New(t.Key()).Elem(), value: reflect.New(t.Elem())}
+		}
+		into, value, last := made.UnsafePointer(), room.value.UnsafePointer(), l.keys[0]
+		for n := 0; c.next('}'); n++ {
 			key, ok := d.mapKey(l, &last)
 			if top && key == "id" {
 				d.readID()
 			}
-			if !ok || !c.spendEntry(len(made), int(unsafe.Sizeof(*new(V)))) {
+			if !ok || !c.spendEntry(n, size) || !elem.read(d, value) {
 				return false
 			}
-			if made[key], ok = value(d); !ok {
-				return false
+			if put != nil {
+				put(into, value, key)
+				continue
 			}
+			room.key.SetString(key)
+			made.SetMapIndex(room.key, room.value.Elem())
+			room.value.Elem().SetZero()
 		}
-		l.length, *target = len(made), made
+		l.room, l.length, *target = room, made.Len(), into
 		return c.bad == 0
 	}
 }
 
+// entry is room for what goes into a map.
+type entry struct {
+	key   reflect.Value
+	value reflect.Value // a pointer
+}
+
+// assigners put values into maps, and clear the room that they came in. Through package reflect that takes twice as long.
+var assigners = map[reflect.Type]func(made, room unsafe.Pointer, key string){
+	anyType: assign[any], rawType: assign[[]byte], reflect.TypeFor[string](): assign[string], reflect.TypeFor[int](): assign[int], reflect.TypeFor[float64](): assign[float64],
+}
+
+func assign[V any](made, room unsafe.Pointer, key string) {
+	value := (*V)(room)
+	(*(*map[string]V)(unsafe.Pointer(&made)))[key] = *value
+	*value = *new(V)
+}
+
 // mapKey reads a key. Maps of one kind mostly have the same ones, which share their memory.
-func (d *decoder) mapKey(l *learnt, last *int) (string, bool) {
+func (d *decoder) mapKey(l *learnt, last **key) (string, bool) {
 	c := d.c
-	n, fresh := l.keys.find(c, *last)
-	if n == 0 {
+	k, fresh := l.keys.find(c, *last)
+	if k == nil {
 		return "", false
 	}
-	k := &l.keys[n]
 	if fresh {
 		k.plain = string(k.name)
 	}
-	*last = n
+	*last = k
 	c.pos += len(k.text)
 	return k.plain, true
 }
@@ -260,10 +220,8 @@ func (d *decoder) any() (any, bool) {
 	switch c.data[c.pos] {
 	case '"':
 		return c.String(), c.bad == 0
-	case '{':
-		return d.anyObject()
-	case '[':
-		return d.anyArray()
+	case '{', '[':
+		return d.several(c.data[c.pos])
 	case 't', 'f':
 		return c.Bool(), c.bad == 0
 	case 'n':
@@ -276,52 +234,49 @@ func (d *decoder) any() (any, bool) {
 // anyCost is what a value of a type of its own needs: an interface, and what it points to.
 const anyCost = 32
 
-// anyObject keeps keys and values aside until it knows how many there are.
-func (d *decoder) anyObject() (any, bool) {
+// several reads an object or an array of any values, which are kept aside until it is known how many there are.
+func (d *decoder) several(opening byte) (made any, ok bool) {
 	c := d.c
-	if !c.open('{') {
+	if !c.open(opening) {
 		return nil, false
 	}
-	first, firstName := len(d.values), len(d.names)
-	l := &d.learnt[0]
-	for last := 0; c.next('}'); {
-		key, ok := d.mapKey(l, &last)
-		if !ok || !c.spendEntry(len(d.names)-firstName, anyCost) {
-			return nil, false
+	first, l := len(d.aside), &d.learnt[0]
+	for last := l.keys[0]; c.next(opening + 2); {
+		var one pair
+		if opening == '[' {
+			ok = c.Spend(anyCost)
+		} else if one.name, ok = d.mapKey(l, &last); ok {
+			ok = c.spendEntry(len(d.aside)-first, anyCost)
 		}
-		v, ok := d.any()
 		if !ok {
 			return nil, false
 		}
-		d.names, d.values = append(d.names, key), append(d.values, v)
+		if one.value, ok = d.any(); !ok {
+			return nil, false
+		}
+		d.aside = append(d.aside, one)
 	}
-	names, values := d.names[firstName:], d.values[first:]
-	made := make(map[string]any, len(names))
-	for i, name := range names {
-		made[name] = values[i]
+	all := d.aside[first:]
+	if opening == '[' {
+		list := make([]any, len(all))
+		for i := range all {
+			list[i] = all[i].value
+		}
+		made = list
+	} else {
+		members := make(map[string]any, len(all))
+		for i := range all {
+			members[all[i].name] = all[i].value
+		}
+		made = members
 	}
-	clear(names)
-	clear(values)
-	d.names, d.values = d.names[:firstName], d.values[:first]
+	clear(all)
+	d.aside = d.aside[:first]
 	return made, c.bad == 0
 }
 
-func (d *decoder) anyArray() (any, bool) {
-	c := d.c
-	if !c.open('[') {
-		return nil, false
-	}
-	first := len(d.values)
-	for c.next(']') {
-		v, ok := d.any()
-		if !ok || !c.Spend(anyCost) {
-			return nil, false
-		}
-		d.values = append(d.values, v)
-	}
-	made := make([]any, len(d.values)-first)
-	copy(made, d.values[first:])
-	clear(d.values[first:])
-	d.values = d.values[:first]
-	return made, c.bad == 0
+// pair is a member of an object, or an element of an array.
+type pair struct {
+	name  string
+	value any
 }

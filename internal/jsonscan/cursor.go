@@ -38,8 +38,6 @@ type Cursor struct {
 	bad   fault // what is wrong at pos
 
 	strings strings.Builder // a chunk of strings that were handed out
-	kept    int             // bytes in the chunks before it
-	usual   int             // bytes that all strings need, as far as it is known
 	values  []byte          // a chunk of raw values that were handed out
 	plain   []byte          // the last string that had escapes, without them
 
@@ -76,14 +74,10 @@ func (c *Cursor) End() error {
 }
 
 // Object enters the next value if it is an object; any other value is skipped.
-func (c *Cursor) Object() bool {
-	return c.open('{')
-}
+func (c *Cursor) Object() bool { return c.open('{') }
 
 // Array enters the next value if it is an array; any other value is skipped.
-func (c *Cursor) Array() bool {
-	return c.open('[')
-}
+func (c *Cursor) Array() bool { return c.open('[') }
 
 // Member moves to the next member of the object entered last. The value has to be read before the next call.
 // The key is valid until that is done.
@@ -91,10 +85,7 @@ func (c *Cursor) Member() (key []byte, ok bool) {
 	if !c.next('}') {
 		return nil, false
 	}
-	if key, ok = c.key(); ok {
-		c.colon()
-	}
-	return key, c.bad == 0
+	return c.key()
 }
 
 // Element moves to the next element of the array entered last. The value has to be read before the next call.
@@ -120,9 +111,6 @@ func (c *Cursor) Mark() int {
 	c.more()
 	return c.pos
 }
-
-// Left returns how many bytes are behind the cursor.
-func (c *Cursor) Left() int { return len(c.data) - c.pos }
 
 // Since returns what was read since a mark, a part of the data.
 func (c *Cursor) Since(mark int) []byte {
@@ -159,13 +147,8 @@ func (c *Cursor) keep(text []byte) string {
 	case len(text) > maxShared:
 		return string(text)
 	case c.strings.Cap()-c.strings.Len() < len(text):
-		room := c.chunk(len(text))
-		if c.usual > 0 {
-			room = max(len(text), min(room, c.usual))
-		}
-		c.kept += c.strings.Len()
 		c.strings.Reset()
-		c.strings.Grow(room)
+		c.strings.Grow(c.chunk(len(text)))
 	}
 	start := c.strings.Len()
 	c.strings.Write(text)
@@ -173,47 +156,41 @@ func (c *Cursor) keep(text []byte) string {
 }
 
 // chunk is how large a chunk is to be: not larger than what may still go into it.
-func (c *Cursor) chunk(first int) int { return min(chunkSize, first+c.Left()) }
+func (c *Cursor) chunk(first int) int { return min(chunkSize, first+len(c.data)-c.pos) }
 
 // Text reads a string as String does, without a copy: it is valid until the next call of any method.
 func (c *Cursor) Text() []byte {
-	if start := c.pos + 1; start < len(c.data) && c.data[start-1] == '"' && c.bad == 0 {
-		if quote := skipPlain(c.data, start); quote < len(c.data) && c.data[quote] == '"' {
-			c.pos = quote + 1
-			return c.data[start:quote:quote]
-		}
-	}
 	if !c.Is('"') {
 		c.Skip()
 		return nil
 	}
-	text, _ := c.text()
-	return text
+	start := c.pos + 1
+	quote := skipPlain(c.data, start)
+	plain := quote < len(c.data) && c.data[quote] == '"'
+	if !plain {
+		if quote, plain, c.bad = scanString(c.data, start); c.bad != 0 {
+			c.pos = quote
+			return nil
+		}
+	}
+	c.pos = quote + 1
+	if plain {
+		return c.data[start:quote:quote]
+	}
+	c.plain = appendUnquoted(c.plain[:0], c.data[start:quote])
+	return c.plain
 }
 
+// key reads a key and its colon.
 func (c *Cursor) key() (name []byte, ok bool) {
-	if c.data[c.pos] != '"' {
+	if c.pos >= len(c.data) || c.data[c.pos] != '"' {
 		c.bad = noKey
 		return nil, false
 	}
-	return c.text()
-}
-
-// text reads the string at the cursor.
-func (c *Cursor) text() (text []byte, ok bool) {
-	start := c.pos + 1
-	quote, plain, bad := scanString(c.data, start)
-	if bad != 0 {
-		c.pos, c.bad = quote, bad
-		return nil, false
+	if name = c.Text(); c.bad == 0 {
+		c.pos, c.bad = skipColon(c.data, c.pos)
 	}
-	c.pos = quote + 1
-	text = c.data[start:quote:quote]
-	if !plain {
-		c.plain = appendUnquoted(c.plain[:0], text)
-		return c.plain, true
-	}
-	return text, true
+	return name, c.bad == 0
 }
 
 // Int reads a whole number; null, other types, fractions and numbers outside int read as 0.
@@ -285,41 +262,19 @@ func (c *Cursor) open(b byte) bool {
 }
 
 // next moves behind the separator before a member or element, or leaves the container at its closing byte.
-func (c *Cursor) next(closing byte) bool {
-	if i := c.pos + 1; !c.first && c.bad == 0 && i < len(c.data) && c.data[i-1] == ',' && c.data[i] > ' ' {
-		c.pos = i
-		return true
-	}
-	return c.step(closing)
-}
-
-// step is next, where it is not as plain as a comma.
-func (c *Cursor) step(closing byte) bool {
+func (c *Cursor) next(closing byte) (more bool) {
 	if c.bad != 0 {
 		return false
 	}
-	more := true
-	if !c.first {
-		c.pos, more, c.bad = skipComma(c.data, c.pos, closing)
-	} else if c.pos = skipSpace(c.data, c.pos); c.pos < len(c.data) && c.data[c.pos] == closing {
-		c.pos++
-		more = false
-	}
-	c.first = false
-	switch {
-	case c.bad != 0:
-	case more && c.pos >= len(c.data):
-		c.bad = cutOff
-	case more:
+	if i := c.pos + 1; !c.first && i < len(c.data) && c.data[i-1] == ',' && c.data[i] > ' ' { // as mostly
+		c.pos = i
 		return true
-	default:
+	}
+	if c.pos, more, c.bad = skipComma(c.data, c.pos, closing, c.first); !more {
 		c.depth--
 	}
-	return false
-}
-
-func (c *Cursor) colon() {
-	c.pos, c.bad = skipColon(c.data, c.pos)
+	c.first = false
+	return more
 }
 
 // Spend notes that a value takes n bytes of memory beside its text: three bytes of text can become a struct of many kilobytes. It reports
@@ -350,7 +305,6 @@ type fault int
 
 const (
 	noValue fault = iota + 1
-	noWord
 	noDigit
 	noKey
 	noColon
@@ -367,7 +321,7 @@ const (
 )
 
 var faults = [...]string{
-	noValue: "expected a value", noWord: "expected true, false or null", noDigit: "expected a digit", noKey: "expected a key",
+	noValue: "expected a value", noDigit: "expected a digit", noKey: "expected a key",
 	noColon: "expected ':'", noComma: "expected ',' or the end", openString: "unterminated string", badEscape: "invalid escape",
 	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
 	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than were asked for",

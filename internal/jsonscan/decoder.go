@@ -25,20 +25,19 @@ func NewRecordDecoder[T any]() Decoder[T] {
 type decoder struct {
 	plan   *plan
 	c      *Cursor
-	top    int // depth within the outermost object
+	top    int // depth within the object whose id is wanted
 	id     string
 	named  bool     // the members of the outermost object were looked at for it
 	learnt []learnt // by the slot of the node; the first is for values without a type
 
-	recording int      // depth of the object whose members are recorded; 0: none
+	recording bool     // the members of the object whose id is wanted
 	found     []member // what was recorded
 	chunk     Index    // room for indexes
 
 	most   int   // elements of the outermost array; 0: mostElements
 	failed error // why a record cannot be what it is to be
 
-	names  []string // of objects without a type that are being read
-	values []any    // likewise
+	aside []pair // of values without a type that are being read
 }
 
 // learnt is what one node knows from the values before.
@@ -80,9 +79,8 @@ func (d *decoder) Release() {
 	}
 	d.c, d.id, d.chunk, d.failed = nil, "", nil, nil
 	d.most = 0
-	clear(d.names[:cap(d.names)])
-	clear(d.values[:cap(d.values)])
-	d.names, d.values = d.names[:0], d.values[:0]
+	clear(d.aside[:cap(d.aside)])
+	d.aside = d.aside[:0]
 	d.plan.decoders.Put(d)
 }
 
@@ -98,7 +96,7 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	start, depth, left := c.Mark(), c.depth, c.left
-	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, 0
+	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, false
 	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
 		d.findID(c.Since(start))
 		return nil
@@ -106,7 +104,7 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 	if c.bad != 0 || d.failed != nil || d.plan.mode == lenient {
 		return cmp.Or(c.Err(), d.failed, errNoObject)
 	}
-	d.names, d.values = d.names[:0], d.values[:0]
+	d.aside = d.aside[:0]
 	c.pos, c.depth, c.first, c.left = start, depth, false, left
 	out.Elem().SetZero()
 	span := c.Span()
@@ -176,13 +174,13 @@ func (d *decoder) mostHere() int {
 
 func (d *decoder) exact() bool { return d.plan.mode == exact }
 
-// otherwise reads over a value that is no container of the kind that is wanted.
-func (d *decoder) otherwise() bool {
-	if d.exact() {
-		return d.c.Null()
+// enter goes into a container. What is none is read over, if it may be there.
+func (d *decoder) enter(opening byte) (inside, ok bool) {
+	if d.exact() && !d.c.Is(opening) {
+		return false, d.c.Null()
 	}
-	d.c.Skip()
-	return d.c.bad == 0
+	inside = d.c.open(opening)
+	return inside, d.c.bad == 0
 }
 
 // findID looks for the id of an object that was read without a look at its members.
@@ -199,14 +197,9 @@ func (d *decoder) findID(text []byte) {
 
 // outermost reports whether the id of the object that was just entered is wanted.
 func (d *decoder) outermost() bool {
-	if d.recording > 0 {
-		return d.c.depth == d.recording
-	}
-	if d.c.depth != d.top {
-		return false
-	}
-	d.named = true
-	return true
+	top := d.c.depth == d.top
+	d.named = d.named || top
+	return top
 }
 
 // readID reads the value of "id" and stays before it.

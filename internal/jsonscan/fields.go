@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,13 +15,9 @@ type field struct {
 	name   string
 	offset uintptr
 	node   *node
-}
-
-// candidate is a field that may have to stand back behind another of its name.
-type candidate struct {
-	field
 	order  []int // of the fields that lead to it
 	tagged bool
+	none   bool // it and another of its name stand in each other's way
 }
 
 // level is a struct among those that are embedded equally deep.
@@ -28,64 +25,48 @@ type level struct {
 	of     reflect.Type
 	offset uintptr // from the pointer that was followed last, or the beginning
 	order  []int
-	behind func(*node, uintptr) field // makes a field of one behind an embedded pointer
-	size   int                        // of what is embedded by its pointer
+	behind func(field) field // makes a field of one behind an embedded pointer
+	size   int               // of what is embedded by its pointer
 }
 
-// fields lists the fields of a struct by the rules of encoding/json: of fields with one name the least deep counts, then the
-// tagged one, and if there are several still, none. Embedded is the size of all that is embedded by pointers.
-func (b *builder) fields(t reflect.Type) (fields []field, embedded int) {
-	var all []candidate
+// collect lists the fields of a struct by the rules of encoding/json: of fields with one name the least deep counts, then the
+// tagged one, and if there are several still, none.
+func (b *builder) collect(o *object) {
 	seen := make(map[reflect.Type]bool)
-	next := []level{{of: t, behind: func(n *node, offset uintptr) field { return field{node: n, offset: offset} }}}
+	next := []level{{of: o.of, behind: func(f field) field { return f }}}
 	for len(next) > 0 {
 		now := next
 		next = nil
 		for _, l := range now {
 			if !seen[l.of] {
-				embedded += l.size
-				all, next = b.collect(l, all, next)
+				o.embedded += l.size
+				next = b.level(o, l, next)
 			}
 		}
 		for _, l := range now {
 			seen[l.of] = true
 		}
 	}
-	slices.SortStableFunc(all, func(x, y candidate) int {
-		if x.name != y.name {
-			return strings.Compare(x.name, y.name)
-		}
-		return rank(x) - rank(y)
-	})
-	var chosen []candidate
-	for i := 0; i < len(all); {
-		n := i + 1
-		for n < len(all) && all[n].name == all[i].name {
-			n++
-		}
-		if n == i+1 || rank(all[i]) != rank(all[i+1]) {
-			chosen = append(chosen, all[i])
-		}
-		i = n
-	}
-	slices.SortFunc(chosen, func(x, y candidate) int { return slices.Compare(x.order, y.order) })
-	fields = make([]field, len(chosen))
-	for i := range chosen {
-		fields[i] = chosen[i].field
-	}
-	return fields, embedded
+	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.none })
+	slices.SortFunc(o.fields, func(x, y field) int { return slices.Compare(x.order, y.order) })
 }
 
-// rank is less for what counts more.
-func rank(c candidate) int {
-	if c.tagged {
-		return 2 * len(c.order)
+// add puts a field to those of its depth and above, which come first.
+func (o *object) add(f field) {
+	i := slices.IndexFunc(o.fields, func(other field) bool { return other.name == f.name })
+	switch {
+	case i < 0:
+		o.fields = append(o.fields, f)
+	case len(o.fields[i].order) < len(f.order) || o.fields[i].tagged && !f.tagged:
+	case f.tagged && !o.fields[i].tagged:
+		o.fields[i] = f
+	default:
+		o.fields[i].none = true
 	}
-	return 2*len(c.order) + 1
 }
 
-// collect adds the fields of one struct, and the structs that are embedded in it.
-func (b *builder) collect(l level, all []candidate, next []level) ([]candidate, []level) {
+// level adds the fields of one struct, and returns the structs that are embedded in it after those that are known.
+func (b *builder) level(o *object, l level, next []level) []level {
 	for i := range l.of.NumField() {
 		f := l.of.Field(i)
 		embedded := f.Type
@@ -97,12 +78,12 @@ func (b *builder) collect(l level, all []candidate, next []level) ([]candidate, 
 		if !use || !f.IsExported() && !promoted {
 			continue
 		}
-		order := append(slices.Clip(l.order), i)
+		offset, order := l.offset+f.Offset, append(slices.Clip(l.order), i)
 		if name == "" && promoted {
-			inner := level{of: embedded, offset: l.offset + f.Offset, order: order, behind: l.behind}
+			inner := level{of: embedded, offset: offset, order: order, behind: l.behind}
 			if embedded != f.Type {
 				b.whole = b.whole || !f.IsExported() // which encoding/json cannot set
-				inner.offset, inner.behind, inner.size = 0, behind(embedded, l.offset+f.Offset, l.behind), int(embedded.Size())
+				inner.offset, inner.behind, inner.size = 0, behind(embedded, offset, l.behind), int(embedded.Size())
 			}
 			next = append(next, inner)
 			continue
@@ -112,19 +93,16 @@ func (b *builder) collect(l level, all []candidate, next []level) ([]candidate, 
 		if quoted {
 			node = b.quoted(f.Type, node)
 		}
-		c := candidate{field: l.behind(node, l.offset+f.Offset), order: order, tagged: name != ""}
-		if c.name = name; name == "" {
-			c.name = f.Name
-		}
-		all = append(all, c)
+		o.add(l.behind(field{name: cmp.Or(name, f.Name), offset: offset, node: node, order: order, tagged: name != ""}))
 	}
-	return all, next
+	return next
 }
 
 // behind makes fields of those of a struct that is embedded by its pointer, which is made when there is something to put there.
-func behind(embedded reflect.Type, at uintptr, outer func(*node, uintptr) field) func(*node, uintptr) field {
-	return func(inner *node, offset uintptr) field {
-		return outer(&node{as: inner, read: func(d *decoder, p unsafe.Pointer) bool {
+func behind(embedded reflect.Type, at uintptr, outer func(field) field) func(field) field {
+	return func(f field) field {
+		inner, offset := f.node, f.offset
+		f.offset, f.node = at, &node{as: inner, read: func(d *decoder, p unsafe.Pointer) bool {
 			pointer := (*unsafe.Pointer)(p)
 			if *pointer == nil {
 				if !d.c.Spend(int(embedded.Size())) {
@@ -133,7 +111,8 @@ func behind(embedded reflect.Type, at uintptr, outer func(*node, uintptr) field)
 				*pointer = reflect.New(embedded).UnsafePointer()
 			}
 			return inner.read(d, unsafe.Add(*pointer, offset))
-		}}, at)
+		}}
+		return outer(f)
 	}
 }
 
@@ -162,19 +141,13 @@ func (b *builder) tag(f *reflect.StructField) (name string, quoted, use bool) {
 }
 
 // find returns the field for a key: the one of that name or, as with encoding/json, the first that differs in case only.
-func (o *object) find(key []byte) *field {
-	for i := range o.fields {
-		if o.fields[i].name == string(key) {
-			return &o.fields[i]
-		}
+func (o *object) find(key []byte) field {
+	i := slices.IndexFunc(o.fields, func(f field) bool { return f.name == string(key) })
+	if i < 0 && o.mode == exact {
+		i = slices.IndexFunc(o.fields, func(f field) bool { return bytes.EqualFold([]byte(f.name), key) })
 	}
-	if o.mode == lenient {
-		return nil
+	if i < 0 {
+		return field{}
 	}
-	for i := range o.fields {
-		if bytes.EqualFold([]byte(o.fields[i].name), key) {
-			return &o.fields[i]
-		}
-	}
-	return nil
+	return o.fields[i]
 }

@@ -199,3 +199,26 @@ func TestAPlainPageIsNotTooMuch(t *testing.T) {
 	var boxed any
 	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 8<<20)), &boxed))
 }
+
+// Short slices of changing lengths are made once each.
+func TestShortSlicesAreMadeOnce(t *testing.T) {
+	type row struct {
+		Tags  []string `json:"tags"`
+		Parts []part   `json:"parts"`
+	}
+	var all []string
+	for i := range 100 {
+		all = append(all, `{"tags":[`+strings.Repeat(`"a",`, i*7%6)+`"b"],"parts":[`+strings.Repeat(`{},`, i*5%4)+`{}]}`)
+	}
+	data := []byte("[" + strings.Join(all, ",") + "]")
+	d := NewDecoder[row]()
+	read := func() {
+		c := New(data)
+		for c.Array(); c.Element(); {
+			var r row
+			require.NoError(t, d.Decode(&c, &r))
+		}
+	}
+	read()
+	require.LessOrEqual(t, testing.AllocsPerRun(20, read), 100*(2+1)+10.0, "two slices a row, and the row itself")
+}

@@ -4,71 +4,54 @@ import "bytes"
 
 // keys are those of the objects that one node has read. Objects of one kind mostly have the same keys in the same order, so that it takes
 // one comparison to find a key: with the one that came next the last time. The first entry stands for the opening brace.
-type keys []key
+type keys []*key
 
 type key struct {
 	text  []byte // with its quotes, to the colon
 	name  []byte
 	plain string // the name, for maps
 	hash  uint32
-	next  int  // index of the key that came after it last time; 0: none yet
 	id    bool // its name is "id"
+	next  *key // that came after it the last time
 
-	offset uintptr // of its field
-	kind   kind
-	node   *node // nil: there is no such field
+	field // without a node: there is none
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
 const maxKeys = 128
 
-func newKeys() keys { return make(keys, 1, 16) }
+func newKeys() keys { return append(make(keys, 0, 16), new(key)) }
 
-// expected reports whether the key that came after the last one comes again.
-func (k keys) expected(data []byte, at, last int) (n int, ok bool) {
-	n = k[last].next
-	return n, n > 0 && bytes.HasPrefix(data[at:], k[n].text)
-}
-
-// find returns the index of the key at the cursor, which stays there, and whether it is new; 0 if there is no key. The key before
-// it has index last.
-func (k *keys) find(c *Cursor, last int) (n int, fresh bool) {
-	if n, ok := k.expected(c.data, c.pos, last); ok {
-		return n, false
+// find returns the key at the cursor, which stays there, and whether it is new; nil if there is none.
+func (k *keys) find(c *Cursor, last *key) (found *key, fresh bool) {
+	if last.next != nil && bytes.HasPrefix(c.data[c.pos:], last.next.text) {
+		return last.next, false
 	}
-	if n, fresh = k.learn(c); n > 0 {
-		(*k)[last].next = n
+	if found, fresh = k.learn(c); found != nil {
+		last.next = found
 	}
-	return n, fresh
+	return found, fresh
 }
 
 // learn is find for a key that was not expected.
-func (k *keys) learn(c *Cursor) (n int, fresh bool) {
+func (k *keys) learn(c *Cursor) (found *key, fresh bool) {
 	start := c.pos
 	name, ok := c.key()
 	if !ok {
-		return 0, false
-	}
-	if c.colon(); c.bad != 0 {
-		return 0, false
+		return nil, false
 	}
 	text := c.data[start:c.pos]
 	c.pos = start
-	for n = 1; n < len(*k); n++ {
-		if bytes.Equal((*k)[n].text, text) {
-			return n, false
+	for _, known := range *k {
+		if bytes.Equal(known.text, text) {
+			return known, false
 		}
 	}
-	switch {
-	case n == maxKeys:
-		n--
-	case len(text) > maxShared: // too long to be handed on
-		*k = append(*k, make(keys, maxKeys-n)...)
-		n = maxKeys - 1
-	default:
-		*k = append(*k, key{})
+	for long := true; long && len(*k) < maxKeys; long = len(text) > maxShared { // which is not to be handed on
+		*k = append(*k, new(key))
 	}
-	both := append(append((*k)[n].text[:0], text...), name...)
-	(*k)[n] = key{text: both[:len(text)], name: both[len(text):], id: string(name) == "id", hash: hash(name)}
-	return n, true
+	found = (*k)[len(*k)-1]
+	both := append(append(found.text[:0], text...), name...)
+	*found = key{text: both[:len(text)], name: both[len(text):], id: string(name) == "id", hash: hash(name)}
+	return found, true
 }

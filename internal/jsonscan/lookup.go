@@ -58,7 +58,6 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 		}
 		c := Cursor{data: data, pos: int(member >> hashBits)}
 		if name, _ := c.key(); string(name) == key {
-			c.colon()
 			value = c.Span()
 			return value, value != nil
 		}

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"reflect"
 	"unsafe"
 )
@@ -26,19 +27,14 @@ type ownText struct {
 func (b *builder) object(n *node, t reflect.Type) reader {
 	o := &object{of: t, mode: b.mode, slot: b.learner()}
 	n.object = o
-	if b.mode == exact {
-		o.fields, o.embedded = b.fields(t)
-		return o.read
+	if b.mode == lenient {
+		o.own.find(t, 0)
 	}
-	o.own.find(t, 0)
 	if o.own.id != nil {
 		return o.readIndexed
 	}
-	o.fields, o.embedded = b.fields(t)
-	if len(o.fields) == 0 && len(o.own.texts) > 0 {
-		return o.copyText
-	}
-	return o.readLeniently
+	b.collect(o)
+	return choose(b.mode, o.members, o.readLeniently)
 }
 
 // find looks through the fields that are not exported: they are for what the struct itself was read from.
@@ -59,150 +55,78 @@ func (own *ownText) find(t reflect.Type, offset uintptr) {
 	}
 }
 
-func (own *ownText) setText(p unsafe.Pointer, text Text) {
+func (own *ownText) set(p unsafe.Pointer, text []byte) {
 	for _, at := range own.texts {
 		*(*Text)(unsafe.Add(p, at)) = text
 	}
 }
 
-// copyText reads any value for its text only.
-func (o *object) copyText(d *decoder, p unsafe.Pointer) bool {
-	o.own.setText(p, d.c.Value())
-	return d.c.bad == 0
-}
-
+// readLeniently keeps the text of any value, and reads an object.
 func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
 	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
-	if !c.Is('{') {
-		return o.copyText(d, p)
-	}
-	if !o.members(d, p) {
+	if len(o.fields) == 0 {
+		c.Skip()
+	} else if !o.members(d, p) {
 		return false
 	}
 	if len(o.own.texts) > 0 {
-		o.own.setText(p, c.Copy(c.Since(start)))
+		o.own.set(p, c.Copy(c.Since(start)))
 	}
-	return true
-}
-
-func (o *object) read(d *decoder, p unsafe.Pointer) bool {
-	if !d.c.Is('{') {
-		return d.c.Null()
-	}
-	return o.members(d, p)
+	return c.bad == 0
 }
 
 // members reads an object into the fields.
 func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
-	if !c.open('{') {
-		return false
+	if inside, ok := d.enter('{'); !inside {
+		return ok
 	}
-	top := d.outermost()
-	recording := top && d.recording > 0
-	k := &d.learnt[o.slot].keys
-	for last := o.plain(d, p, top, recording, 0); c.next('}'); last = o.plain(d, p, top, recording, last) {
-		n, fresh := k.find(c, last)
-		if n == 0 {
-			return false
-		}
-		found := &(*k)[n]
-		if fresh {
-			if f := o.find(found.name); f != nil {
-				found.offset, found.kind, found.node = f.offset, f.node.kind, f.node
+	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
+	recording, i := top && d.recording, c.pos
+	for last := learnt.keys[0]; ; {
+		k := last.next
+		if i++; k == nil || c.first || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
+			if c.pos = i - 1; !c.next('}') {
+				return c.bad == 0
 			}
+			found, fresh := learnt.keys.find(c, last)
+			if found == nil {
+				return false
+			}
+			if fresh {
+				found.field = o.find(found.name)
+			}
+			k, i = found, c.pos
 		}
 		if recording {
-			d.found = append(d.found, member{c.pos, found.hash})
+			d.found = append(d.found, member{i, k.hash})
 		}
-		c.pos += len(found.text)
-		if found.id && top {
+		i += len(k.text)
+		last = k
+		if k.node == nil && (!top || !k.id) {
+			end, bad := skipValue(data, skipSpace(data, i), c.depth)
+			if i = end; bad != 0 {
+				c.pos, c.bad = end, bad
+				return false
+			}
+			continue
+		}
+		c.pos = i
+		if k.id && top {
 			d.readID()
 		}
 		switch {
-		case found.node != nil:
-			if !found.node.read(d, unsafe.Add(p, found.offset)) {
-				return false
-			}
-		default:
+		case k.node == nil:
 			c.Skip()
+		case k.node.isString && i < len(data) && data[i] == '"':
+			*(*string)(unsafe.Add(p, k.offset)) = c.String()
+		case !k.node.read(d, unsafe.Add(p, k.offset)):
+			return false
 		}
-		last = n
+		if i = c.pos; c.bad != 0 {
+			return false
+		}
 	}
-	return c.bad == 0
-}
-
-// plain reads members as long as they are as most are: without white space, of the key that came next the last time, and with a
-// value that can be read on the spot. It stops before a member that is not, and does nothing that members would not do.
-func (o *object) plain(d *decoder, p unsafe.Pointer, top, recording bool, last int) int {
-	c, learnt := d.c, d.learnt[o.slot].keys
-	data, i, separator := c.data, c.pos, byte(',') // in registers
-	if c.first {
-		separator = '{'
-		i--
-	}
-	for c.bad == 0 && i < len(data) && data[i] == separator {
-		n, ok := learnt.expected(data, i+1, last)
-		if !ok {
-			break
-		}
-		k := &learnt[n]
-		end, at := 0, i+1+len(k.text)
-		switch {
-		case k.node == nil && (!k.id || !top):
-			end, c.bad = skipValue(data, skipSpace(data, at), c.depth)
-		case k.kind == aString && at < len(data) && data[at] == '"':
-			c.pos = at
-			text := c.String()
-			*(*string)(unsafe.Add(p, k.offset)) = text
-			if end = c.pos; k.id && top {
-				d.id = text
-			}
-		case k.id && top:
-		case k.kind != another:
-			end = put(data, at, k.kind, unsafe.Add(p, k.offset))
-		}
-		if end == 0 || c.bad != 0 {
-			break
-		}
-		if recording {
-			d.found = append(d.found, member{i + 1, k.hash})
-		}
-		i, last, separator = end, n, ','
-	}
-	if separator == ',' {
-		c.pos, c.first = i, false
-	}
-	return last
-}
-
-// put reads a plain number or boolean, or null, which leaves everything as it is. It returns the end, or 0 for anything else.
-func put(data []byte, i int, of kind, p unsafe.Pointer) (end int) {
-	switch of {
-	case anInt:
-		n, scale, end := plainNumber(data, i)
-		if end > 0 && scale == 0 && int64(int(n)) == n {
-			*(*int)(p) = int(n)
-			return end
-		}
-	case aFloat:
-		n, scale, end := plainNumber(data, i)
-		if end > 0 && -maxExact <= n && n <= maxExact {
-			*(*float64)(p) = float64(n) / powers[scale]
-			return end
-		}
-	case aBool:
-		if end, bad := skipWord(data, i, "true"); bad == 0 {
-			*(*bool)(p) = true
-			return end
-		}
-		if end, bad := skipWord(data, i, "false"); bad == 0 {
-			*(*bool)(p) = false
-			return end
-		}
-	default:
-	}
-	return 0
 }

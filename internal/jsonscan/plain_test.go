@@ -246,9 +246,9 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	d.Release()
 	require.Nil(t, d.c)
 	require.Empty(t, d.ID())
-	require.Empty(t, strings.Join(d.names[:cap(d.names)], ""))
-	for _, v := range d.values[:cap(d.values)] {
-		require.Nil(t, v)
+	require.NotEmpty(t, d.aside[:cap(d.aside)])
+	for _, v := range d.aside[:cap(d.aside)] {
+		require.Zero(t, v)
 	}
 	require.NotContains(t, fmt.Sprint(d.learnt), "secret")
 

@@ -29,8 +29,8 @@ type plan struct {
 
 // node is the plan of one type among those that a value consists of.
 type node struct {
-	kind kind
-	read reader
+	read     reader
+	isString bool
 
 	object  *object // of a struct
 	elem    *node   // of a pointer, a slice, an array, a map, or anything
@@ -38,17 +38,6 @@ type node struct {
 	pointer bool
 	as      *node // whose weight it has, if not its own
 }
-
-// kind tells the loop over members what it can read on the spot.
-type kind uint8
-
-const (
-	another kind = iota
-	aString
-	anInt
-	aFloat
-	aBool
-)
 
 // reader reads the next value into the one at p. It reports false for what it leaves to encoding/json, after which
 // neither the cursor nor the value is of use.
@@ -85,7 +74,7 @@ func (b *builder) node(t reflect.Type) *node {
 	}
 	n := new(node)
 	b.nodes[t] = n
-	n.kind, n.read = b.reader(n, t)
+	n.read = b.reader(n, t)
 	return n
 }
 
@@ -107,66 +96,65 @@ var (
 )
 
 // reader chooses how values of a type are read.
-func (b *builder) reader(n *node, t reflect.Type) (kind, reader) {
+func (b *builder) reader(n *node, t reflect.Type) reader {
 	switch t {
-	case textType:
-		return another, readText
-	case rawType:
-		return another, readRaw
+	case textType, rawType:
+		return reading((*Cursor).Value)
 	case timeType:
-		return another, choose(b.mode, readTime, readTimeLeniently)
+		return choose(b.mode, readTime, reading(func(c *Cursor) time.Time { return Time(c.Text()) }))
 	}
 	if b.mode == lenient && reflect.PointerTo(t).Implements(exactType) {
-		return another, b.exactly(t)
+		return b.exactly(t)
 	}
 	if b.mode == exact && t.Kind() != reflect.Pointer {
 		switch p := reflect.PointerTo(t); {
 		case t == numberType:
-			return another, readNumber
+			return among("-0123456789", reading(func(c *Cursor) string { return c.keep(c.Span()) }))
 		case t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
 			b.whole = true
 			b.byKind(n, t) // for its weight
-			return another, giveUp
+			return giveUp
 		case p.Implements(selfReader):
-			return another, readSelf(t)
+			return readSelf(t)
 		case p.Implements(textReader):
-			return another, readByText(t)
+			return readByText(t)
 		}
 	}
 	return b.byKind(n, t)
 }
 
-func (b *builder) byKind(n *node, t reflect.Type) (kind, reader) {
+func (b *builder) byKind(n *node, t reflect.Type) reader {
 	switch t.Kind() {
 	case reflect.String:
-		return aString, choose(b.mode, readString, readStringLeniently)
+		n.isString = true
+		return choose(b.mode, readString, reading((*Cursor).String))
 	case reflect.Bool:
-		return aBool, choose(b.mode, readBool, readBoolLeniently)
+		return choose(b.mode, among("tf", reading((*Cursor).Bool)), reading((*Cursor).Bool))
 	case reflect.Int:
-		return anInt, choose(b.mode, readSigned[int], readIntLeniently)
+		return choose(b.mode, readWhole[int], reading((*Cursor).Int))
 	case reflect.Float64:
-		return aFloat, choose(b.mode, readFloat64, readFloatLeniently)
+		return choose(b.mode, readFloat[float64], reading((*Cursor).Float))
 	case reflect.Pointer:
-		return another, b.pointer(n, t.Elem())
+		return b.pointer(n, t.Elem())
 	case reflect.Slice:
-		return another, b.slice(n, t)
+		return b.slice(n, t)
 	case reflect.Array:
-		return another, b.array(n, t)
+		return b.array(n, t)
 	case reflect.Map:
-		return another, b.dictionary(n, t)
+		return b.dictionary(n, t)
 	case reflect.Struct:
-		return another, b.object(n, t)
+		return b.object(n, t)
 	case reflect.Interface:
 		if t.NumMethod() == 0 {
 			n.elem, n.size = n, anyCost
-			return another, readAny
+			return readAny
 		}
 	default:
 	}
-	if read := seldom[t.Kind()]; read != nil {
-		return another, read
+	if read := wholeAndFloat[t.Kind()]; read != nil {
+		return read
 	}
-	return another, giveUp
+	return giveUp
 }
 
 func choose(m mode, exactly, leniently reader) reader {
@@ -181,19 +169,17 @@ func giveUp(d *decoder, _ unsafe.Pointer) bool { return d.c.Null() }
 
 // weigh reads over a value and spends what encoding/json would make of it.
 func (n *node) weigh(c *Cursor) {
-	if n.as != nil {
+	if n != nil && n.as != nil {
 		n = n.as
 	}
 	switch {
+	case n == nil:
+		c.Skip()
 	case n.object != nil && c.Is('{'):
 		c.Object()
 		c.Spend(n.object.embedded)
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if f := n.object.find(key); f != nil {
-				f.node.weigh(c)
-			} else {
-				c.Skip()
-			}
+			n.object.find(key).node.weigh(c)
 		}
 	case n.elem != nil && n.pointer && !c.Is('n'):
 		c.Spend(n.size)

@@ -51,13 +51,14 @@ func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 	if !d.object() {
 		return false
 	}
-	d.id, d.found, d.recording = "", d.found[:0], c.depth+1
+	top := d.top
+	d.id, d.found, d.recording, d.top = "", d.found[:0], true, c.depth+1
 	if !o.members(d, p) {
 		return false
 	}
-	d.recording = 0
+	d.recording, d.top = false, top
 	span := c.Since(start)
-	o.own.setText(p, c.Copy(span))
+	o.own.set(p, c.Copy(span))
 	*(*string)(unsafe.Add(p, *o.own.id)) = d.id
 	if o.own.index != nil {
 		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start, len(span))
@@ -83,7 +84,7 @@ func (d *decoder) index(start, length int) Index {
 	}
 	n := len(d.found)
 	if cap(d.chunk)-len(d.chunk) < n {
-		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+d.c.Left()/(length+1)))))
+		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+(len(d.c.data)-d.c.pos)/(length+1)))))
 	}
 	first := len(d.chunk)
 	for _, m := range d.found {

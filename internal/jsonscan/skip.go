@@ -23,84 +23,66 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	switch b := data[i]; {
 	case b == '"':
 		return skipString(data, i)
-	case b == '{':
-		return skipObject(data, i, depth+1)
-	case b == '[':
-		return skipArray(data, i, depth+1)
+	case b == '{' || b == '[':
+		return skipContainer(data, i, depth+1, b+2) // in ASCII, what closes is two behind
 	case b == '-' || isDigit(b):
 		return skipNumber(data, i)
-	case b == 't':
-		return skipWord(data, i, "true")
-	case b == 'f':
-		return skipWord(data, i, "false")
-	case b == 'n':
-		return skipWord(data, i, "null")
+	}
+	for _, word := range words {
+		if end = i + len(word); end <= len(data) && string(data[i:end]) == word {
+			return end, 0
+		}
 	}
 	return i, noValue
 }
 
-func skipObject(data []byte, i, depth int) (end int, bad fault) {
-	if depth > maxDepth {
-		return i, tooDeep
-	}
-	if i = skipSpace(data, i+1); i < len(data) && data[i] == '}' {
-		return i + 1, 0
-	}
-	for {
-		if i, bad = skipKey(data, i); bad != 0 {
-			return i, bad
-		}
-		if i, bad = skipValue(data, skipSpace(data, i), depth); bad != 0 {
-			return i, bad
-		}
-		var more bool
-		if i, more, bad = skipComma(data, i, '}'); !more {
-			return i, bad
-		}
-	}
-}
+var words = [...]string{"null", "true", "false"}
 
-func skipArray(data []byte, i, depth int) (end int, bad fault) {
+// skipContainer reads over an object or an array, whatever its closing byte says.
+func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault) {
 	if depth > maxDepth {
 		return i, tooDeep
 	}
-	if i = skipSpace(data, i+1); i < len(data) && data[i] == ']' {
-		return i + 1, 0
-	}
-	for {
+	i, more, bad := skipComma(data, i+1, closing, true)
+	for more {
+		if closing == '}' {
+			if i >= len(data) || data[i] != '"' {
+				return i, noKey
+			}
+			if i, bad = skipString(data, i); bad == 0 {
+				i, bad = skipColon(data, i)
+			}
+			if bad != 0 {
+				return i, bad
+			}
+			i = skipSpace(data, i)
+		}
 		if i, bad = skipValue(data, i, depth); bad != 0 {
 			return i, bad
 		}
-		var more bool
-		if i, more, bad = skipComma(data, i, ']'); !more {
-			return i, bad
+		if i+1 < len(data) && data[i] == ',' && data[i+1] > ' ' { // as mostly
+			i++
+		} else {
+			i, more, bad = skipComma(data, i, closing, false)
 		}
 	}
+	return i, bad
 }
 
-// skipComma moves to the next member or element, or out of a container that has no more of them.
-func skipComma(data []byte, i int, closing byte) (end int, more bool, bad fault) {
+// skipComma moves to the next member or element, or out of a container that has no more of them. There is no comma before the first.
+func skipComma(data []byte, i int, closing byte, first bool) (end int, more bool, bad fault) {
 	i = skipSpace(data, i)
 	switch {
 	case i >= len(data):
 		return i, false, cutOff
-	case data[i] == ',':
+	case data[i] == ',' && !first:
 		return skipSpace(data, i+1), true, 0
 	case data[i] == closing:
 		return i + 1, false, 0
+	case first:
+		return i, true, 0
 	}
 	return i, false, noComma
-}
-
-// skipKey moves behind a key and its colon.
-func skipKey(data []byte, i int) (end int, bad fault) {
-	if i >= len(data) || data[i] != '"' {
-		return i, noKey
-	}
-	if i, bad = skipString(data, i); bad != 0 {
-		return i, bad
-	}
-	return skipColon(data, i)
 }
 
 func skipColon(data []byte, i int) (end int, bad fault) {
@@ -108,13 +90,6 @@ func skipColon(data []byte, i int) (end int, bad fault) {
 		return i, noColon
 	}
 	return i + 1, 0
-}
-
-func skipWord(data []byte, i int, word string) (end int, bad fault) {
-	if len(data)-i < len(word) || string(data[i:i+len(word)]) != word {
-		return i, noWord
-	}
-	return i + len(word), 0
 }
 
 func skipNumber(data []byte, i int) (end int, bad fault) {
@@ -153,7 +128,10 @@ func skipDigits(data []byte, i int) (end int, bad fault) {
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func skipString(data []byte, i int) (end int, bad fault) {
-	if i, _, bad = scanString(data, i+1); bad != 0 {
+	if i = skipPlain(data, i+1); i < len(data) && data[i] == '"' {
+		return i + 1, 0
+	}
+	if i, _, bad = scanString(data, i); bad != 0 {
 		return i, bad
 	}
 	return i + 1, 0
@@ -170,7 +148,7 @@ func scanString(data []byte, i int) (quote int, plain bool, bad fault) {
 		case b == '"':
 			return i, plain, 0
 		case b == '\\':
-			n := escapeLength(data[i:])
+			_, n := unescape(data[i:])
 			if n == 0 {
 				return i, false, badEscape
 			}
