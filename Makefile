@@ -1,5 +1,5 @@
 # Aliases; every target is a plain command that works without make.
-.PHONY: all check test race format generate api lint fuzz
+.PHONY: all check test race format generate api bill lint fuzz
 all: check
 check: # what a change has to pass
 	.ci/run
@@ -14,6 +14,8 @@ generate: # operations.json, docs/operations.md, codes.go
 	go generate .
 api: # accept the exported API as that of the last release
 	go tool -modfile=tools/go.mod apidiff -m -w tools/api/prospectkit.export "$$(go list -m)"
+bill: # print the software bill of materials of the library and the sandbox, as CycloneDX
+	@go tool -modfile=tools/sbom.mod cyclonedx-gomod mod -json -licenses -type library -noserial -notimestamp
 lint:
 	.ci/run lint housekeeping
 fuzz: # one minute of each target

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -76,6 +77,16 @@ func TestTheMigrationGuide(t *testing.T) {
 		_ = json.Unmarshal(recorder.Body.Bytes(), &got)
 	}))
 	defer server.Close()
-	require.NoError(t, byHand(t.Context(), server.URL+"/api/v1", sb.Token()))
+	stdout, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	require.NoError(t, err)
+	console := os.Stdout
+	os.Stdout = stdout
+	err = byHand(t.Context(), server.URL+"/api/v1", sb.Token())
+	os.Stdout = console
+	require.NoError(t, err)
+	require.NoError(t, stdout.Close())
+	printed, err := os.ReadFile(stdout.Name())
+	require.NoError(t, err)
+	require.Equal(t, lists, strings.Count(string(printed), "List "))
 	require.Len(t, got.Data, lists, "limit is the name of the size of a page")
 }

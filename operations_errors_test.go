@@ -111,7 +111,7 @@ func TestErrorsInCommentsAreThoseOfTheTable(t *testing.T) {
 // What is undocumented is supplied by the caller. Each such comment names what the sandbox takes, in the words of its rules.
 func TestCommentsNameTheFieldsThatTheSandboxTakes(t *testing.T) {
 	rules := make(map[string]string)
-	for _, r := range sandbox.Rules() {
+	for _, r := range sandbox.Assumptions() {
 		rules[r.ID] = r.Text
 	}
 	sentence := regexp.MustCompile(`The sandbox takes ([^.]+) \(assumed: rule ([a-z.-]+)(?: and ([a-z.-]+))?\)\.`)

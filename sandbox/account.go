@@ -13,7 +13,6 @@ var accountRoom = map[*op.Op]handler{
 }
 
 var (
-	_                 = documented("account.me", "me answers with the user: id, email, name")
 	ruleCredits       = assumed("account.credits", "credits answers with credits.balance")
 	ruleFilterOptions = assumed("search.filter-options", "the filter options are filterOptions: an array of values for each filter key")
 )

@@ -6,7 +6,6 @@ import (
 )
 
 var (
-	_             = documented("agents.price", "a delivered result of a web monitor costs 50 credits; a people watcher pays for each watched contact at its start and on every cycle; a run spends at most maxCreditSpend")
 	ruleAgentRuns = assumed("agents.start", "a start answers processing and begins a run, whose first result comes at once and the next ones minute by minute; the balance has to cover the whole run; then the agent is active until the next one. AgentPlan changes that")
 	_             = ambient("agents.expires", "an agent expires when the day of its date begins")
 	_             = ambient("agents.clock", "runs begin, deliver, end, fail and expire by the clock; a run ends early when the balance is short; AgentPlan.Frozen and Strict stop the clock")

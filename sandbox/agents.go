@@ -24,13 +24,6 @@ var agentRoom = map[*op.Op]handler{
 }
 
 var (
-	_                 = documented("agents.draft", "without start, a draft is saved with the status initializing, and nothing is billed; it has no results list")
-	_                 = documented("agents.name", "a listName that a list or an agent has answers LIST_NAME_TAKEN, that of a system list LIST_NAME_RESERVED")
-	_                 = documented("agents.limit", "the free plan holds at most 10 agents, drafts included: 403 AGENT_LIMIT_REACHED")
-	_                 = documented("agents.source-empty", "a source without a contact that has a social-network URL answers AGENT_SOURCE_LIST_EMPTY when the agent starts")
-	_                 = documented("agents.states", "only a draft is adjusted or activated: AGENT_PROCESSING during a run, AGENT_NOT_A_DRAFT otherwise; legacy agents answer AGENT_TYPE_UNSUPPORTED or AGENT_CONFIG_MISSING")
-	_                 = documented("agents.pause.draft", "there is nothing to pause in a draft: AGENT_NOT_RUNNING")
-	_                 = documented("agents.pause.processing", "a pause is a change like any other: during a run it answers AGENT_PROCESSING")
 	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
 	ruleAgentGet      = assumed("agents.get", "a single agent is wrapped in agent and has the fields of the listing")
 	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is refused with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")

@@ -10,10 +10,6 @@ import (
 )
 
 var (
-	_               = documented("agents.fields", "the fields of the three kinds have the documented types, bounds and defaults; expirationDate has to be in the future, null is never, omitted is a month from creation")
-	_               = documented("agents.sources", "a people watcher takes listId or listIds, never both; the lists are unioned; one that is missing or foreign answers LIST_NOT_FOUND")
-	_               = documented("agents.values", "values of filters are accepted whatever they are: one that is not recognised matches nothing; an industry in free words becomes the closest one, and one that resembles none is dropped, which widens the filter")
-	_               = inferred("agents.dates", "a date is one in UTC, as every instant is")
 	ruleToday       = assumed("agents.day", "today is not in the future: 422 VALIDATION_FAILED")
 	ruleBlank       = assumed("agents.blank", "a listName of white space is blank: 422 VALIDATION_FAILED")
 	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list, and keeps the space around it, without which it is compared")

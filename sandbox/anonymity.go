@@ -7,10 +7,7 @@ import (
 	"unicode"
 )
 
-var (
-	_             = documented("facts.gate", "a claim with an e-mail address, a run of 9 or more phone-like digits, a currency amount beside deal language, or contract vocabulary answers LEARNED_FACT_NOT_ANONYMIZED; names are not checked")
-	ruleGateWords = assumed("facts.gate.words", "where the gate may be read in two ways: its words may go on, as in discounts and contract terms, MSA, SOW and NDA only with an s, whatever the case; white space and hyphens keep words together; up to three spaces, brackets, dots, hyphens and slashes may stand between two phone-like digits; a currency is a sign, or a common code or name, beside a number")
-)
+var ruleGateWords = assumed("facts.gate.words", "where the gate may be read in two ways: its words may go on, as in discounts and contract terms, MSA, SOW and NDA only with an s, whatever the case; white space and hyphens keep words together; up to three spaces, brackets, dots, hyphens and slashes may stand between two phone-like digits; a currency is a sign, or a common code or name, beside a number")
 
 // These are the words of the document, in lower case and with spaces for hyphens.
 var (

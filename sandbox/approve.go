@@ -15,13 +15,6 @@ var approvalRoom = map[*op.Op]handler{
 }
 
 var (
-	_             = documented("approve.owner", "only the owner approves: a campaign that is delegated, shared or deleted answers CAMPAIGN_NOT_FOUND")
-	_             = documented("approve.busy", "while another approve or stop holds the activation lock, the answer is CAMPAIGN_BUSY, whatever the state")
-	_             = documented("approve.state", "a draft and a stopped campaign can be approved; an active one answers CAMPAIGN_NOT_APPROVABLE")
-	_             = documented("approve.ready", "without a source list, the content that the type of each step needs, or an account for each channel, and while the campaign is being prepared, the answer is CAMPAIGN_NOT_READY")
-	_             = documented("approve.answer", "the checks are made at once, the activation in the background: 202 with campaignId and the status active")
-	_             = documented("approve.sends", "nothing else lets messages be sent; a stopped campaign goes on with what it had")
-	_             = inferred("approve.content", "an email step needs a subject and a body, or a topic; a social_message a body or a topic; a social_connection nothing")
 	_             = ambient("approve.lock", "an activation holds the lock for 3 s, or as long as ActivatesFor says; so does a stop")
 	ruleStepless  = assumed("approve.steps", "a campaign without steps is not ready")
 	ruleListGone  = assumed("approve.lists", "a source list that is gone does not count")

@@ -46,7 +46,7 @@ func (c *call) uses(rules ...*Rule) {
 		return
 	}
 	for _, r := range rules {
-		if r.Provenance == Assumed && !r.Ambient && !slices.Contains(c.assumed, r.ID) {
+		if !r.Ambient && !slices.Contains(c.assumed, r.ID) {
 			c.assumed = append(c.assumed, r.ID)
 		}
 	}

@@ -17,11 +17,6 @@ var campaignRoom = map[*op.Op]handler{
 }
 
 var (
-	_                 = documented("campaigns.lists", "a campaign has at most 10 source lists: more answer CAMPAIGN_LIST_CAP_REACHED")
-	_                 = documented("campaigns.initializing", "listIds answers CAMPAIGN_INITIALIZING until initializationStatus is completed or failed")
-	_                 = documented("campaigns.channels", "email, social network or both; a bad channels value answers INVALID_CAMPAIGN_CHANNELS")
-	_                 = documented("campaigns.reach", "lists are judged together: without a contact that the channels reach, they answer LIST_INCOMPATIBLE_WITH_CHANNELS, perhaps only for a while after they were filled")
-	_                 = inferred("campaigns.contacts", "a source list that is missing answers LIST_NOT_FOUND, a company list CONTACT_LIST_REQUIRED")
 	_                 = ambient("campaigns.reach.delay", "the contacts of a list are reached at once, unless ReachableAfter says otherwise")
 	ruleCampaigns     = assumed("campaigns.list", "campaigns is an array, newest first, of id, name, status, initializationStatus, channels, listIds and createdAt; deleted ones are left out, delegated and shared ones are not")
 	ruleNewCampaign   = assumed("campaigns.create", "takes name, 1 to 255 characters, which may repeat, and optionally channels, listIds, steps, knowledgeHubId, templateId and writingStyleId; answers 201 with campaign")

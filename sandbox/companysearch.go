@@ -8,8 +8,6 @@ import (
 )
 
 var (
-	_                = documented("companies.city", "if no name in filters.headquartersCity is that of a city, the answer is CITY_FILTER_UNRESOLVED, and param names the field")
-	_                = documented("companies.exclude", "an id in excludeCompanyLists that is not that of a visible company list answers EXCLUDE_COMPANY_LISTS_INVALID")
 	ruleCityNames    = assumed("companies.city.names", "a city is one where a company is, whatever the case; it is given as a string, an array of strings, or entries with a value; names that are no city are ignored beside one that is")
 	ruleExcludeMatch = assumed("companies.exclude.match", "a company is in a list if a row there has its id or its domain")
 )

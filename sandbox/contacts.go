@@ -18,8 +18,6 @@ var contactRoom = map[*op.Op]handler{
 }
 
 var (
-	_               = documented("contacts.timeline", "limit is 1 to 100 and 100 without one, cursor 1 to 500 characters; activities are newest first, scheduled campaign steps on top; nextCursor is null at the end")
-	_               = documented("contacts.first-page", "the first page may hold a few entries more than limit")
 	ruleExtras      = assumed("contacts.first-page.extras", "the entries that the first page holds beyond its limit are those that are still scheduled")
 	_               = ambient("contacts.cursor", "a cursor may be used again, and new activities do not shift what it leads to")
 	ruleActivity    = assumed("contacts.activity", "an activity has type, at and scheduled, and of a scheduled send its campaignId and sendId")

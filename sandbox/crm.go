@@ -15,10 +15,7 @@ var crmRoom = map[*op.Op]handler{
 }
 
 var (
-	_               = documented("crm.ids", "with contactIds, 1 to 500, only these are pushed, without looking at the list, and fields are overwritten; without, the whole list is pushed and nothing overwritten")
-	_               = documented("crm.refusals", "a company list answers CONTACT_LIST_REQUIRED, a CRM that is not connected CRM_NOT_CONNECTED")
 	ruleCRMAccepted = assumed("crm.status", "a push is answered with 202")
-	_               = inferred("crm.sync-user", "the connections of a workspace are those of its designated sync user")
 	ruleCRMKinds    = assumed("crm.kinds", "the five supported kinds are those of the seed, completed by invented ones; their names are masked in the document")
 )
 

@@ -10,7 +10,7 @@ const (
 func Suspend(suspended func(Rule) bool) (restore func()) {
 	var changed []*Rule
 	for _, r := range rulebook {
-		if r.Provenance == Assumed && !r.Ambient && suspended(*r) {
+		if !r.Ambient && suspended(*r) {
 			r.Ambient = true
 			changed = append(changed, r)
 		}

@@ -10,11 +10,6 @@ var factRoom = map[*op.Op]handler{
 	op.FactsEdit: (*call).editFact,
 }
 
-var (
-	_ = documented("facts.edit", "takes claim, 1 to 1000 characters, and category, one of eleven: at least one; answers with fact: id, claim and category")
-	_ = documented("facts.missing", "a fact that is unknown, retired or another team's answers LEARNED_FACT_NOT_FOUND")
-)
-
 const longestClaim = 1000
 
 var factCategories = []string{

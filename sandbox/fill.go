@@ -16,7 +16,6 @@ var fillRoom = map[*op.Op]handler{
 }
 
 var (
-	_            = documented("fill.codes", "LIST_NAME_AMBIGUOUS, LIST_NAME_RESERVED, LIST_PROCESSING and CONTACT_NOT_IN_LIST as the error table describes them")
 	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; what is there already is left out; answers 200 with list and addedCount")
 	ruleContacts = assumed("lists.add-contacts", "takes contacts, 1 to 500 objects without ids; sent twice, they are there twice; answers 201 with list and contactIds")
 	ruleSave     = assumed("lists.save-to-list", "takes sourceListId, optionally contactIds, and listId or listName, which is created if there is none; answers 200 with list and addedCount")

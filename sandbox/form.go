@@ -14,7 +14,6 @@ import (
 )
 
 var (
-	_               = documented("body.unknown", "an unknown key in the body of a list creation answers VALIDATION_FAILED")
 	ruleBodyIgnored = assumed("body.ignored", "where the document does not say that they are refused, unknown keys of a body are ignored")
 	ruleBodyTwice   = assumed("body.repeated", "of a key that an object has several times, the last one counts")
 	ruleBodyUnasked = assumed("body.unasked", "a body where the document shows none is ignored")
@@ -23,7 +22,6 @@ var (
 	ruleCharacters  = assumed("text.characters", "a character is a code point of Unicode; names are trimmed of what Unicode calls white space")
 	ruleIntegers    = assumed("integers", "zeros and a sign before an integer of a query are accepted; 100.0 and 1e2 in a body are no integers, nor is what takes more than 64 bits")
 	ruleIDCase      = assumed("ids.case", "the case of the letters in an id does not matter")
-	_               = documented("validation", "VALIDATION_FAILED is 422; param names the first offender, message lists all")
 	_               = ambient("validation.first", "the first offender is the first in the order of the document; unknown keys come last, sorted")
 	ruleMalformed   = assumed("body.malformed", "a body that is not a JSON object answers 400 INVALID_REQUEST")
 	ruleContentType = assumed("body.content-type", "a body that is not declared as application/json answers 422 VALIDATION_FAILED; parameters of the type are ignored")

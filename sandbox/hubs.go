@@ -15,7 +15,6 @@ var hubRoom = map[*op.Op]handler{
 }
 
 var (
-	_               = documented("hubs.owner", "only its owner makes a hub the default: otherwise KNOWLEDGE_HUB_OWNER_ONLY")
 	rulePageless    = assumed("hubs.pageless", "the pages of a hub that predates pages answer KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
 	ruleHubs        = assumed("hubs.list", "knowledgeHubs is an array, newest first, of id, name, status and isDefault; a single one is wrapped in knowledgeHub")
 	ruleHubReady    = assumed("hubs.ready", "a hub that is not processing any more reads ready")

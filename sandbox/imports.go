@@ -20,9 +20,6 @@ var importRoom = map[*op.Op]handler{
 }
 
 var (
-	_               = documented("imports.file", "an import takes a multipart body, with a part called file or with the importId of an upload that is complete; without either it answers 400 IMPORT_FILE_MISSING")
-	_               = documented("imports.formats", "CSV, XLS and XLSX are accepted, others answer IMPORT_FILE_UNSUPPORTED; without a row of data IMPORT_FILE_EMPTY; over 10 MB, or 50 MB for an upload, IMPORT_FILE_TOO_LARGE")
-	_               = inferred("imports.unknown", "an importId that nothing is reserved under answers 404 IMPORT_NOT_FOUND")
 	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and the file is what counts, not the form around it")
 	ruleContent     = assumed("imports.content", "the content tells the format, not the name: text without control characters is CSV, and its first line a header; of an XLS file only the signature is looked at")
 	ruleImport      = assumed("imports.create", "an import answers 201 with import: id and rowsCount; it is recorded, and fills no list")

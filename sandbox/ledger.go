@@ -6,13 +6,7 @@ import (
 	"time"
 )
 
-var (
-	_ = documented("credits.before", "credits are checked before anything is done; a refused or failed request costs nothing")
-	_ = documented("credits.status", "INSUFFICIENT_CREDITS is 402, or 422 by InsufficientCreditsAs")
-	_ = inferred("credits.prices", "what the document does not say to spend credits is free, unless WithPrices sets a price")
-
-	rulePrice = assumed("credits.default-prices", "a price that the document does not show is that of DefaultPrices until WithPrices sets it")
-)
+var rulePrice = assumed("credits.default-prices", "a price that the document does not show is that of DefaultPrices until WithPrices sets it")
 
 // LedgerEntry is one movement of credits. Entries are only ever added.
 type LedgerEntry struct {

@@ -9,13 +9,9 @@ import (
 )
 
 var (
-	_ = documented("limits.windows", "a request has to fit the minute and the day window of its surface, which the workspace shares")
-	_ = documented("limits.binding", "the RateLimit headers describe the window with fewer requests left; on a tie, the one that resets later")
-	_ = documented("limits.retry-after", "429 carries Retry-After; with both windows used up it is the later reset")
 	_ = ambient("limits.fixed", "a window starts at its first request and ends as a whole; SlidingWindows changes that")
 	_ = ambient("limits.counted", "every request that is authenticated and in scope counts, whatever its answer; a refused 429 does not")
 	_ = ambient("limits.errors", "error answers carry the RateLimit headers too; NoHeadersOnErrors changes that")
-	_ = documented("limits.headers", "every success carries the three RateLimit headers, whole numbers")
 
 	ruleUnshown = assumed("limits.unshown", "a surface whose limits are not shown has 120 requests a minute and 10,000 a day, unless Limits or NoLimits sets others")
 )

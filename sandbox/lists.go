@@ -19,17 +19,9 @@ var listRoom = map[*op.Op]handler{
 }
 
 var (
-	_              = documented("lists.order", "lists are paged newest first; a page past the end is empty; system lists are hidden")
-	_              = documented("lists.search", "search finds a literal substring of the name, whatever its case")
-	_              = documented("lists.create", "a name has 1 to 255 characters, trimmed, and is unique among lists and agents; the new list is empty and at the root")
-	_              = documented("lists.reserved", "the title of a system list answers 422 LIST_NAME_RESERVED")
-	_              = inferred("lists.get", "a single list is wrapped in list; include=columns adds id, name and type of the custom columns")
-	_              = documented("folders", "folders are not paged; their type is required")
 	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in space between them are different names; the title of a system list is the same in any case")
 	ruleNoFolder   = assumed("lists.folder-unknown", "a folder that is missing, or holds no lists, has no lists")
 	ruleCompletion = assumed("lists.completion-status", "a single list shows its completionStatus, if it has one; a listing does not")
-	_              = inferred("lists.counts", "contactsCount is the number of rows of a contact list, companiesCount that of a company list; the other count is zero")
-	_              = inferred("paging.total", "totalPages of nothing is zero")
 	ruleTitles     = assumed("lists.titles", "besides the system lists of the seed, the titles All Contacts and All Companies are reserved")
 	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing, nor does an empty one")
 	ruleSystemRead = assumed("lists.system-read", "a system list can be read, pushed and watched by its id")

@@ -17,12 +17,7 @@ var rowRoom = map[*op.Op]handler{
 }
 
 var (
-	_              = documented("rows.sort", "sortBy without sortOrder is ignored; so is a key that is not recognised")
-	_              = documented("rows.filters", "values of one key are OR-ed, keys are AND-ed; what is not a valid filter object answers 422 INVALID_ROW_FILTERS")
-	_              = documented("rows.headcount", "an unquoted number in numberOfEmployees answers 500 UNEXPECTED_ERROR")
-	_              = documented("rows.company-filters", "a company list honours seven filter keys")
 	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")
-	_              = inferred("rows.id", "a row has its id under id, as everything else that has one")
 	ruleRowBounds  = assumed("rows.bounds", "bounds of sortBy hold even when it is ignored")
 	ruleSortOrder  = assumed("rows.sort-order", "sortOrder without sortBy is ignored")
 	ruleNoValues   = assumed("rows.filters.empty", "a filter key that holds no value restricts nothing")

@@ -13,8 +13,6 @@ import (
 )
 
 var (
-	_             = documented("scroll.end", "a page without scrollToken is the last one")
-	_             = documented("scroll.forward", "a scroll token belongs to the query that gave it, lives for a short time and moves forward only")
 	_             = ambient("scroll.life", "a scroll token lives for five minutes and is good for one page; ScrollPlan changes both. A refused request does not use it up")
 	ruleScrollBad = assumed("scroll.refused", "a token that is unknown, spent, expired or of another workspace, query or size answers 422 VALIDATION_FAILED; ScrollPlan changes the code")
 )

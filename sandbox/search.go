@@ -20,9 +20,6 @@ var searchRoom = map[*op.Op]handler{
 }
 
 var (
-	_                 = documented("search.size", "size is at most 100, and 10 without one")
-	_                 = documented("search.filters", "filters are arrays of {status, value} under the keys of the filter options; what cannot be interpreted answers SEARCH_FILTERS_INVALID")
-	_                 = documented("search.saved", "a saved search pages as a search does; SAVED_SEARCH_NOT_FOUND, SAVED_SEARCH_INVALID and SAVED_SEARCH_TYPE_MISMATCH as the error table describes them")
 	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; what is found does not show the fields that only filters look at")
 	ruleSearchEmpty   = assumed("search.filters.empty", "a filter key with an empty array restricts nothing")
 	ruleSearchSize    = assumed("search.size.least", "size is at least 1: 422 VALIDATION_FAILED")

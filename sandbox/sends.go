@@ -14,10 +14,7 @@ var sendRoom = map[*op.Op]handler{
 }
 
 var (
-	_              = documented("sends.edit", "a send is edited while it is scheduled or approval_required: in any other state it answers SCHEDULED_SEND_NOT_EDITABLE")
-	_              = documented("sends.nothing-leaves", "messages go into the outbox, and only after an approval")
 	ruleSendsShape = assumed("sends.list", "sends are paged like lists, limit 1-1000, 100 by default, oldest first: id, stepId, contactId, state, dueAt, subject and body")
-	_              = documented("instants", "an instant in a body is ISO 8601 in UTC with three digits of milliseconds: any other answers 422 VALIDATION_FAILED")
 	ruleSendEdit   = assumed("sends.edit.shape", "an edit takes subject, body and dueAt, at least one; answers 200 with scheduledSend")
 	_              = ambient("sends.due", "the first step is due a minute after the activation, each further one a day later, for every contact whom its channel reaches")
 	_              = ambient("sends.moves", "a scheduled send is sent when it is due and its campaign active, and fails without an account for its channel; other states are reached by Tx.MoveSend")

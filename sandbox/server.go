@@ -12,18 +12,10 @@ import (
 )
 
 var (
-	_               = documented("paths.unknown", "an unknown path or method answers 404 ENDPOINT_NOT_FOUND: never 405, never 403, never a redirect")
 	rulePathFirst   = assumed("paths.first", "an unknown path or method answers 404 even without a key that may be used")
 	rulePathEscaped = assumed("paths.escaped", "an escaped character in a path stands for itself")
-	_               = documented("auth.basic", "the token is the user name of Basic authentication; the password is empty")
-	_               = documented("auth.refused", "a missing, malformed, expired or revoked token answers 401 UNAUTHORIZED")
 	rulePassword    = assumed("auth.password", "a password makes the credentials malformed")
 	ruleTwoKeys     = assumed("auth.repeated", "of several Authorization headers the first counts")
-	_               = documented("auth.scopes", "a key without scopes has full access; otherwise another surface answers 403 INSUFFICIENT_SCOPE")
-	_               = documented("auth.open", "account reads and filter options are open to every valid key")
-	_               = documented("auth.foreign", "what belongs to another workspace answers like what does not exist")
-	_               = documented("errors.envelope", "every failure is {error: {code, message, param, doc_url, request_id}}")
-	_               = inferred("status", "a success whose status is not shown is a 200")
 	ruleOrder       = assumed("order", "of several reasons to refuse a request the first is told, in this order: path, key, scope, limits, id in the path, query and body, names, existence, number of agents, state, prompt, credits")
 	ruleBodyTooLong = assumed("body.size", "a body of more than 12 MiB answers 400 INVALID_REQUEST")
 )

@@ -16,9 +16,6 @@ var stepRoom = map[*op.Op]handler{
 }
 
 var (
-	_                = documented("steps.note", "the body of a social_connection step is its note: at most 200 characters, else CONNECTION_NOTE_TOO_LONG; without one, no note is sent")
-	_                = documented("steps.order", "a social_connection step after a social_message step answers STEP_ORDER_INVALID, a sequenceNumber used twice STEP_POSITION_TAKEN")
-	_                = documented("steps.preview", "a preview answers stepId and preview, and neither saves nor sends; without a source list, a sample contact or a text it answers STEP_PREVIEW_UNAVAILABLE")
 	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in their order")
 	ruleStepsSent    = assumed("steps.sent", "the steps of a body are objects of type, sequenceNumber, subject, body and topic; without a number, a step has its place; they replace the steps there were")
 	ruleStepTypes    = assumed("steps.types", "besides social_connection and social_message there is email, and a step belongs to a channel of its campaign")

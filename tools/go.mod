@@ -11,7 +11,6 @@ tool (
 )
 
 require (
-	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/mod v0.42.0
 	golang.org/x/tools v0.52.0

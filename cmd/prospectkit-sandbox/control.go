@@ -192,20 +192,20 @@ func (h *host) getOperations(w http.ResponseWriter, _ *http.Request) {
 		Class      op.Class      `json:"class"`
 		Provenance op.Provenance `json:"provenance"`
 	}
-	type rule struct {
-		ID         string             `json:"id"`
-		Provenance sandbox.Provenance `json:"provenance"`
-		Text       string             `json:"text"`
+	type assumption struct {
+		ID      string `json:"id"`
+		Ambient bool   `json:"ambient"`
+		Text    string `json:"text"`
 	}
 	var operations []operation
 	for _, o := range op.All() {
 		operations = append(operations, operation{o.Name, o.Route(), o.Scope, o.Surface, o.Class, o.Provenance})
 	}
-	var rules []rule
-	for _, r := range sandbox.Rules() {
-		rules = append(rules, rule{r.ID, r.Provenance, r.Text})
+	var assumptions []assumption
+	for _, r := range sandbox.Assumptions() {
+		assumptions = append(assumptions, assumption(r))
 	}
-	respond(w, http.StatusOK, map[string]any{"operations": operations, "rules": rules})
+	respond(w, http.StatusOK, map[string]any{"operations": operations, "assumptions": assumptions})
 }
 
 // tenant finds the workspace that the query names, or the first one. It never makes one.

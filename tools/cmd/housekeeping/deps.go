@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// required are the modules that the library's go.mod may require directly.
-var required = []string{
-	"github.com/google/go-querystring",
-	"github.com/hashicorp/go-retryablehttp",
-	"github.com/jarcoal/httpmock",
-	"github.com/stretchr/testify",
-	"pgregory.net/rapid",
-}
-
 // A linkRule says what a package may link besides the standard library and the packages of its own module.
 type linkRule struct {
 	pkg     string   // relative to the module
@@ -52,21 +43,6 @@ func readGoMod(dir string) (goMod, error) {
 		return m, err
 	}
 	return m, json.Unmarshal([]byte(out), &m)
-}
-
-// requirements finds direct requirements of the root module beyond the agreed ones.
-func requirements(root string) ([]string, error) {
-	m, err := readGoMod(root)
-	if err != nil {
-		return nil, err
-	}
-	var findings []string
-	for _, r := range m.Require {
-		if !r.Indirect && !slices.Contains(required, r.Path) {
-			findings = append(findings, fmt.Sprintf("go.mod requires %s: is it worth its weight in the core?", r.Path))
-		}
-	}
-	return findings, nil
 }
 
 // links finds packages that a program gets by importing one of ours, and should not.

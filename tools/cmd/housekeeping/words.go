@@ -1,0 +1,70 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// phrases has two columns, divided by a tab: a regular expression for what nobody writes here, in any case of letters, and what to write instead.
+//
+//go:embed phrases.txt
+var phrases string
+
+// words finds phrases that read as translated, in Markdown outside of code, and in the comments and texts of Go files.
+func words(root string) ([]string, error) {
+	type phrase struct {
+		*regexp.Regexp
+
+		better string
+	}
+	var forbidden []phrase
+	for line := range strings.Lines(phrases) {
+		if bad, better, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			forbidden = append(forbidden, phrase{regexp.MustCompile(`(?i)\b(?:` + bad + `)\b`), better})
+		}
+	}
+	paths, err := walk(root, func(p string) bool { return path.Ext(p) == ".md" || path.Ext(p) == ".go" || p == agentPage })
+	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "CHANGELOG.md" }) // what was said then
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	for _, p := range paths {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
+		if err != nil {
+			return nil, err
+		}
+		lines := prose(string(text))
+		if path.Ext(p) == ".go" {
+			lines = said(string(text))
+		}
+		for number, line := range lines {
+			for _, f := range forbidden {
+				if found := f.FindString(line); found != "" {
+					findings = append(findings, fmt.Sprintf("%s:%d: %q: say %s", p, number, found, f.better))
+				}
+			}
+		}
+	}
+	return findings, nil
+}
+
+// said yields the lines of a Go file that hold a comment or a text, with their numbers.
+func said(source string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		number := 0
+		for line := range strings.Lines(source) {
+			number++
+			if (strings.ContainsAny(line, "\"`") || strings.Contains(line, "//")) && !yield(number, line) {
+				return
+			}
+		}
+	}
+}
