@@ -133,7 +133,7 @@ func specOf(in AgentSpec) (agentSpec, error) {
 // {...}} and a bare array are understood. That further pages are asked for by pageNum, as those of lists are, is assumed.
 //
 // GET /business/agents, scope agents.
-func (s *AgentsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Agent, error] {
+func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
 	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
 }
 
@@ -227,7 +227,7 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
 // GET /business/agents/{agentId}, scope agents.
-func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
+func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		agent, err := s.Get(ctx, agentID, sharedOptions(opts)...)
 		if err == nil && agent.ListID == "" {
@@ -246,7 +246,7 @@ func listless(a *Agent) error {
 		return draftError()
 	}
 	return &Error{
-		Op: op.AgentsGet.Name, Method: op.AgentsGet.Method, Route: op.AgentsGet.Path, Status: http.StatusOK, outcome: NotApplied,
+		Op: op.AgentsGet.Name, Method: op.AgentsGet.Method, Route: op.AgentsGet.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
 		cause: errors.New("the agent's record tells no listId"),
 	}
 }

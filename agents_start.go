@@ -17,7 +17,7 @@ const opCreateAndStart = "agents.create-and-start"
 func draftError() *Error {
 	o := op.AgentsGet
 	return &Error{
-		Op: o.Name, Method: o.Method, Route: o.Path, class: ErrNotStarted, outcome: NotApplied,
+		Op: o.Name, Method: o.Method, Route: o.Path, class: ErrNotStarted, outcome: OutcomeNotApplied,
 		prose: "the agent was never started: a draft does not move until it is activated",
 	}
 }
@@ -111,7 +111,7 @@ func (s *AgentsService) saveDraft(ctx context.Context, spec agentSpec, opts, rea
 	case before != nil || lookErr != nil:
 		return nil, err // an agent of that name would prove nothing
 	case errors.As(err, &unknown):
-	case OutcomeOf(err) == Applied:
+	case OutcomeOf(err) == OutcomeApplied:
 		unknown = &OutcomeUnknownError{op: spec.op, SentAt: time.Now(), look: s.lookForNew(spec)}
 	default:
 		return nil, err
@@ -138,7 +138,7 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 		switch {
 		case err == nil && agent.Status != "":
 			return agent, nil
-		case err == nil, OutcomeOf(err) == Applied:
+		case err == nil, OutcomeOf(err) == OutcomeApplied:
 			return s.started(ctx, draft, opts), nil
 		case first != nil && (errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)):
 			return s.started(ctx, draft, opts), nil
@@ -157,7 +157,7 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 		case r.Verdict == VerdictHappened:
 			agent, _ = Resolved[Agent](r)
 			return agent, nil
-		case r.Verdict != VerdictNotSeen || !r.Settled || round == startRounds:
+		case r.Verdict != VerdictNotSeen || !r.Final || round == startRounds:
 			return nil, first
 		}
 	}
@@ -185,13 +185,13 @@ func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 		case err != nil:
 			return Resolution{}, err
 		case agent == nil && nameless:
-			return Resolution{Verdict: VerdictUnknowable, Settled: true, Note: "the listing does not tell the names of agents"}, nil
+			return Resolution{Verdict: VerdictUnknowable, Final: true, Note: "the listing does not tell the names of agents"}, nil
 		case agent == nil:
 			return Resolution{Verdict: VerdictNotSeen}, nil
 		case agent.Type != "" && agent.Type != spec.kind:
-			return Resolution{Verdict: VerdictNotSeen, Object: agent, Settled: true, Note: "an agent of another kind holds the name"}, nil
+			return Resolution{Verdict: VerdictNotSeen, Object: agent, Final: true, Note: "an agent of another kind holds the name"}, nil
 		case !spec.start && agent.Status != "" && !agent.Draft():
-			return Resolution{Verdict: VerdictNotSeen, Object: agent, Settled: true, Note: "an agent of that name has left the draft state"}, nil
+			return Resolution{Verdict: VerdictNotSeen, Object: agent, Final: true, Note: "an agent of that name has left the draft state"}, nil
 		case spec.start && agent.Draft():
 			return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "an agent of that name is a draft, and was not started"}, nil
 		}
@@ -207,7 +207,7 @@ func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) b
 		case err != nil:
 			return Resolution{}, err
 		case agent.Status == "":
-			return Resolution{Verdict: VerdictUnknowable, Object: agent, Settled: true, Note: "the agent's record tells no status"}, nil
+			return Resolution{Verdict: VerdictUnknowable, Object: agent, Final: true, Note: "the agent's record tells no status"}, nil
 		case reached(agent.Status):
 			return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 		}

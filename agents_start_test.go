@@ -101,7 +101,7 @@ var starting = []struct {
 		check: func(t *testing.T, err error) {
 			t.Helper()
 			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		},
 	},
 	{
@@ -133,7 +133,7 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			start := requireStart(t, err, prospectkit.NotApplied)
+			start := requireStart(t, err, prospectkit.OutcomeNotApplied)
 			require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
 			require.Equal(t, prospectkit.ActionBuyCredits, start.Advice().Action)
 		},
@@ -144,7 +144,7 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			start := requireStart(t, err, prospectkit.NotApplied)
+			start := requireStart(t, err, prospectkit.OutcomeNotApplied)
 			require.ErrorIs(t, start, prospectkit.CodeAgentNotADraft)
 		},
 	},
@@ -154,7 +154,7 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			start := requireStart(t, err, prospectkit.Unknown)
+			start := requireStart(t, err, prospectkit.OutcomeUnknown)
 			require.ErrorIs(t, err, prospectkit.CodeAgentNotFound)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.Equal(t, prospectkit.ActionVerifyFirst, start.Advice().Action)
@@ -240,7 +240,7 @@ func TestCreateAndStartGivesUpAfterThreeActivations(t *testing.T) {
 			return sees("initializing")(r)
 		}))
 		draft, err := client.Agents.CreateAndStart(t.Context(), capped())
-		start := requireStart(t, err, prospectkit.Unknown)
+		start := requireStart(t, err, prospectkit.OutcomeUnknown)
 		require.True(t, draft.Draft(), "the draft comes back beside the error")
 		require.Equal(t, 3, activations)
 		require.Equal(t, 3*65*time.Second, time.Since(began))
@@ -265,7 +265,7 @@ func TestCreateAndStartLeavesNoDraftBehindThatMayNotStart(t *testing.T) {
 	_, err := newClient(t, untouched(t)).Agents.CreateAndStart(t.Context(), altered(monitor(), func(s *monitorOf) { s.Prompt = "" }))
 	require.Equal(t, []string{startNeedsCap, "prompt has 0 characters, must have 1 to 2000"}, refusals(t, err))
 	require.ErrorContains(t, err, "agents.create-web-monitor")
-	for _, rule := range []prospectkit.SharedOption{prospectkit.NoSpend(), prospectkit.ReadOnly()} {
+	for _, rule := range []prospectkit.Option{prospectkit.NoSpend(), prospectkit.ReadOnly()} {
 		_, err := newClient(t, untouched(t)).Agents.CreateAndStart(t.Context(), capped(), rule)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.ErrorContains(t, err, "agents.activate")
@@ -278,7 +278,7 @@ func TestOptionsOfCreateAndStart(t *testing.T) {
 	var info prospectkit.Info
 	s := stage(t, otherAgents, draftSaved, activated)
 	_, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped(),
-		prospectkit.WithField("yourField", 1), prospectkit.Capture(&info), prospectkit.WithRetry(prospectkit.NoRetry))
+		prospectkit.WithField("yourField", 1), prospectkit.WithInfo(&info), prospectkit.WithRetry(prospectkit.NoRetry))
 	require.NoError(t, err)
 	require.Contains(t, s.sent[1], `"yourField":1`)
 	require.Equal(t, "POST /agents/"+agentID+"/activate", s.sent[2])
@@ -294,7 +294,7 @@ func TestCreateAndStartEndsWithTheContext(t *testing.T) {
 		began := time.Now()
 		draft, err := newClient(t, s).Agents.CreateAndStart(ctx, capped())
 		require.Equal(t, agentID, draft.ID)
-		start := requireStart(t, err, prospectkit.Unknown)
+		start := requireStart(t, err, prospectkit.OutcomeUnknown)
 		require.ErrorIs(t, start, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 7*time.Second, time.Since(began), "the next look would be too late")
 		s.done()

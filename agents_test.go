@@ -77,7 +77,7 @@ func TestCreateRefusedByTheService(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeAgentSourceListEmpty)
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
 	require.Equal(t, "listId", asError(t, err).Param)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }
 
 func TestCreatedAgentNeedsAnID(t *testing.T) {
@@ -211,7 +211,7 @@ func TestActivateAgent(t *testing.T) {
 	_, err = exchange(t, "agents.activate/short-of-credits").Agents.Activate(t.Context(), agentID)
 	require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
 	require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
 }
 
 func TestPauseAgent(t *testing.T) {
@@ -294,9 +294,9 @@ func TestSafetyModesOfAgents(t *testing.T) {
 	_, err = newClient(t, untouched(t), prospectkit.ReadOnly()).Agents.Create(t.Context(), monitor())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 
-	_, err = newClient(t, untouched(t)).Agents.Create(t.Context(), started, prospectkit.RepeatAfterDoubt())
+	_, err = newClient(t, untouched(t)).Agents.Create(t.Context(), started, prospectkit.AllowRetryUnknown())
 	require.ErrorContains(t, err, string(prospectkit.RuleRepeat), "what spends is never repeated")
-	_, err = newClient(t, always(201, agentJSON("initializing"))).Agents.Create(t.Context(), monitor(), prospectkit.RepeatAfterDoubt())
+	_, err = newClient(t, always(201, agentJSON("initializing"))).Agents.Create(t.Context(), monitor(), prospectkit.AllowRetryUnknown())
 	require.NoError(t, err)
 }
 
@@ -321,13 +321,13 @@ func TestRowsOfAnAgent(t *testing.T) {
 	require.ErrorAs(t, err, &never)
 	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.ErrorIs(t, err, prospectkit.ErrConflict)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.ActionAfterState, never.Advice().Action)
 
 	listless := always(200, `{"agent":{"status":"active"}}`)
 	_, err = prospectkit.Collect(newClient(t, listless).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
 	require.ErrorContains(t, err, "tells no listId")
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }
 
 func TestKnownAgentWords(t *testing.T) {

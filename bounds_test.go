@@ -163,7 +163,7 @@ func TestBounds(t *testing.T) {
 			}
 			require.Equal(t, []string{tc.complaint}, refusals(t, err))
 			require.Zero(t, sent)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		})
 	}
 }

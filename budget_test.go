@@ -20,9 +20,9 @@ import (
 )
 
 // sandboxClient is a client that the sandbox paces like the service.
-func sandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.Option) *prospectkit.Client {
+func sandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append([]prospectkit.Option{prospectkit.WithTransport(sb.Transport())}, opts...)...)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append([]prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport())}, opts...)...)
 	require.NoError(t, err)
 	return client
 }
@@ -76,7 +76,7 @@ func TestBudgetYieldsToTeammates(t *testing.T) {
 		}
 		require.LessOrEqual(t, tooMany(sb), sb.Calls("lists.list")/50, "under 2 percent")
 		surface := snapshotOf(t, client, prospectkit.SurfaceLists)
-		require.InDelta(t, 1, surface.Others, 0.7, "requests a second of others")
+		require.InDelta(t, 1, surface.OtherRate, 0.7, "requests a second of others")
 	})
 }
 
@@ -191,7 +191,7 @@ func TestBudgetForecastAndSnapshot(t *testing.T) {
 		require.Equal(t, 1, lists.Day.Used)
 		require.Equal(t, prospectkit.LimitDocumented, lists.Minute.Source)
 		require.Equal(t, prospectkit.LimitDocumented, lists.Day.Source)
-		require.Zero(t, lists.UnderWay+lists.Waiting)
+		require.Zero(t, lists.InFlight+lists.Waiting)
 	})
 }
 
@@ -261,7 +261,7 @@ func TestPermitsComeBack(t *testing.T) {
 		}})
 		require.ErrorContains(t, err, "the disk is gone")
 		for _, surface := range client.Budget().Snapshot() {
-			require.Zero(t, surface.UnderWay+surface.Waiting+surface.Minute.Used, surface.Surface)
+			require.Zero(t, surface.InFlight+surface.Waiting+surface.Minute.Used, surface.Surface)
 		}
 	})
 }
@@ -281,7 +281,7 @@ func TestPanicsLeaveNothingUnderWay(t *testing.T) {
 			_, _ = client.Imports.Upload(t.Context(), prospectkit.Upload{Name: "a.csv", Size: 4, Open: func() (io.ReadCloser, error) { panic("no file") }})
 		})
 		for _, surface := range client.Budget().Snapshot() {
-			require.Zero(t, surface.UnderWay, surface.Surface)
+			require.Zero(t, surface.InFlight, surface.Surface)
 		}
 	}
 }

@@ -304,7 +304,7 @@ func (c *call) err(loopErr error) error {
 		return nil
 	case c.next == stepLost:
 		e := c.asError()
-		e.outcome = Applied
+		e.outcome = OutcomeApplied
 		return e
 	case c.unknown != nil:
 		c.unknown.Attempts = slices.Clone(c.attempts)
@@ -337,7 +337,7 @@ func (c *call) asError() *Error {
 		first [1]Attempt
 	}{Error: *last}
 	e := &memory.Error
-	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, NotApplied
+	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	if c.status == 0 || isSuccess(c.status) {
 		e.Status = cmp.Or(e.Status, c.status)
@@ -354,7 +354,7 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {
 		e := c.asError()
-		e.outcome = Unknown
+		e.outcome = OutcomeUnknown
 		cause = e
 	}
 	return &OutcomeUnknownError{

@@ -29,22 +29,22 @@ type Attempt struct {
 	Duration time.Duration
 	Status   int           // 0 when no response arrived
 	Code     Code          // of an error response
-	Evidence Evidence      // what is known about delivery
+	Delivery Delivery      // what is known about delivery
 	Err      error         `json:"-"` // why there was no usable response
 	Wait     time.Duration // before the next attempt
 }
 
 // Evidence is what is known about the delivery of one attempt.
-type Evidence string
+type Delivery string
 
-// The evidence comes from a connection trace. A transport that hides the trace, such as a mock, can only give [EvidenceSent] for a
-// failure, or [EvidenceCutShort], which comes from the upload itself.
+// It comes from a connection trace. A transport that hides the trace, such as a mock, can only give [DeliveryUnknown] for a
+// failure, or [DeliveryCutShort], which comes from the upload itself.
 const (
-	EvidenceNotSent  Evidence = "not sent"  // no connection, or no header written
-	EvidenceRefused  Evidence = "refused"   // the peer's protocol layer says that it was not processed
-	EvidenceSent     Evidence = "sent"      // it may have been processed
-	EvidenceCutShort Evidence = "cut short" // the end of an upload was never handed over, so there is nothing complete to process
-	EvidenceAnswered Evidence = "answered"  // a complete response arrived
+	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
+	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
+	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
+	DeliveryCutShort  Delivery = "cut short" // the end of an upload was never handed over, so there is nothing complete to process
+	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
 )
 
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport below, with which the retry loop
@@ -275,30 +275,30 @@ func (a *attempt) trace(cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 
 // delivery judges an attempt that is over. While the context is alive, "headers not written" is proof. Over HTTP/2 an expired context
 // can run ahead of the write, so then only "no connection" is. An abandoned transport may still connect.
-func (a *attempt) delivery(resp *http.Response, err error) Evidence {
+func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	switch {
 	case a.request.URL == nil: // the upload could not be opened
-		return EvidenceNotSent
+		return DeliveryNotSent
 	case resp != nil && a.BodyErr == nil:
-		return EvidenceAnswered
+		return DeliveryConfirmed
 	case resp != nil:
-		return EvidenceSent
+		return DeliveryUnknown
 	case a.abandoned:
 		if a.truncated {
-			return EvidenceCutShort
+			return DeliveryCutShort
 		}
-		return EvidenceSent
+		return DeliveryUnknown
 	case a.http2.Load() && isProtocolRefusal(err), !a.reused.Load() && isTLSRefusal(err):
-		return EvidenceRefused
+		return DeliveryRefused
 	case a.noConn:
-		return EvidenceNotSent
+		return DeliveryNotSent
 	case a.asked.Load() && !a.wrote.Load() && !a.expired:
-		return EvidenceNotSent
+		return DeliveryNotSent
 	case a.truncated:
-		return EvidenceCutShort
+		return DeliveryCutShort
 	}
 	// It got further, or the transport shows no trace, or it failed before it began one.
-	return EvidenceSent
+	return DeliveryUnknown
 }
 
 // checkConnected finds out whether an attempt failed before it had a connection.
@@ -395,7 +395,7 @@ func isProxyRefusal(err error) bool {
 func (c *call) record(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	a.ended = now
-	try := Attempt{At: a.began, Duration: now.Sub(a.began), Evidence: a.delivery(resp, err)}
+	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery(resp, err)}
 	if c.status != 0 {
 		earlier := c.failure
 		c.earlier = &earlier
@@ -428,7 +428,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration, Status: try.Status, Code: try.Code,
-		Evidence: try.Evidence, Rate: c.rate, Err: try.Err,
+		Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
 	})
 	c.emitUndocumented(a, resp)
 	if !c.done {
@@ -437,7 +437,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 }
 
 // report tells the budget what became of an attempt.
-func (c *call) report(a *attempt, resp *http.Response, delivery Evidence) {
+func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	seen := &a.budget.Observation
 	*seen = budget.NoFigures
 	seen.Replays = max(0, int(a.conns.Load())-1)
@@ -448,7 +448,7 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Evidence) {
 		}
 		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
 		seen.RetryAfter, seen.HasRetry = c.hold, seen.Refused
-	case delivery == EvidenceNotSent:
+	case delivery == DeliveryNotSent:
 		seen.NotSent = true
 	default:
 		seen.Lost = true

@@ -106,7 +106,7 @@ type sight struct {
 func seen(t *testing.T, client *prospectkit.Client) sight {
 	t.Helper()
 	var info prospectkit.Info
-	user, err := client.Account.Me(t.Context(), prospectkit.Capture(&info))
+	user, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	info.Header.Del("Date")
 	s := sight{user: user, status: info.Status, header: info.Header, tries: len(info.Attempts)}
 	if err != nil {

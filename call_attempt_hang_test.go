@@ -84,7 +84,7 @@ func (h *stuckService) RoundTrip(r *http.Request) (*http.Response, error) {
 func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int) {
 	t.Helper()
 	for _, surface := range client.Budget().Snapshot() {
-		require.Zero(t, surface.UnderWay, surface.Surface)
+		require.Zero(t, surface.InFlight, surface.Surface)
 	}
 	time.Sleep(time.Second) // for a read that is under way
 	synctest.Wait()
@@ -138,9 +138,9 @@ func TestNoBodyOutlivesTheTimeLimit(t *testing.T) {
 				began := time.Now()
 				info, err := call(t.Context(), client, true)
 				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
-				require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
+				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
 				require.ErrorContains(t, err, "no response within the time limit of one attempt")
-				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 				close(h.released)
 				requireNothingLeft(t, client, 0)
 			})
@@ -181,7 +181,7 @@ func TestATransportThatDoesNotComeBack(t *testing.T) {
 				info, err := call(t.Context(), client, true)
 				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
 				requireUnknown(t, err)
-				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 				require.ErrorContains(t, err, "no response within the time limit of one attempt")
 				requireNothingLeft(t, client, 1)
 
@@ -307,7 +307,7 @@ func TestAnUploadThatStalls(t *testing.T) {
 					t.Helper()
 					client, released := m.client(t), make(chan struct{})
 					up := prospectkit.Upload{Name: "people.csv", Size: size, Open: func() (io.ReadCloser, error) { return c.open(released) }}
-					began, outcome := time.Now(), prospectkit.Unknown
+					began, outcome := time.Now(), prospectkit.OutcomeUnknown
 					limit := 3 * time.Second
 					if how == "limit" {
 						limit = time.Hour
@@ -318,7 +318,7 @@ func TestAnUploadThatStalls(t *testing.T) {
 						require.Equal(t, how == "context", errors.Is(err, context.DeadlineExceeded), "%v", err)
 					})
 					require.LessOrEqual(t, time.Since(began), 3*time.Second+aMoment)
-					require.Equal(t, prospectkit.NotApplied, outcome)
+					require.Equal(t, prospectkit.OutcomeNotApplied, outcome)
 					requireNothingLeft(t, client, c.held)
 					close(released)
 					m.close()

@@ -100,18 +100,18 @@ func TestHTTP2Resets(t *testing.T) {
 		in       any
 		received int32
 		outcome  prospectkit.Outcome
-		evidence prospectkit.Evidence // of the first attempt
+		delivery prospectkit.Delivery // of the first attempt
 	}{
-		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.Applied, prospectkit.EvidenceRefused},
-		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.Applied, prospectkit.EvidenceRefused},
-		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
-		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.Unknown, prospectkit.EvidenceSent},
+		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryRefused},
+		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryRefused},
+		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -124,10 +124,10 @@ func TestHTTP2Resets(t *testing.T) {
 			})
 			client := clientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
 			var info prospectkit.Info
-			err := client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), test.in, nil, prospectkit.Capture(&info))
+			err := client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), test.in, nil, prospectkit.WithInfo(&info))
 			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, test.received, server.requests.Load())
-			require.Equal(t, test.evidence, info.Attempts[0].Evidence, "%v", info.Attempts[0].Err)
+			require.Equal(t, test.delivery, info.Attempts[0].Delivery, "%v", info.Attempts[0].Err)
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestHTTP2RefusedAgainAndAgain(t *testing.T) {
 	server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) { reset(refusedStream)(c, stream) })
 	client := clientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
 	_, err := call(context.Background(), client, true)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.EqualValues(t, 3, server.requests.Load())
 }
 

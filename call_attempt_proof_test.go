@@ -38,10 +38,10 @@ func TestTextOfThePeerProvesNothing(t *testing.T) {
 			inMemory(t, drained(raw(reply)), func(t *testing.T, m *memoryServer) {
 				t.Helper()
 				var info prospectkit.Info
-				_, err := m.client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.Capture(&info))
+				_, err := m.client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.WithInfo(&info))
 				requireUnknown(t, err)
 				require.EqualValues(t, 1, m.requests.Load())
-				require.NotEqual(t, prospectkit.EvidenceRefused, info.Attempts[0].Evidence)
+				require.NotEqual(t, prospectkit.DeliveryRefused, info.Attempts[0].Delivery)
 			})
 		})
 	}
@@ -93,7 +93,7 @@ func TestAnIdempotencyKeyOfATransport(t *testing.T) {
 						warmed(t, m, warm)
 						m.requests.Store(0)
 						var info prospectkit.Info
-						err := client.Call(t.Context(), op, nil, nil, prospectkit.Capture(&info))
+						err := client.Call(t.Context(), op, nil, nil, prospectkit.WithInfo(&info))
 						requireUnknown(t, err)
 						require.EqualValues(t, 1, m.requests.Load())
 						require.Len(t, info.Attempts, 1)
@@ -225,9 +225,9 @@ func TestACertificateThatIsMissing(t *testing.T) {
 			rt := model.Client().Transport.(*http.Transport).Clone()
 			info, err := call(t.Context(), clientAt(t, "https://"+address, prospectkit.WithTransport(rt)), isWrite)
 			rt.CloseIdleConnections()
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 			require.Len(t, info.Attempts, 1, "no repetition brings a certificate")
-			require.NotEqual(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+			require.NotEqual(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 		}
 	}
 }

@@ -112,12 +112,12 @@ func TestClaimsAreTrue(t *testing.T) {
 				totals[outcome]++
 				times := l.count(list)
 				require.LessOrEqual(t, times, 1, "%s was created twice", list)
-				require.False(t, outcome == prospectkit.NotApplied && times > 0, "%s: said to be not applied", list)
-				require.False(t, outcome == prospectkit.Applied && times == 0, "%s: said to be applied", list)
+				require.False(t, outcome == prospectkit.OutcomeNotApplied && times > 0, "%s: said to be not applied", list)
+				require.False(t, outcome == prospectkit.OutcomeApplied && times == 0, "%s: said to be applied", list)
 			}
-			require.Greater(t, totals[prospectkit.Applied], 100)
-			require.Greater(t, totals[prospectkit.Unknown], 100)
-			require.Positive(t, totals[prospectkit.NotApplied], "%v", totals)
+			require.Greater(t, totals[prospectkit.OutcomeApplied], 100)
+			require.Greater(t, totals[prospectkit.OutcomeUnknown], 100)
+			require.Positive(t, totals[prospectkit.OutcomeNotApplied], "%v", totals)
 		})
 	}
 }

@@ -69,12 +69,12 @@ func TestEvidencePerProtocol(t *testing.T) {
 			client := clientAt(t, url, prospectkit.WithTransport(rt))
 			info, err := call(t.Context(), client, true)
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.EvidenceAnswered, info.Attempts[0].Evidence)
+			require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
 			for _, in := range []any{map[string]int{"size": 1}, nil} {
 				requests.Store(0)
-				err = client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), in, nil, prospectkit.Capture(&info))
+				err = client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), in, nil, prospectkit.WithInfo(&info))
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 				require.EqualValues(t, 1, requests.Load(), "sent once")
 			}
 		})
@@ -89,10 +89,10 @@ func TestMocksProveNothing(t *testing.T) {
 	info, err := call(t.Context(), client, true)
 	requireUnknown(t, err)
 	require.ErrorIs(t, err, errBroken)
-	require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+	require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 	require.Equal(t, 1, mock.GetTotalCallCount())
 	_, err = call(t.Context(), client, false)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, 4, mock.GetTotalCallCount())
 }
 
@@ -133,11 +133,11 @@ func TestReusedConnectionThatDies(t *testing.T) {
 		received int32
 		outcome  prospectkit.Outcome
 	}{
-		"read":                 {get, nil, 2, prospectkit.NotApplied},
-		"metered GET":          {meteredGet, nil, 1, prospectkit.Unknown},
-		"unsafe GET":           {unsafeGet, nil, 1, prospectkit.Unknown},
-		"write":                {post, map[string]int{"n": 1}, 1, prospectkit.Unknown},
-		"write without a body": {post, nil, 1, prospectkit.Unknown},
+		"read":                 {get, nil, 2, prospectkit.OutcomeNotApplied},
+		"metered GET":          {meteredGet, nil, 1, prospectkit.OutcomeUnknown},
+		"unsafe GET":           {unsafeGet, nil, 1, prospectkit.OutcomeUnknown},
+		"write":                {post, map[string]int{"n": 1}, 1, prospectkit.OutcomeUnknown},
+		"write without a body": {post, nil, 1, prospectkit.OutcomeUnknown},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestLongAnswers(t *testing.T) {
 				}
 				require.ErrorContains(t, err, "longer than 65536 bytes")
 				_, err = call(t.Context(), m.client(t, prospectkit.WithMaxResponseBytes(most)), true)
-				require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 			})
 		})
 	}

@@ -142,7 +142,7 @@ func TestStrangersSucceedInNothing(t *testing.T) {
 			case row.Shape == op.Partial && tc.harmless: // of which little is shown: an id, or an array
 			default:
 				require.Error(t, err, name)
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), name)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), name)
 			}
 		}
 	})
@@ -269,19 +269,19 @@ func TestUnfitAnswersOfStrangers(t *testing.T) {
 	for name, c := range map[string]struct {
 		headers []string
 		want    prospectkit.Outcome
-	}{"of the service": {nil, prospectkit.Applied}, "of a stranger": {bare, prospectkit.Unknown}} {
+	}{"of the service": {nil, prospectkit.OutcomeApplied}, "of a stranger": {bare, prospectkit.OutcomeUnknown}} {
 		t.Run(name, func(t *testing.T) {
 			rt, asked := inTurn(t, always(200, misfit, c.headers...), always(200, misfit, c.headers...))
 			err := newClient(t, rt).Call(t.Context(), write, nil, &out)
 			require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
 			err = newClient(t, rt).Call(t.Context(), read, nil, &out)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, 2, *asked, "no repetition makes it fit")
 
 			small := newClient(t, always(200, `{"profiles":["`+misfit+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil)))
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
 		})
 	}
 }
@@ -293,11 +293,11 @@ func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
 		rt   roundTrip
 		want prospectkit.Outcome
 	}{
-		"nothing":                 {always(200, ""), prospectkit.Applied},
-		"a space":                 {always(200, " "), prospectkit.Applied},
-		"no content":              {always(204, ""), prospectkit.Applied},
-		"nothing, of a stranger":  {always(200, "", bare...), prospectkit.Unknown},
-		"no content, of one, too": {always(204, "", bare...), prospectkit.Unknown},
+		"nothing":                 {always(200, ""), prospectkit.OutcomeApplied},
+		"a space":                 {always(200, " "), prospectkit.OutcomeApplied},
+		"no content":              {always(204, ""), prospectkit.OutcomeApplied},
+		"nothing, of a stranger":  {always(200, "", bare...), prospectkit.OutcomeUnknown},
+		"no content, of one, too": {always(204, "", bare...), prospectkit.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rt, asked := inTurn(t, first, second.rt)
@@ -344,7 +344,7 @@ func TestNoMeteredRetry(t *testing.T) {
 			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
 				before := m.requests.Load()
 				_, err := everyCall[name](t.Context(), client)
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
 				require.Equal(t, want, m.requests.Load()-before, name)
 			}
 			before := m.requests.Load()

@@ -67,7 +67,7 @@ func TestTextThatIsNoUTF8IsRefused(t *testing.T) {
 	} {
 		for i, err := range errs {
 			require.Contains(t, refusals(t, err), param+" is not valid UTF-8", "%s, call %d", param, i)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.NotContains(t, err.Error(), "\xe9")
 		}
 	}

@@ -267,13 +267,13 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery(resp, err); {
-	case (delivery == EvidenceNotSent || delivery == EvidenceRefused) && isPermanent(err):
+	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && isPermanent(err):
 		return failUnreachable
-	case delivery == EvidenceNotSent:
+	case delivery == DeliveryNotSent:
 		return failNotSent
-	case delivery == EvidenceRefused:
+	case delivery == DeliveryRefused:
 		return failUnprocessed
-	case delivery == EvidenceCutShort:
+	case delivery == DeliveryCutShort:
 		return failUpload
 	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
 		return failCanceled

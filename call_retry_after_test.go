@@ -83,7 +83,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 // refuse makes a call that is refused every time and returns the waits between the attempts, by the clock.
-func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Option) (waits []time.Duration, err error) {
+func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.ClientOption) (waits []time.Duration, err error) {
 	t.Helper()
 	var arrivals []time.Time
 	rt := roundTrip(func(*http.Request) (*http.Response, error) {
@@ -92,7 +92,7 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Op
 		maps.Copy(resp.Header, header)
 		return resp, nil
 	})
-	opts = append([]prospectkit.Option{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})}, opts...)
+	opts = append([]prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})}, opts...)
 	_, err = newClient(t, rt, opts...).Account.Me(t.Context())
 	for i := 1; i < len(arrivals); i++ {
 		waits = append(waits, arrivals[i].Sub(arrivals[i-1]))
@@ -184,14 +184,14 @@ func TestWaitsThatDoNotFit(t *testing.T) {
 		name    string
 		timeout time.Duration
 		header  http.Header
-		opts    []prospectkit.Option
+		opts    []prospectkit.ClientOption
 	}{
 		{"beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3"}}, nil},
-		{"far beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3600"}}, []prospectkit.Option{prospectkit.WithMaxWait(2 * time.Hour)}},
-		{"longer than allowed", time.Hour, http.Header{"Retry-After": {"3"}}, []prospectkit.Option{prospectkit.WithMaxWait(2999 * time.Millisecond)}},
-		{"no waiting", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.Option{prospectkit.WithMaxWait(0)}},
-		{"no waiting, none told", time.Hour, nil, []prospectkit.Option{prospectkit.WithMaxWait(0)}},
-		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.Option{prospectkit.WithRetry(prospectkit.NoRetry)}},
+		{"far beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3600"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2 * time.Hour)}},
+		{"longer than allowed", time.Hour, http.Header{"Retry-After": {"3"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2999 * time.Millisecond)}},
+		{"no waiting", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
+		{"no waiting, none told", time.Hour, nil, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
+		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

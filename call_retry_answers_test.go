@@ -172,7 +172,7 @@ func TestAttemptsPerAnswer(t *testing.T) {
 				inMemory(t, drained(a.serve), func(t *testing.T, m *memoryServer) {
 					t.Helper()
 					var info prospectkit.Info
-					err := kind.call(t.Context(), m.client(t), prospectkit.Capture(&info))
+					err := kind.call(t.Context(), m.client(t), prospectkit.WithInfo(&info))
 					require.Error(t, err)
 					require.Equal(t, want, fmt.Sprintf("%d %s", m.requests.Load(), prospectkit.OutcomeOf(err)), "%v", err)
 					require.Len(t, info.Attempts, int(m.requests.Load()), "one attempt for each request")
@@ -196,11 +196,11 @@ func requireFamily(t *testing.T, err error) {
 	t.Helper()
 	switch e := err.(type) { //nolint:errorlint // the outermost type is meant
 	case *prospectkit.OutcomeUnknownError:
-		require.Equal(t, prospectkit.Unknown, e.Outcome())
+		require.Equal(t, prospectkit.OutcomeUnknown, e.Outcome())
 	case *prospectkit.Error:
-		want := prospectkit.NotApplied
+		want := prospectkit.OutcomeNotApplied
 		if errors.Is(err, prospectkit.ErrResponseLost) {
-			want = prospectkit.Applied
+			want = prospectkit.OutcomeApplied
 		}
 		require.Equal(t, want, e.Outcome())
 		require.NotErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
@@ -216,7 +216,7 @@ func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
 			inMemory(t, serves(200, body), func(t *testing.T, m *memoryServer) {
 				t.Helper()
 				_, err := m.client(t).Account.Me(t.Context())
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 				require.EqualValues(t, 3, m.requests.Load())
 				_, err = m.client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 				require.EqualValues(t, 4, m.requests.Load())
@@ -265,7 +265,7 @@ func TestAdviceOfACallThatRanOutOfTime(t *testing.T) {
 			defer cancel()
 			_, err := newClient(t, rt).Account.Me(ctx)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, want, prospectkit.AdviceOf(err).Action)
 		})
 	}

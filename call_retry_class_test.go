@@ -51,7 +51,7 @@ func TestRetryClassOfEveryOperation(t *testing.T) {
 	})
 }
 
-// repeatableInDoubt are the operations that RepeatAfterDoubt may send again: the same call leaves the same state, or a unique
+// repeatableInDoubt are the operations that AllowRetryUnknown may retry: the same call leaves the same state, or a unique
 // name guards it. The agents are drafts, which cost nothing.
 var repeatableInDoubt = map[string]bool{
 	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
@@ -67,7 +67,7 @@ func TestRepeatAfterDoubtOfEveryOperation(t *testing.T) {
 				sent++
 				return consumed(r)
 			}))
-			_, err := call(t.Context(), client, prospectkit.RepeatAfterDoubt())
+			_, err := call(t.Context(), client, prospectkit.AllowRetryUnknown())
 			if row.Class == op.Read || repeatableInDoubt[row.Name] {
 				require.Equal(t, 3, sent)
 				require.Equal(t, row.Class != op.Read, errors.Is(err, prospectkit.ErrOutcomeUnknown))

@@ -25,7 +25,7 @@ func TestCancelledBeforeTheStart(t *testing.T) {
 		for _, isWrite := range []bool{false, true} {
 			info, err := call(ctx, newClient(t, rt), isWrite)
 			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Empty(t, info.Attempts)
 		}
 	})
@@ -55,7 +55,7 @@ func TestContextEndsDuringBackoff(t *testing.T) {
 					require.Equal(t, 503, e.Status)
 					require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
 				}
-				require.Equal(t, prospectkit.NotApplied, e.Outcome())
+				require.Equal(t, prospectkit.OutcomeNotApplied, e.Outcome())
 			})
 		})
 	}
@@ -94,7 +94,7 @@ func TestContextEndsWhileAWriteWaits(t *testing.T) {
 		info, err := call(ctx, newClient(t, always(429, envelope("RATE_LIMITED"), "Retry-After", "60")), true)
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, 60*time.Second, asError(t, err).RetryAfter)
 		require.Len(t, info.Attempts, 1)
 	})
@@ -114,7 +114,7 @@ func TestAnswerBeatsTheContext(t *testing.T) {
 			})
 			info, err := call(ctx, newClient(t, rt), isWrite)
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.EvidenceAnswered, info.Attempts[0].Evidence)
+			require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAnswerBeatsTheContext(t *testing.T) {
 			return answer(409, envelope("LIST_NAME_TAKEN")), nil
 		})), true)
 		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a clear refusal")
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a clear refusal")
 	})
 }
 
@@ -136,10 +136,10 @@ func TestContextEndsDuringAnAttempt(t *testing.T) {
 		serve   http.HandlerFunc
 		outcome prospectkit.Outcome
 	}{
-		{"read", false, hangs, prospectkit.NotApplied},
-		{"write", true, hangs, prospectkit.Unknown},
-		{"read in the body", false, drips, prospectkit.NotApplied},
-		{"write in the body", true, drips, prospectkit.Applied},
+		{"read", false, hangs, prospectkit.OutcomeNotApplied},
+		{"write", true, hangs, prospectkit.OutcomeUnknown},
+		{"read in the body", false, drips, prospectkit.OutcomeNotApplied},
+		{"write in the body", true, drips, prospectkit.OutcomeApplied},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestContextEndsDuringAnAttempt(t *testing.T) {
 				require.ErrorIs(t, err, context.Canceled)
 				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
 				require.EqualValues(t, 1, m.requests.Load())
-				require.Equal(t, prospectkit.EvidenceSent, info.Attempts[0].Evidence)
+				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 			})
 		})
 	}
@@ -168,9 +168,9 @@ func TestContextEndsWhileDialling(t *testing.T) {
 		defer release()
 		info, err := call(ctx, newClient(t, d), true)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Len(t, info.Attempts, 1)
-		require.Equal(t, prospectkit.EvidenceNotSent, info.Attempts[0].Evidence)
+		require.Equal(t, prospectkit.DeliveryNotSent, info.Attempts[0].Delivery)
 	})
 }
 
@@ -181,7 +181,7 @@ func TestAttemptTimeoutWhileDialling(t *testing.T) {
 		defer release()
 		began := time.Now()
 		info, err := call(t.Context(), newClient(t, d, prospectkit.WithAttemptTimeout(time.Second)), true)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.ErrorContains(t, err, "no response within the time limit")
 		require.Len(t, info.Attempts, 3)
 		require.GreaterOrEqual(t, time.Since(began), 3*time.Second)

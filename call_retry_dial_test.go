@@ -152,13 +152,13 @@ func TestAttemptsBeforeARequestIsSent(t *testing.T) {
 
 func requireNotSent(t *testing.T, err error, info prospectkit.Info, attempts int32) {
 	t.Helper()
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 	e := asError(t, err)
 	require.Zero(t, e.Status)
 	require.Equal(t, prospectkit.ActionMayPass, e.Advice().Action)
 	require.Len(t, info.Attempts, int(attempts))
 	for _, a := range info.Attempts {
-		require.Equal(t, prospectkit.EvidenceNotSent, a.Evidence, "%v", a.Err)
+		require.Equal(t, prospectkit.DeliveryNotSent, a.Delivery, "%v", a.Err)
 		require.Error(t, a.Err)
 	}
 }
@@ -190,13 +190,13 @@ func TestCutWhileWriting(t *testing.T) {
 		header   prospectkit.CallOption
 		left     int // bytes that get through on each connection
 		attempts int32
-		evidence prospectkit.Evidence
+		delivery prospectkit.Delivery
 		outcome  prospectkit.Outcome
 	}{
-		{"before the first byte", long, 0, 3, prospectkit.EvidenceNotSent, prospectkit.NotApplied},
-		{"in the headers", long, 8 << 10, 3, prospectkit.EvidenceNotSent, prospectkit.NotApplied},
-		{"after the headers", long, 12<<10 + 500, 1, prospectkit.EvidenceSent, prospectkit.Unknown},
-		{"a small request", short, 0, 1, prospectkit.EvidenceSent, prospectkit.Unknown},
+		{"before the first byte", long, 0, 3, prospectkit.DeliveryNotSent, prospectkit.OutcomeNotApplied},
+		{"in the headers", long, 8 << 10, 3, prospectkit.DeliveryNotSent, prospectkit.OutcomeNotApplied},
+		{"after the headers", long, 12<<10 + 500, 1, prospectkit.DeliveryUnknown, prospectkit.OutcomeUnknown},
+		{"a small request", short, 0, 1, prospectkit.DeliveryUnknown, prospectkit.OutcomeUnknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -208,11 +208,11 @@ func TestCutWhileWriting(t *testing.T) {
 			var info prospectkit.Info
 			body := prospectkit.NewList{Name: strings.Repeat("n", 255)}
 			client := clientAt(t, "http://127.0.0.1", prospectkit.WithTransport(d))
-			_, err := client.Lists.Create(t.Context(), body, test.header, prospectkit.Capture(&info))
+			_, err := client.Lists.Create(t.Context(), body, test.header, prospectkit.WithInfo(&info))
 			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, test.attempts, d.dials.Load())
 			require.Len(t, info.Attempts, int(test.attempts))
-			require.Equal(t, test.evidence, info.Attempts[0].Evidence)
+			require.Equal(t, test.delivery, info.Attempts[0].Delivery)
 		})
 	}
 }

@@ -35,15 +35,15 @@ func TestDoubtIsNeverCleared(t *testing.T) {
 		want  prospectkit.Outcome
 		cause error // of the doubt: that of the first attempt in doubt
 	}{
-		{"then success", []roundTrip{breaks, made}, prospectkit.Applied, nil},
-		{"then a name that is taken", []roundTrip{breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
-		{"then no credits", []roundTrip{failed, always(402, envelope("INSUFFICIENT_CREDITS"))}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
-		{"then a redirect", []roundTrip{breaks, always(302, "")}, prospectkit.Unknown, errBroken},
-		{"then refusals to the end", []roundTrip{breaks, limited, limited}, prospectkit.Unknown, errBroken},
-		{"then more doubt", []roundTrip{failed, breaks, breaks}, prospectkit.Unknown, prospectkit.CodeUnexpectedError},
-		{"after a refusal", []roundTrip{limited, breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.Unknown, errBroken},
-		{"then an answer that is lost", []roundTrip{breaks, always(201, "{}")}, prospectkit.Applied, nil},
-		{"no doubt at all", []roundTrip{limited, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.NotApplied, nil},
+		{"then success", []roundTrip{breaks, made}, prospectkit.OutcomeApplied, nil},
+		{"then a name that is taken", []roundTrip{breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeUnknown, errBroken},
+		{"then no credits", []roundTrip{failed, always(402, envelope("INSUFFICIENT_CREDITS"))}, prospectkit.OutcomeUnknown, prospectkit.CodeUnexpectedError},
+		{"then a redirect", []roundTrip{breaks, always(302, "")}, prospectkit.OutcomeUnknown, errBroken},
+		{"then refusals to the end", []roundTrip{breaks, limited, limited}, prospectkit.OutcomeUnknown, errBroken},
+		{"then more doubt", []roundTrip{failed, breaks, breaks}, prospectkit.OutcomeUnknown, prospectkit.CodeUnexpectedError},
+		{"after a refusal", []roundTrip{limited, breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeUnknown, errBroken},
+		{"then an answer that is lost", []roundTrip{breaks, always(201, "{}")}, prospectkit.OutcomeApplied, nil},
+		{"no doubt at all", []roundTrip{limited, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeNotApplied, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestDoubtIsNeverCleared(t *testing.T) {
 				rt, asked := inTurn(t, test.steps...)
 				var info prospectkit.Info
 				_, err := newClient(t, rt).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"},
-					prospectkit.RepeatAfterDoubt(), prospectkit.Capture(&info))
+					prospectkit.AllowRetryUnknown(), prospectkit.WithInfo(&info))
 				require.Equal(t, test.want, prospectkit.OutcomeOf(err), "%v", err)
 				require.Equal(t, len(test.steps), *asked)
 				require.Len(t, info.Attempts, *asked)
@@ -68,10 +68,10 @@ func TestDoubtIsNeverCleared(t *testing.T) {
 func TestWhatMayNotBeRepeatedAfterDoubt(t *testing.T) {
 	client := newClient(t, always(200, "{}"))
 	for name, err := range map[string]error{
-		"metered": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil, prospectkit.RepeatAfterDoubt()),
-		"unsafe":  client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil, prospectkit.RepeatAfterDoubt()),
-		"state":   client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, prospectkit.RepeatAfterDoubt()),
-		"unclear": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassIdempotent), nil, nil, prospectkit.RepeatAfterDoubt()),
+		"metered": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil, prospectkit.AllowRetryUnknown()),
+		"unsafe":  client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil, prospectkit.AllowRetryUnknown()),
+		"state":   client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
+		"unclear": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassIdempotent), nil, nil, prospectkit.AllowRetryUnknown()),
 	} {
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, err, &refused, name)

@@ -107,12 +107,12 @@ func TestHeldSurfaceRefusesLongWaits(t *testing.T) {
 		name     string
 		hold     time.Duration
 		timeout  time.Duration
-		opts     []prospectkit.Option
+		opts     []prospectkit.ClientOption
 		deadline bool
 	}{
 		{"longer than the default", 121 * time.Second, 24 * time.Hour, nil, false},
-		{"longer than allowed", 10 * time.Second, 24 * time.Hour, []prospectkit.Option{prospectkit.WithMaxWait(9 * time.Second)}, false},
-		{"no waiting", time.Second, 24 * time.Hour, []prospectkit.Option{prospectkit.WithMaxWait(0)}, false},
+		{"longer than allowed", 10 * time.Second, 24 * time.Hour, []prospectkit.ClientOption{prospectkit.WithMaxWait(9 * time.Second)}, false},
+		{"no waiting", time.Second, 24 * time.Hour, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, false},
 		{"beyond the deadline", 10 * time.Second, 10 * time.Second, nil, true},
 	}
 	for _, test := range tests {
@@ -147,7 +147,7 @@ func requireHeld(t *testing.T, err error, opens time.Time) {
 	require.NotEqual(t, prospectkit.WindowUnknown, wait.Window)
 	require.WithinRange(t, wait.FitsAt, opens, opens.Add(time.Second), "jitter adds a tenth at most")
 	require.Equal(t, time.Until(wait.FitsAt), wait.Wait)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
 }
 

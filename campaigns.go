@@ -64,7 +64,7 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 // response that shows no such array is an error, which names the keys that are there.
 //
 // GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) All(ctx context.Context, opts ...IterOption) iter.Seq2[*Object, error] {
+func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.listing(op.CampaignsList, "campaigns").items(ctx, opts)
 }
 
@@ -126,7 +126,7 @@ func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string
 // Errors: those of [CampaignsService.Steps].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
-func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
+func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
 }
 
@@ -136,7 +136,7 @@ func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts 
 // Errors: those of [CampaignsService.ScheduledSends].
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
-func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...IterOption) iter.Seq2[*Object, error] {
+func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
 }
 
@@ -184,7 +184,7 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 // Approve starts a campaign: its messages are sent to people, in the background. It is the only call that does so. A stopped campaign
 // goes on where it was. Only its owner can approve it.
 //
-// It is never retried after a lost response, [RepeatAfterDoubt] included: a teammate may have stopped the campaign in between, and a
+// It is never retried after a lost response, [AllowRetryUnknown] included: a teammate may have stopped the campaign in between, and a
 // second approval would let it go on. The error is then an [OutcomeUnknownError], whose Resolve looks for the campaign and its status in
 // the listing (assumed to be there).
 //

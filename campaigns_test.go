@@ -124,7 +124,7 @@ func TestApprovalIsResolvedByTheListing(t *testing.T) {
 					require.Equal(t, "GET /api/v1/business/campaigns", line, "nothing but reads follows")
 				}
 				if c.verdict == prospectkit.VerdictNotSeen {
-					require.True(t, r.Settled)
+					require.True(t, r.Final)
 					require.GreaterOrEqual(t, time.Since(began), 10*time.Second, "it is looked for until it would show")
 				} else {
 					require.Len(t, sent, 2, "one look is enough")

@@ -84,7 +84,7 @@ type config struct {
 //
 // This package is not for browsers: a token in a web page belongs to everybody who opens it, and a browser follows redirects by itself.
 // Compiled for js/wasm and running in a browser, New wants a transport that is not net/http's, such as the sandbox's.
-func New(baseURL, token string, opts ...Option) (*Client, error) {
+func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		userAgent: []string{userAgent},
@@ -111,7 +111,7 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 // FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, surrounding space removed.
 // Nothing else is read from the environment, except the usual proxy variables by the default transport, and no variable leads to
 // the sandbox.
-func FromEnv(opts ...Option) (*Client, error) {
+func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad checks
 	if baseURL == "" {
@@ -127,7 +127,7 @@ func FromEnv(opts ...Option) (*Client, error) {
 }
 
 // With returns a client that differs by the options and shares everything else: host, token, connections and budget.
-func (c *Client) With(opts ...Option) (*Client, error) {
+func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
 	before := conf.httpClient
 	var bad checks
@@ -184,7 +184,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.String())
 // LogValue names the client without its token.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-func (c *config) apply(opts []Option, bad *checks) {
+func (c *config) apply(opts []ClientOption, bad *checks) {
 	for i, o := range opts {
 		if o == nil {
 			bad.add(fmt.Sprintf("option %d", i+1), "is nil")

@@ -17,11 +17,11 @@ import (
 )
 
 // opts is short for the tables.
-func opts(o ...prospectkit.Option) []prospectkit.Option { return o }
+func opts(o ...prospectkit.ClientOption) []prospectkit.ClientOption { return o }
 
 var badConfigurations = []struct {
 	name, base, token string
-	opts              []prospectkit.Option
+	opts              []prospectkit.ClientOption
 	want              []prospectkit.Violation // all of them
 }{
 	{"base URL empty", "", token, nil, violation("base URL", "must not be empty")},
@@ -211,7 +211,7 @@ func TestNewReadsNoEnvironment(t *testing.T) {
 func TestWithDerivesAClient(t *testing.T) {
 	var agents []string
 	parentEvents, childEvents := 0, 0
-	count := func(n *int) prospectkit.Option {
+	count := func(n *int) prospectkit.ClientOption {
 		return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 			if e.Kind == prospectkit.EventCall {
 				*n++

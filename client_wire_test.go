@@ -54,9 +54,9 @@ func lists(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, body)
 }
 
-func dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.Option) *prospectkit.Client {
+func dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	client, err := prospectkit.New(server.URL+"/api/v1", token, append([]prospectkit.Option{unpaced()}, opts...)...)
+	client, err := prospectkit.New(server.URL+"/api/v1", token, append([]prospectkit.ClientOption{unpaced()}, opts...)...)
 	require.NoError(t, err)
 	return client
 }
@@ -113,11 +113,11 @@ func TestJarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	var failed *prospectkit.Error
 	require.ErrorAs(t, err, &failed, "the cookie came back and the time limit held")
 	require.Zero(t, failed.Status)
-	require.Equal(t, prospectkit.EvidenceSent, failed.Attempts[0].Evidence)
+	require.Equal(t, prospectkit.DeliveryUnknown, failed.Attempts[0].Delivery)
 }
 
 func TestFailuresKeepTheConnections(t *testing.T) {
-	for name, options := range map[string][]prospectkit.Option{
+	for name, options := range map[string][]prospectkit.ClientOption{
 		"own transport":      nil,
 		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),
 		"caller's transport": opts(prospectkit.WithTransport(new(http.Transport))),
@@ -223,7 +223,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				require.Equal(t, status, read.Status)
 				require.ErrorContains(t, err, "a redirect, which is not followed; it points to host "+to.Host)
 				require.NotContains(t, err.Error(), "secret")
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 
 				_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "something answered in the service's place")
@@ -272,7 +272,7 @@ func TestOneClientServesManyGoroutines(t *testing.T) {
 	require.EqualValues(t, goroutines*rounds, attempts.Load())
 	for _, surface := range client.Budget().Snapshot() {
 		require.Equal(t, prospectkit.LimitUnknown, surface.Minute.Source, "no answer told a window")
-		require.Zero(t, surface.UnderWay+surface.Waiting, "every permit came back")
+		require.Zero(t, surface.InFlight+surface.Waiting, "every permit came back")
 	}
 }
 
@@ -284,13 +284,13 @@ func mixed(t *testing.T, client *prospectkit.Client, round int) error {
 	want, op := 200, "account.me"
 	switch round % 3 {
 	case 0:
-		_, err = client.Account.Me(t.Context(), prospectkit.Capture(&info))
+		_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	case 1:
 		want, op = 404, "lists.get"
-		_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.Capture(&info))
+		_, err = client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
 	case 2:
 		want, op = 500, "lists.create"
-		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.Capture(&info))
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithInfo(&info))
 	}
 	if info.Status != want || info.Op != op || (err == nil) != (want == 200) {
 		return fmt.Errorf("%s: got %d by %s, want %d: %w", op, info.Status, info.Op, want, err)

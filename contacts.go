@@ -53,7 +53,7 @@ func (q activityQuery) check(bad *checks) {
 // Errors: likely: [CodeContactNotFound].
 //
 // GET (path not shown), scope contacts.
-func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...IterOption) iter.Seq2[*Object, error] {
+func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.timeline(contactID, p).items(ctx, opts)
 }
 

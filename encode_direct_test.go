@@ -46,7 +46,7 @@ func TestEveryBodyIsSentOverTheOwnTransport(t *testing.T) {
 		},
 	} {
 		var info prospectkit.Info
-		require.NoError(t, call(prospectkit.Capture(&info)), want)
+		require.NoError(t, call(prospectkit.WithInfo(&info)), want)
 		require.Regexp(t, want, info.Header.Get("Seen"))
 	}
 }

@@ -36,14 +36,14 @@ func (c Code) Is(target error) bool {
 	return ok && t != "" && classOf(c, 0) == t
 }
 
-// Outcome is [NotApplied] for a documented code, with which the service refuses a request, and [Unknown] for [CodeUnexpectedError] and
+// Outcome is [OutcomeNotApplied] for a documented code, with which the service refuses a request, and [OutcomeUnknown] for [CodeUnexpectedError] and
 // for codes that are not documented.
 func (c Code) Outcome() Outcome {
 	known, ok := op.CodeByName(string(c))
 	if !ok || slices.Max(known.Statuses) >= http.StatusInternalServerError {
-		return Unknown
+		return OutcomeUnknown
 	}
-	return NotApplied
+	return OutcomeNotApplied
 }
 
 // Known reports whether the service's document lists the code.
@@ -96,11 +96,11 @@ func (c class) Error() string { return "prospectkit: " + string(c) }
 func (c class) Outcome() Outcome {
 	switch c {
 	case ErrOutcomeUnknown:
-		return Unknown
+		return OutcomeUnknown
 	case ErrResponseLost:
-		return Applied
+		return OutcomeApplied
 	}
-	return NotApplied
+	return OutcomeNotApplied
 }
 
 // The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
@@ -157,15 +157,15 @@ type Outcome string
 
 // The outcomes.
 const (
-	NotApplied Outcome = "not applied" // surely not: it never left, or it was refused
-	Applied    Outcome = "applied"     // surely: the service said so
-	Unknown    Outcome = "unknown"     // it may have happened
+	OutcomeNotApplied Outcome = "not applied" // surely not: it never left, or it was refused
+	OutcomeApplied    Outcome = "applied"     // surely: the service said so
+	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )
 
-// OutcomeOf returns what an error says about the call's effect: [Applied] for nil, [Unknown] for an error that is not ours.
+// OutcomeOf returns what an error says about the call's effect: [OutcomeApplied] for nil, [OutcomeUnknown] for an error that is not ours.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
-		return Applied
+		return OutcomeApplied
 	}
 	type ours interface {
 		error
@@ -174,13 +174,13 @@ func OutcomeOf(err error) Outcome {
 	if e, ok := errors.AsType[ours](err); ok {
 		return e.Outcome()
 	}
-	return Unknown
+	return OutcomeUnknown
 }
 
 // outcomeOfCause is that of an error around another, of which nothing is known if there is none.
 func outcomeOfCause(cause error) Outcome {
 	if cause == nil {
-		return Unknown
+		return OutcomeUnknown
 	}
 	return OutcomeOf(cause)
 }
@@ -279,9 +279,9 @@ func (e *Error) Error() string {
 		code = fmt.Sprintf("%d %s", e.Status, e.Code)
 	}
 	switch {
-	case e.outcome == Applied && e.Status != 0:
+	case e.outcome == OutcomeApplied && e.Status != 0:
 		code = fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
-	case e.outcome == Applied:
+	case e.outcome == OutcomeApplied:
 		code = "applied, but the response was lost"
 	case e.Code != "":
 	case e.Status >= 300 && e.Status < 400:
@@ -345,7 +345,7 @@ func (e *Error) Is(target error) bool {
 			return true
 		}
 		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
-			t == ErrResponseLost && e.outcome == Applied)
+			t == ErrResponseLost && e.outcome == OutcomeApplied)
 	}
 	return false
 }
@@ -361,7 +361,7 @@ func (e *Error) Advice() Advice {
 	switch {
 	case e.class == ErrNotStarted:
 		return startAdvice(e.cause)
-	case e.outcome == Applied:
+	case e.outcome == OutcomeApplied:
 		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
 	case e.Code != "":
 		advice := e.Code.Advice()
@@ -371,9 +371,9 @@ func (e *Error) Advice() Advice {
 		return advice
 	case e.Status == http.StatusTooManyRequests:
 		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
-	case e.Status == 0 && e.outcome == NotApplied && (errors.Is(e.cause, context.Canceled) || errors.Is(e.cause, context.DeadlineExceeded)):
+	case e.Status == 0 && e.outcome == OutcomeNotApplied && (errors.Is(e.cause, context.Canceled) || errors.Is(e.cause, context.DeadlineExceeded)):
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the call's context or its time ended first"}
-	case e.Status == 0 && e.outcome == NotApplied:
+	case e.Status == 0 && e.outcome == OutcomeNotApplied:
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; try again when the network is back"}
 	}
 	return Advice{Action: ActionVerifyFirst, Hint: "the answer is not the service's own: look at status, content type and body"}
@@ -514,8 +514,8 @@ func (e *RefusedError) Is(target error) bool {
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
-// Outcome returns [NotApplied].
-func (e *RefusedError) Outcome() Outcome { return NotApplied }
+// Outcome returns [OutcomeNotApplied].
+func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
 func (e *RefusedError) Advice() Advice {
@@ -594,8 +594,8 @@ func (e *WaitError) Is(target error) bool {
 	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
 }
 
-// Outcome returns [NotApplied].
-func (e *WaitError) Outcome() Outcome { return NotApplied }
+// Outcome returns [OutcomeNotApplied].
+func (e *WaitError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionAfterDelay] with the wait.
 func (e *WaitError) Advice() Advice {

@@ -124,9 +124,9 @@ func TestErrorsMadeByHand(t *testing.T) {
 func TestCodesMatchTheirClass(t *testing.T) {
 	for _, row := range documentedCodes(t) {
 		requireClass(t, row.code, classStatus(row))
-		want := prospectkit.NotApplied
+		want := prospectkit.OutcomeNotApplied
 		if row.code == prospectkit.CodeUnexpectedError {
-			want = prospectkit.Unknown
+			want = prospectkit.OutcomeUnknown
 		}
 		require.Equal(t, want, prospectkit.OutcomeOf(row.code), row.code)
 		require.Equal(t, want, prospectkit.OutcomeOf(&prospectkit.Error{Code: row.code}), row.code)
@@ -135,9 +135,9 @@ func TestCodesMatchTheirClass(t *testing.T) {
 	requireClass(t, prospectkit.Code("NEW_ONE"), 0)
 	require.NotErrorIs(t, prospectkit.CodeListNotFound, prospectkit.CodeRateLimited)
 	require.NotErrorIs(t, prospectkit.CodeListNotFound, io.EOF)
-	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(prospectkit.Code("NEW_ONE")))
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(prospectkit.ErrNotFound))
-	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.Code("NEW_ONE")))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(prospectkit.ErrNotFound))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
 }
 
 func TestAdviceOf(t *testing.T) {

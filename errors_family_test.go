@@ -65,14 +65,14 @@ func TestEveryErrorOfTheFamily(t *testing.T) {
 	}
 	answered := []string{"attempts", "code", "op", "outcome", "param", "request_id", "status"}
 	want := map[string]facts{
-		"refused locally":       {"*prospectkit.RefusedError", prospectkit.NotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
-		"refused by the limit":  {"*prospectkit.WaitError", prospectkit.NotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
-		"429":                   {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
-		"409":                   {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
-		"never sent":            {"*prospectkit.Error", prospectkit.NotApplied, prospectkit.ActionMayPass, "", answered},
-		"500 to a write":        {"*prospectkit.OutcomeUnknownError", prospectkit.Unknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, []string{"attempts", "op", "outcome"}},
-		"cut":                   {"*prospectkit.OutcomeUnknownError", prospectkit.Unknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "op", "outcome"}},
-		"answer cannot be read": {"*prospectkit.Error", prospectkit.Applied, prospectkit.ActionVerifyFirst, "", answered},
+		"refused locally":       {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
+		"refused by the limit":  {"*prospectkit.WaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
+		"429":                   {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
+		"409":                   {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
+		"never sent":            {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", answered},
+		"500 to a write":        {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, []string{"attempts", "op", "outcome"}},
+		"cut":                   {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "op", "outcome"}},
+		"answer cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, prospectkit.ActionVerifyFirst, "", answered},
 	}
 	for name, err := range family(t) {
 		for _, wrapped := range []error{err, fmt.Errorf("syncing: %w", err), errors.Join(io.EOF, err)} {
@@ -95,7 +95,7 @@ func TestEveryErrorOfTheFamily(t *testing.T) {
 		told := facts{fmt.Sprintf("%T", err), ours.Outcome(), ours.Advice().Action, prospectkit.CodeOf(err), fields}
 		require.Equal(t, want[name], told, name)
 		require.NotEmpty(t, ours.Advice().Hint, name)
-		require.Equal(t, want[name].outcome == prospectkit.Unknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
+		require.Equal(t, want[name].outcome == prospectkit.OutcomeUnknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
 		require.Equal(t, name == "refused locally", errors.Is(err, prospectkit.ErrRefusedLocally), name)
 		require.Equal(t, name == "refused by the limit" || name == "429", errors.Is(err, prospectkit.ErrRateLimited), name)
 		requireOneLine(t, err)
@@ -110,13 +110,13 @@ func TestCausesStayReachable(t *testing.T) {
 	require.ErrorAs(t, errs["never sent"], &dns)
 	var answered *prospectkit.Error
 	require.ErrorAs(t, errs["500 to a write"], &answered)
-	require.Equal(t, prospectkit.Unknown, answered.Outcome(), "the answer inside does not say otherwise")
+	require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome(), "the answer inside does not say otherwise")
 }
 
 func TestOutcomeOfOtherErrors(t *testing.T) {
-	require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(nil))
-	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(io.EOF))
-	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(context.DeadlineExceeded))
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(nil))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(io.EOF))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(context.DeadlineExceeded))
 }
 
 func TestMissingScopeIsNamed(t *testing.T) {

@@ -23,15 +23,15 @@ func FuzzEnvelope(f *testing.F) {
 		client := newClient(t, always(code, string(body), "Content-Type", contentType, "Location", location), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, readErr := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
 		requireTyped(t, code, body, readErr)
-		require.NotEqual(t, prospectkit.Unknown, prospectkit.OutcomeOf(readErr))
+		require.NotEqual(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(readErr))
 
 		client = newClient(t, always(code, string(body), "Content-Type", contentType, "Location", location), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, writeErr := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 		requireTyped(t, code, body, writeErr)
 		if code >= 200 && code < 300 {
-			require.NotEqual(t, prospectkit.NotApplied, prospectkit.OutcomeOf(writeErr))
+			require.NotEqual(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(writeErr))
 		} else if code >= 500 {
-			require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(writeErr))
+			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(writeErr))
 		}
 	})
 }

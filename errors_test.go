@@ -84,7 +84,7 @@ func TestEveryDocumentedCode(t *testing.T) {
 			require.Equal(t, "prose", answered.Message)
 			require.Equal(t, "req-1", answered.RequestID)
 			require.ErrorContains(t, err, fmt.Sprintf("%d %s: prose", status, row.code))
-			require.Equal(t, prospectkit.NotApplied, answered.Outcome())
+			require.Equal(t, prospectkit.OutcomeNotApplied, answered.Outcome())
 			require.True(t, row.code.Known())
 			require.NotEmpty(t, answered.Advice().Hint, row.code)
 			require.NotEmpty(t, answered.Advice().Action, row.code)
@@ -241,7 +241,7 @@ func TestAnswersWithoutTheEnvelope(t *testing.T) {
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "nobody knows who answered the write")
 			require.ErrorAs(t, err, &answered)
 			require.Equal(t, c.status, answered.Status)
-			require.Equal(t, prospectkit.Unknown, answered.Outcome())
+			require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome())
 		})
 	}
 }
@@ -267,14 +267,14 @@ func TestSuccessWithoutContent(t *testing.T) {
 		var unusable *prospectkit.Error
 		require.ErrorAs(t, err, &unusable)
 		require.EqualError(t, err, fmt.Sprintf("prospectkit: account.me: unusable answer with status %d: the response is empty", status))
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "a read changes nothing")
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a read changes nothing")
 
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 		var lost *prospectkit.Error
 		require.ErrorAs(t, err, &lost)
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 		require.Equal(t, status, lost.Status)
-		require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	}
 	client := newClient(t, always(204, oneUser))
 	user, err := client.Account.Me(t.Context())
@@ -314,7 +314,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	requireOneLine(t, err)
 	lost := newClient(t, always(201, `{"list":`+jsonText(hostile)+`}`))
 	_, err = lost.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-	require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	requireOneLine(t, err)
 	column := prospectkit.ContactFilter{CustomColumns: map[string]prospectkit.ColumnFilter{hostile[:30]: prospectkit.ColumnBool(true)}}
 	_, err = lost.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: column})

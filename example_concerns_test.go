@@ -15,7 +15,7 @@ import (
 )
 
 // clientOf is a client for a sandbox. It repeats without a pause, because nobody wants to wait for an example.
-func clientOf(sb *sandbox.Sandbox, opts ...prospectkit.Option) *prospectkit.Client {
+func clientOf(sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	opts = append(opts, prospectkit.WithTransport(sb.Transport()), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1}))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
 	if err != nil {
@@ -106,7 +106,7 @@ func ExampleRefusedError() {
 }
 
 // Moving a list twice leaves it where moving it once does. So you may allow what is never done by itself: a second request.
-func ExampleRepeatAfterDoubt() {
+func ExampleAllowRetryUnknown() {
 	ctx := context.Background()
 	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
 		Name:    "main",
@@ -120,7 +120,7 @@ func ExampleRepeatAfterDoubt() {
 	_, err := client.Lists.Move(ctx, list, folder)
 	fmt.Println(prospectkit.OutcomeOf(err), "after", sb.Calls("lists.move"))
 
-	_, err = client.Lists.Move(ctx, list, folder, prospectkit.RepeatAfterDoubt())
+	_, err = client.Lists.Move(ctx, list, folder, prospectkit.AllowRetryUnknown())
 	fmt.Println(prospectkit.OutcomeOf(err), "after", sb.Calls("lists.move"))
 	// Output:
 	// unknown after 1
@@ -282,21 +282,21 @@ func ExampleBudgetConfig_store() {
 	// nothing is left for the second: true
 }
 
-func ExampleCapture() {
+func ExampleWithInfo() {
 	sb := sandbox.New(nil)
 	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
 	var info prospectkit.Info
-	_, err := clientOf(sb).Account.Me(context.Background(), prospectkit.Capture(&info))
+	_, err := clientOf(sb).Account.Me(context.Background(), prospectkit.WithInfo(&info))
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, attempt := range info.Attempts {
-		fmt.Println(attempt.Status, attempt.Evidence)
+		fmt.Println(attempt.Status, attempt.Delivery)
 	}
 	fmt.Println(info.Rate.Remaining, "of", info.Rate.Limit, "left in the", info.Rate.Window)
 	// Output:
-	// 500 answered
-	// 200 answered
+	// 500 confirmed
+	// 200 confirmed
 	// 119 of 120 left in the minute
 }
 

@@ -19,7 +19,7 @@ import (
 
 // exchange plays a file of testdata/http: a request as it has to go out, and behind it the answer. The request is checked in
 // full: method, path, query, type of content, and body as JSON.
-func exchange(t *testing.T, name string, opts ...prospectkit.Option) *prospectkit.Client {
+func exchange(t *testing.T, name string, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "http", filepath.FromSlash(name)+".http"))
 	require.NoError(t, err)

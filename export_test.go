@@ -31,7 +31,7 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 			return err
 		}
 		a.rate, a.rated = ratehdr.ParseRate(resp.Header, time.Time{})
-		call.report(&a, resp, EvidenceAnswered)
+		call.report(&a, resp, DeliveryConfirmed)
 		return nil
 	}
 }

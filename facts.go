@@ -75,7 +75,7 @@ func (e FactEdit) check(bad *checks) {
 
 // Edit changes a learned fact. The pages of the hubs follow with the next daily learning run.
 //
-// A second edit leaves the same state, but it is never retried, because a teammate may edit in between; [RepeatAfterDoubt] allows it. No
+// A second edit leaves the same state, but it is never retried, because a teammate may edit in between; [AllowRetryUnknown] allows it. No
 // read of a fact is documented, so an unknown outcome cannot be resolved.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for one that is retired or another team's), [CodeLearnedFactNotAnonymized]

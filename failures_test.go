@@ -146,9 +146,9 @@ func TestEightFailures(t *testing.T) {
 // call makes a read or a write and reports what happened on the wire.
 func call(ctx context.Context, client *prospectkit.Client, write bool) (info prospectkit.Info, err error) {
 	if write {
-		_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, prospectkit.Capture(&info))
+		_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, prospectkit.WithInfo(&info))
 	} else {
-		_, err = client.Account.Me(ctx, prospectkit.Capture(&info))
+		_, err = client.Account.Me(ctx, prospectkit.WithInfo(&info))
 	}
 	return info, err
 }
@@ -172,6 +172,6 @@ func requireUnknown(t *testing.T, err error) {
 	var unknown *prospectkit.OutcomeUnknownError
 	require.ErrorAs(t, err, &unknown)
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
 	require.False(t, unknown.SentAt.IsZero())
 }

@@ -68,14 +68,14 @@ func envelope(code string) string {
 }
 
 // unpaced is for servers of a test that know no limits.
-func unpaced() prospectkit.Option {
+func unpaced() prospectkit.ClientOption {
 	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))
 }
 
 // newClient is a client over a transport of the test, which is not paced.
-func newClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.Option) *prospectkit.Client {
+func newClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
-	client, err := prospectkit.New(baseURL, token, append([]prospectkit.Option{prospectkit.WithTransport(rt), unpaced()}, opts...)...)
+	client, err := prospectkit.New(baseURL, token, append([]prospectkit.ClientOption{prospectkit.WithTransport(rt), unpaced()}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

@@ -339,7 +339,7 @@ func TestAnUploadThatIsAnsweredBeforeItsEnd(t *testing.T) {
 				return c.answer(r)
 			})
 			_, err := newClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, c.want, asError(t, err).Code)
 			require.Equal(t, 1, *asked)
 		})
@@ -349,9 +349,9 @@ func TestAnUploadThatIsAnsweredBeforeItsEnd(t *testing.T) {
 func requireCutShort(t *testing.T, err error, want string) {
 	t.Helper()
 	require.ErrorContains(t, err, want)
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	attempts := asError(t, err).Attempts
-	require.Equal(t, prospectkit.EvidenceCutShort, attempts[len(attempts)-1].Evidence)
+	require.Equal(t, prospectkit.DeliveryCutShort, attempts[len(attempts)-1].Delivery)
 }
 
 // Whatever breaks before the end has left is not applied; from then on it is unknown.
@@ -365,12 +365,12 @@ func TestWhatAnUploadThatBreaksProves(t *testing.T) {
 		want   prospectkit.Outcome
 		status int
 	}{
-		"cut in the middle":             {half, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.NotApplied, 0},
-		"cut behind the end":            {whole, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.Unknown, 0},
-		"a gateway fails in the middle": {half, answerEarly, prospectkit.NotApplied, 502},
-		"a gateway fails behind":        {whole, func(w http.ResponseWriter) { write(w, 502, "<html>") }, prospectkit.Unknown, 502},
-		"the service fails behind":      {whole, func(w http.ResponseWriter) { write(w, 500, envelope("UNEXPECTED_ERROR")) }, prospectkit.Unknown, 500},
-		"refused behind":                {whole, func(w http.ResponseWriter) { write(w, 422, envelope("IMPORT_FILE_EMPTY")) }, prospectkit.NotApplied, 422},
+		"cut in the middle":             {half, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeNotApplied, 0},
+		"cut behind the end":            {whole, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeUnknown, 0},
+		"a gateway fails in the middle": {half, answerEarly, prospectkit.OutcomeNotApplied, 502},
+		"a gateway fails behind":        {whole, func(w http.ResponseWriter) { write(w, 502, "<html>") }, prospectkit.OutcomeUnknown, 502},
+		"the service fails behind":      {whole, func(w http.ResponseWriter) { write(w, 500, envelope("UNEXPECTED_ERROR")) }, prospectkit.OutcomeUnknown, 500},
+		"refused behind":                {whole, func(w http.ResponseWriter) { write(w, 422, envelope("IMPORT_FILE_EMPTY")) }, prospectkit.OutcomeNotApplied, 422},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(w http.ResponseWriter, r *http.Request) {
@@ -430,11 +430,11 @@ func TestAnUploadIsSentAgainWhenNothingWasSent(t *testing.T) {
 		}
 		s := &fileSource{content: "name\nAda\n"}
 		var info prospectkit.Info
-		_, err := m.client(t).Imports.Upload(t.Context(), s.upload(9), prospectkit.Capture(&info))
+		_, err := m.client(t).Imports.Upload(t.Context(), s.upload(9), prospectkit.WithInfo(&info))
 		require.NoError(t, err)
 		require.Len(t, *got, 1)
 		require.Contains(t, (*got)[0].parts[0], "|name\nAda\n")
-		require.Equal(t, prospectkit.EvidenceNotSent, info.Attempts[0].Evidence)
+		require.Equal(t, prospectkit.DeliveryNotSent, info.Attempts[0].Delivery)
 		require.EqualValues(t, 2, s.opened.Load())
 	}, 0)
 }
@@ -454,7 +454,7 @@ func TestAFileThatCannotBeOpenedAgain(t *testing.T) {
 		}
 		_, err := m.client(t).Imports.Upload(t.Context(), up)
 		require.ErrorIs(t, err, fs.ErrNotExist)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Len(t, *got, 1)
 	}, 3)
 }

@@ -91,7 +91,7 @@ func (p ListsParams) check(bad *checks) {
 // Errors: those of [ListsService.Page].
 //
 // GET /business/lists, scope lists.
-func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...IterOption) iter.Seq2[*List, error] {
+func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*List, error] {
 	return s.pager(p).items(ctx, opts)
 }
 
@@ -100,7 +100,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...IterOptio
 // Errors: those of [ListsService.Page].
 //
 // GET /business/lists, scope lists.
-func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...IterOption) iter.Seq2[*Page[List], error] {
+func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*Page[List], error] {
 	return s.pager(p).pages(ctx, opts)
 }
 

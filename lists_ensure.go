@@ -54,7 +54,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 			}
 		case errors.Is(err, CodeListNameTaken):
 			return e.end(e.taken(ctx, err))
-		case OutcomeOf(err) == Applied:
+		case OutcomeOf(err) == OutcomeApplied:
 			return e.created(ctx, err)
 		default:
 			return e.end(nil, err)
@@ -121,7 +121,7 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	until := time.Now().Add(op.ListsCreate.Settle)
 	for pause := time.Second; ; pause *= 2 {
 		var info Info
-		list, near, err := e.lists.named(ctx, e.in.Name, append(slices.Clip(e.reads), Capture(&info)))
+		list, near, err := e.lists.named(ctx, e.in.Name, append(slices.Clip(e.reads), WithInfo(&info)))
 		switch {
 		case err != nil:
 			return nil, err
@@ -193,8 +193,8 @@ func (e *NameConflictError) Is(target error) bool {
 // Unwrap returns the service's refusal.
 func (e *NameConflictError) Unwrap() error { return e.cause }
 
-// Outcome returns [NotApplied].
-func (e *NameConflictError) Outcome() Outcome { return NotApplied }
+// Outcome returns [OutcomeNotApplied].
+func (e *NameConflictError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns the advice of [CodeListNameTaken].
 func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() }
@@ -241,7 +241,7 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 		case match != nil:
 			return nil, nil, &Error{
 				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
-				Message: "several " + noun + " have this name", outcome: NotApplied,
+				Message: "several " + noun + " have this name", outcome: OutcomeNotApplied,
 			}
 		default:
 			match = item
@@ -254,16 +254,16 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 func (s *ListsService) lookForNew(in NewList) lookup {
 	return func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		var info Info
-		list, _, err := s.named(ctx, in.Name, append(slices.Clip(opts), Capture(&info)))
+		list, _, err := s.named(ctx, in.Name, append(slices.Clip(opts), WithInfo(&info)))
 		switch {
 		case err != nil:
 			return Resolution{}, err
 		case list == nil:
 			return Resolution{Verdict: VerdictNotSeen}, nil
 		case list.Kind != in.kind():
-			return Resolution{Verdict: VerdictNotSeen, Object: list, Settled: true, Note: "a list of the other kind holds the name"}, nil
+			return Resolution{Verdict: VerdictNotSeen, Object: list, Final: true, Note: "a list of the other kind holds the name"}, nil
 		case !list.CreatedAt.IsZero() && list.CreatedAt.Before(earliest(e.SentAt, info)):
-			return Resolution{Verdict: VerdictNotSeen, Object: list, Settled: true, Note: "a list of that name is older than the call"}, nil
+			return Resolution{Verdict: VerdictNotSeen, Object: list, Final: true, Note: "a list of that name is older than the call"}, nil
 		}
 		return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 	}

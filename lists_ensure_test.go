@@ -111,7 +111,7 @@ func TestEnsureNameHeld(t *testing.T) {
 				require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 				require.ErrorIs(t, err, prospectkit.ErrConflict)
 				require.Equal(t, prospectkit.CodeListNameTaken, prospectkit.CodeOf(err))
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 				require.Equal(t, prospectkit.ActionFixInput, held.Advice().Action)
 				require.NotContains(t, held.LogValue().String(), "Q1", "a name is the user's")
 			})

@@ -48,7 +48,7 @@ func TestEnsureKeepsItsDoubt(t *testing.T) {
 					require.False(t, got.Certain, "it was this call that made it")
 					return
 				}
-				require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 				require.ErrorIs(t, err, tc.code, "why it ended is told, too")
 				require.ErrorContains(t, err, tc.text)
@@ -67,7 +67,7 @@ func TestEnsureKeepsNoDoubtBesideAnotherKind(t *testing.T) {
 		_, err := client.Lists.Ensure(t.Context(), firms)
 		var held *prospectkit.NameConflictError
 		require.ErrorAs(t, err, &held)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	})
 }
 
@@ -310,7 +310,7 @@ func TestResolveAcrossAClockThatIsSet(t *testing.T) {
 			r, err := doubt.Resolve(ctx)
 			cancel()
 			require.NoError(t, err)
-			require.False(t, r.Settled)
+			require.False(t, r.Final)
 			if arrives {
 				require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d, r.Note)
 			} else {
@@ -335,7 +335,7 @@ func TestResolveWithAnInstantAhead(t *testing.T) {
 		r, err = doubt.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Settled, "nobody knows how long ago it was")
+		require.False(t, r.Final, "nobody knows how long ago it was")
 		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second))
 	})
 }
@@ -382,7 +382,7 @@ func TestOutcomesThatNoCallHasMade(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.ErrorContains(t, &back, "lists.create: outcome unknown")
 		require.Len(t, back.Attempts, 1)
-		require.Equal(t, prospectkit.EvidenceSent, back.Attempts[0].Evidence)
+		require.Equal(t, prospectkit.DeliveryUnknown, back.Attempts[0].Delivery)
 		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
 		r, err := back.Resolve(t.Context())
 		require.NoError(t, err)
@@ -404,7 +404,7 @@ func TestCreateAndStartKeepsItsDoubt(t *testing.T) {
 			draft, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
 			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 			require.True(t, draft.Draft())
-			require.Equal(t, prospectkit.Unknown, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
 			require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action)
 			require.ErrorIs(t, err, prospectkit.Code(code), "why it ended is told, too")
 		})

@@ -119,7 +119,7 @@ type rowsQuery struct {
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error] {
+func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error] {
 	return rowsPager(s, listID, p, (*Row).ID).items(ctx, opts)
 }
 
@@ -128,7 +128,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...IterOption) iter.Seq2[*Page[Row], error] {
+func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*Page[Row], error] {
 	return rowsPager(s, listID, p, (*Row).ID).pages(ctx, opts)
 }
 
@@ -144,7 +144,7 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 // RowSource iterates over rows by an id. [ListsService] does, with the id of a list; [AgentsService] does, with the id of an agent; and
 // a stand-in of your tests can.
 type RowSource interface {
-	Rows(ctx context.Context, id string, p RowsParams, opts ...IterOption) iter.Seq2[*Row, error]
+	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
 
 // RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. Fields that your struct does not have are
@@ -157,7 +157,7 @@ type RowSource interface {
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...IterOption) iter.Seq2[*T, error] {
+func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		lists, direct := source.(*ListsService)
 		if !direct {
@@ -191,7 +191,7 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
 				value, err = nil, &Error{
-					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, outcome: NotApplied,
+					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, outcome: OutcomeNotApplied,
 					RowID: hide.Clean(row.ID(), maxName), cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
 				}
 			}

@@ -21,7 +21,7 @@ type stub struct {
 	ended bool // by the loop
 }
 
-func (s *stub) Rows(_ context.Context, id string, p prospectkit.RowsParams, _ ...prospectkit.IterOption) iter.Seq2[*prospectkit.Row, error] {
+func (s *stub) Rows(_ context.Context, id string, p prospectkit.RowsParams, _ ...prospectkit.PageOption) iter.Seq2[*prospectkit.Row, error] {
 	s.asked = []any{id, p}
 	return func(yield func(*prospectkit.Row, error) bool) {
 		for _, text := range s.rows {

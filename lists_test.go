@@ -86,7 +86,7 @@ func TestListsCreateAnswerLost(t *testing.T) {
 		_, err := exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 		require.ErrorContains(t, err, want)
-		require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	}
 }
 
@@ -232,7 +232,7 @@ func TestEntityRules(t *testing.T) {
 		require.ErrorContains(t, err, tc.want, "body %q", tc.body)
 		var e *prospectkit.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, prospectkit.NotApplied, e.Outcome())
+		require.Equal(t, prospectkit.OutcomeNotApplied, e.Outcome())
 	}
 }
 

@@ -60,7 +60,7 @@ func serveInMemory(h http.HandlerFunc) *memoryServer {
 }
 
 // client talks to the server.
-func (m *memoryServer) client(tb testing.TB, opts ...prospectkit.Option) *prospectkit.Client {
+func (m *memoryServer) client(tb testing.TB, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
 	return newClient(tb, m.transport, opts...)
 }
@@ -84,10 +84,10 @@ func (m *memoryServer) Close() error   { m.once.Do(func() { close(m.closed) }); 
 func (m *memoryServer) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
 
 // clientAt talks to a server on a real socket. Its backoff is too short to be noticed.
-func clientAt(tb testing.TB, url string, opts ...prospectkit.Option) *prospectkit.Client {
+func clientAt(tb testing.TB, url string, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
-	opts = append([]prospectkit.Option{prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1})}, opts...)
-	client, err := prospectkit.New(url+"/api/v1", token, append([]prospectkit.Option{unpaced()}, opts...)...)
+	opts = append([]prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1})}, opts...)
+	client, err := prospectkit.New(url+"/api/v1", token, append([]prospectkit.ClientOption{unpaced()}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

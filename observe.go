@@ -44,7 +44,7 @@ type Event struct {
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no answer arrived
 	Code     Code
-	Evidence Evidence      // of an attempt
+	Delivery Delivery      // of an attempt
 	Wait     time.Duration // of a wait: how long it is expected to take; for a repetition, what was decided on
 	Waited   time.Duration // of the whole call: how long it did wait, for rate limits and before repetitions
 	Reason   string        // why it waits, or what the decision rests on
@@ -61,7 +61,7 @@ type Event struct {
 type Observer func(ctx context.Context, e Event)
 
 // WithObserver calls f for every attempt, wait and call. It can be given more than once.
-func WithObserver(f Observer) Option {
+func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if f == nil {
 			bad.add("WithObserver", "got nil")
@@ -78,7 +78,7 @@ type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 
 // WithCallHook calls f at the start of every call, for what has to follow a single call among many. It can be given more than once.
 // A panic in it is swallowed, as in an [Observer].
-func WithCallHook(f CallHook) Option {
+func WithCallHook(f CallHook) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if f == nil {
 			bad.add("WithCallHook", "got nil")
@@ -92,7 +92,7 @@ func WithCallHook(f CallHook) Option {
 // never a key, an id, a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of
 // at most 40 letters. Without this option this package logs nothing. net/http has one line of its own, for the standard logger of
 // package log: bytes that come over an idle connection, and what they are. No transport can switch it off.
-func WithLogger(l *slog.Logger) Option {
+func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *checks) { bad.add("WithLogger", "got nil") })
 	}
@@ -119,7 +119,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 		attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next))
 	case EventAttempt:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-			slog.String("evidence", string(e.Evidence)), slog.Duration("duration", e.Duration))
+			slog.String("delivery", string(e.Delivery)), slog.Duration("duration", e.Duration))
 	case EventUndocumented:
 		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)), slog.String("name", e.Undocumented.Name),
 			slog.String("value", e.Undocumented.Value))
@@ -130,7 +130,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
 }
 
-// Info is what [Capture] fills: what happened on the wire during a call, success or not.
+// Info is what [WithInfo] fills: what happened on the wire during a call, success or not.
 type Info struct {
 	Op        string
 	Surface   Surface
@@ -142,11 +142,11 @@ type Info struct {
 	Duration  time.Duration
 }
 
-// Capture fills info when the call is over. Given to an iterator, it holds the facts of the last page.
-func Capture(info *Info) CallOption {
+// WithInfo fills info when the call is over. Given to an iterator, it holds the facts of the last page.
+func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		if info == nil {
-			bad.add("Capture", "got nil")
+			bad.add("WithInfo", "got nil")
 			return
 		}
 		c.info = info

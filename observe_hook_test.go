@@ -97,7 +97,7 @@ func TestARefusedCallIsObserved(t *testing.T) {
 	for i, want := range []error{refused, invalid, noContext} {
 		require.Equal(t, prospectkit.EventCall, got[i].Kind)
 		require.Equal(t, want, got[i].Err)
-		require.Equal(t, prospectkit.NotApplied, got[i].Outcome)
+		require.Equal(t, prospectkit.OutcomeNotApplied, got[i].Outcome)
 		require.Zero(t, got[i].Attempt)
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // events gathers what a client reports.
-func events(into *[]prospectkit.Event) prospectkit.Option {
+func events(into *[]prospectkit.Event) prospectkit.ClientOption {
 	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { *into = append(*into, e) })
 }
 
@@ -77,9 +77,9 @@ func TestEventsOfACall(t *testing.T) {
 		last := got[7]
 		require.Equal(t, began, last.Start)
 		require.Equal(t, 3*time.Second+second+third, last.Duration)
-		require.Equal(t, prospectkit.Applied, last.Outcome)
+		require.Equal(t, prospectkit.OutcomeApplied, last.Outcome)
 		require.NoError(t, last.Err)
-		require.Equal(t, prospectkit.EvidenceAnswered, got[6].Evidence)
+		require.Equal(t, prospectkit.DeliveryConfirmed, got[6].Delivery)
 		require.Equal(t, 7, last.Rate.Remaining)
 		require.Equal(t, prospectkit.WindowMinute, last.Rate.Window)
 	})
@@ -91,10 +91,10 @@ func TestEventsOfAFailure(t *testing.T) {
 	_, err := newClient(t, cut, events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 	require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventDecision, prospectkit.EventCall}, eventKinds(got))
 	require.ErrorIs(t, got[0].Err, io.ErrUnexpectedEOF)
-	require.Equal(t, prospectkit.EvidenceSent, got[0].Evidence)
+	require.Equal(t, prospectkit.DeliveryUnknown, got[0].Delivery)
 	require.Equal(t, "return an unknown outcome", got[1].Next)
 	require.Equal(t, err, got[2].Err)
-	require.Equal(t, prospectkit.Unknown, got[2].Outcome)
+	require.Equal(t, prospectkit.OutcomeUnknown, got[2].Outcome)
 }
 
 func eventKinds(all []prospectkit.Event) []prospectkit.EventKind {
@@ -131,7 +131,7 @@ func TestObserversCannotBreakACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
 		var order []string
-		note := func(name string) prospectkit.Option {
+		note := func(name string) prospectkit.ClientOption {
 			return prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) {
 				order = append(order, name+ctx.Value(key{}).(string))
 			})
@@ -167,7 +167,7 @@ func silence(t *testing.T, f func()) string {
 }
 
 func TestSilentByDefault(t *testing.T) {
-	call := func(options ...prospectkit.Option) func() {
+	call := func(options ...prospectkit.ClientOption) func() {
 		return func() {
 			synctest.Test(t, func(t *testing.T) {
 				_, err := newClient(t, thirdTime(), options...).Account.Me(t.Context())
@@ -184,7 +184,7 @@ func TestSilentByDefault(t *testing.T) {
 
 // logged are the fields that a log line may have, by message. Nothing else ever gets out.
 var logged = map[string][]string{
-	"prospectkit attempt":  {"time", "level", "msg", "op", "attempt", "status", "code", "evidence", "duration"},
+	"prospectkit attempt":  {"time", "level", "msg", "op", "attempt", "status", "code", "delivery", "duration"},
 	"prospectkit decision": {"time", "level", "msg", "op", "attempt", "reason", "next"},
 	"prospectkit wait":     {"time", "level", "msg", "op", "attempt", "wait", "reason"},
 	"prospectkit call":     {"time", "level", "msg", "op", "attempt", "status", "code", "outcome", "duration", "waited"},
@@ -193,7 +193,7 @@ var logged = map[string][]string{
 }
 
 // logLines runs f with a logger and parses what it wrote.
-func logLines(t *testing.T, level slog.Level, f func(prospectkit.Option)) (lines []map[string]any, text string) {
+func logLines(t *testing.T, level slog.Level, f func(prospectkit.ClientOption)) (lines []map[string]any, text string) {
 	t.Helper()
 	var out bytes.Buffer
 	f(prospectkit.WithLogger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: level}))))
@@ -208,7 +208,7 @@ func logLines(t *testing.T, level slog.Level, f func(prospectkit.Option)) (lines
 
 func TestLogHoldsListedFieldsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lines, text := logLines(t, slog.LevelDebug, func(logger prospectkit.Option) {
+		lines, text := logLines(t, slog.LevelDebug, func(logger prospectkit.ClientOption) {
 			_, err := newClient(t, thirdTime(), logger).Account.Me(t.Context())
 			require.NoError(t, err)
 			refused := newClient(t, always(422, `{"error":{"code":"VALIDATION_FAILED","message":"secret-message","param":"secret-param"}}`), logger)
@@ -253,7 +253,7 @@ func TestLogLevels(t *testing.T) {
 		slog.LevelError: nil,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			lines, _ := logLines(t, level, func(logger prospectkit.Option) {
+			lines, _ := logLines(t, level, func(logger prospectkit.ClientOption) {
 				_, err := newClient(t, thirdTime(), logger).Account.Me(t.Context())
 				require.NoError(t, err)
 				cut := roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })

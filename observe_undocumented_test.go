@@ -33,7 +33,7 @@ func (c *canary) observe(_ context.Context, e prospectkit.Event) {
 	}
 }
 
-func (c *canary) option() prospectkit.Option { return prospectkit.WithObserver(c.observe) }
+func (c *canary) option() prospectkit.ClientOption { return prospectkit.WithObserver(c.observe) }
 
 // The sandbox answers as the document says, so a canary stays silent on every operation.
 func TestNothingUndocumentedInTheSandbox(t *testing.T) {

@@ -24,7 +24,7 @@ func TestCallSendsWhatTheOperationSays(t *testing.T) {
 
 	var typed struct{ Stopped bool }
 	var info prospectkit.Info
-	require.NoError(t, client.Call(t.Context(), stop, struct{ A int }{1}, &typed, prospectkit.Capture(&info)))
+	require.NoError(t, client.Call(t.Context(), stop, struct{ A int }{1}, &typed, prospectkit.WithInfo(&info)))
 	require.True(t, typed.Stopped)
 	require.JSONEq(t, `{"A":1}`, wire.body)
 	require.Equal(t, []any{"campaigns.stop", prospectkit.SurfaceCampaigns}, []any{info.Op, info.Surface})
@@ -34,7 +34,7 @@ func TestCallSendsWhatTheOperationSays(t *testing.T) {
 	require.NotContains(t, wire.header, "Content-Type")
 	var ids []string
 	err := client.Call(t.Context(), stop, nil, &ids)
-	require.Equal(t, prospectkit.Applied, prospectkit.OutcomeOf(err), "it happened, though the answer has another type: %v", err)
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "it happened, though the answer has another type: %v", err)
 }
 
 func TestCallOfAnEmptyAnswer(t *testing.T) {
@@ -68,7 +68,7 @@ func TestCallRespectsTheClass(t *testing.T) {
 			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
 			n, err = requests(502, "<html>")
 			require.Equal(t, want.after502, n, class)
-			require.Equal(t, want.unknown, prospectkit.OutcomeOf(err) == prospectkit.Unknown, class)
+			require.Equal(t, want.unknown, prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown, class)
 		})
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Option configures a [Client]; see [New] and [Client.With].
-type Option interface{ applyClient(*config, *checks) }
+// ClientOption configures a [Client]; see [New] and [Client.With].
+type ClientOption interface{ applyClient(*config, *checks) }
 
-// IterOption configures an iterator. Every [CallOption] is one and then holds for each page's call.
-type IterOption interface {
+// PageOption configures an iterator. Every [CallOption] is one and then holds for each page's call.
+type PageOption interface {
 	applyIter(*iterConfig, *checks)
 }
 
 // CallOption configures one call.
 type CallOption interface {
-	IterOption
+	PageOption
 	applyCall(*callConfig, *checks)
 }
 
-// SharedOption configures a client or one call.
-type SharedOption interface {
-	Option
+// Option configures a client or one call.
+type Option interface {
+	ClientOption
 	CallOption
 }
 
@@ -40,8 +40,8 @@ func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
 func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
 // iterOptions hands the options of a call to an iterator.
-func iterOptions(opts []CallOption) []IterOption {
-	all := make([]IterOption, len(opts))
+func iterOptions(opts []CallOption) []PageOption {
+	all := make([]PageOption, len(opts))
 	for i, o := range opts {
 		all[i] = o
 	}
@@ -49,7 +49,7 @@ func iterOptions(opts []CallOption) []IterOption {
 }
 
 // sharedOptions keeps the options that hold for any call: a field or a route is meant for one call alone.
-func sharedOptions[O IterOption](opts []O) []CallOption {
+func sharedOptions[O PageOption](opts []O) []CallOption {
 	var shared []CallOption
 	for _, o := range opts {
 		if o, ok := any(o).(sharedOption); ok {
@@ -94,7 +94,7 @@ type callConfig struct {
 }
 
 // WithRetry bounds the repetitions of calls; [NoRetry] forbids them.
-func WithRetry(p RetryPolicy) SharedOption {
+func WithRetry(p RetryPolicy) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		p.check(bad)
 		s.retry = p.withDefaults()
@@ -103,7 +103,7 @@ func WithRetry(p RetryPolicy) SharedOption {
 
 // WithMaxWait bounds any single wait for a rate limit; default 2 minutes. A longer wait is refused at once: with the
 // service's own error after a 429, with [WaitError] before anything was sent. Zero refuses every wait.
-func WithMaxWait(d time.Duration) SharedOption {
+func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		if d < 0 {
 			bad.add("WithMaxWait", "is %s, must not be negative", d)
@@ -114,10 +114,10 @@ func WithMaxWait(d time.Duration) SharedOption {
 
 // NoWait refuses every wait for a rate limit: a call is made now or not at all. It is WithMaxWait(0). The first request on a surface
 // goes alone, to find out what is left: until it is answered, other calls with NoWait are refused.
-func NoWait() SharedOption { return WithMaxWait(0) }
+func NoWait() Option { return WithMaxWait(0) }
 
 // WithPriority says who goes first when calls wait in line for a rate limit; default [PriorityInteractive].
-func WithPriority(p Priority) SharedOption {
+func WithPriority(p Priority) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		oneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
 		s.priority = p
@@ -130,7 +130,7 @@ func WithPriority(p Priority) SharedOption {
 // It bounds silence, not slowness: 32 MiB at 64 KiB every 29 s take four hours. Bound the whole call with the context. Both hold
 // for a transport, a response body or an uploaded file that heeds neither: the call returns a fifth of a second later, and leaves behind
 // the goroutine that is stuck there.
-func WithAttemptTimeout(d time.Duration) SharedOption {
+func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		if d <= 0 {
 			bad.add("WithAttemptTimeout", "is %s, must be positive", d)
@@ -141,7 +141,7 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 
 // WithHTTPClient sends through a copy of h: its transport, cookie jar and timeout count, its redirect policy does not,
 // because redirects are never followed. The client itself is left alone.
-func WithHTTPClient(h *http.Client) Option {
+func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if h == nil {
 			bad.add("WithHTTPClient", "got nil")
@@ -157,7 +157,7 @@ func WithHTTPClient(h *http.Client) Option {
 // again, too, and nobody notices: let this package decide what is sent again.
 //
 // In a browser a transport of net/http's is refused, see [New].
-func WithTransport(rt http.RoundTripper) Option {
+func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if rt == nil {
 			bad.add("WithTransport", "got nil")
@@ -168,7 +168,7 @@ func WithTransport(rt http.RoundTripper) Option {
 }
 
 // WithBudget shares what is known about the workspace's rate limits with other clients of the same workspace.
-func WithBudget(b *Budget) Option {
+func WithBudget(b *Budget) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if b == nil || b.pools == nil {
 			bad.add("WithBudget", "needs a budget made by NewBudget")
@@ -180,7 +180,7 @@ func WithBudget(b *Budget) Option {
 }
 
 // WithUserAgent puts your application's name and version before this package's in the User-Agent header.
-func WithUserAgent(app string) Option {
+func WithUserAgent(app string) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if app = strings.TrimSpace(app); app == "" || hasControl(app) {
 			bad.add("WithUserAgent", "must not be empty or hold control characters")
@@ -198,7 +198,7 @@ func WithUserAgent(app string) Option {
 // maximum, 1000 lists or rows and 100 profiles; any other array may hold 10,000. Beyond that the call ends with an error that says
 // "holds too much", and is not sent again. The same allowance holds for [RowsOf], [Object.Decode] and [Client.Call]. To decode
 // more than that, pass the text of [Object.Raw] to encoding/json.
-func WithMaxResponseBytes(n int64) Option {
+func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if n < 1 {
 			bad.add("WithMaxResponseBytes", "is %d, must be positive", n)
@@ -208,7 +208,7 @@ func WithMaxResponseBytes(n int64) Option {
 }
 
 // AllowPlainHTTP accepts a base URL with http to a host that is not this machine. The token then travels unprotected.
-func AllowPlainHTTP() Option {
+func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *checks) { c.plainHTTP = true })
 }
 
@@ -320,26 +320,26 @@ const (
 
 // ReadOnly refuses every operation that may change something, before the network. For notebooks, dashboards and automated agents.
 // A client derived by [Client.With], or a call, can add such a rule, but never lift one.
-func ReadOnly() SharedOption {
+func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *checks) { s.readOnly = true })
 }
 
 // NoSpend refuses every operation that spends credits, or of which the service's document does not say that it spends none.
-func NoSpend() SharedOption {
+func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *checks) { s.noSpend = true })
 }
 
 // NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. It does not refuse to
 // fill a list: if an active campaign uses that list, whether people who are added to it get messages is undocumented.
-func NoSend() SharedOption {
+func NoSend() Option {
 	return sharedOption(func(s *settings, _ *checks) { s.noSend = true })
 }
 
-// RepeatAfterDoubt allows this one call to be sent again after it may have been delivered, as a read is. It is meant for
+// AllowRetryUnknown allows this one call to be retried after it may have been delivered, as a read is. It is meant for
 // operations that leave the same state when repeated, such as moving a list or editing a fact, and for those that a unique name
 // guards; for operations that may spend, send or add twice it is refused. Once an attempt is in doubt, the call ends as
 // applied or as unknown: a later refusal, such as [CodeListNameTaken], proves nothing.
-func RepeatAfterDoubt() CallOption {
+func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *checks) { c.repeatDoubt = true })
 }
 

@@ -14,7 +14,7 @@ import (
 // derived from it.
 func TestSafetyModes(t *testing.T) {
 	modes := map[string]struct {
-		option  func() prospectkit.SharedOption
+		option  func() prospectkit.Option
 		rule    prospectkit.SafetyRule
 		forbids func(prospectkit.Operation) bool
 	}{
@@ -59,7 +59,7 @@ func TestSafetyModes(t *testing.T) {
 					require.Equal(t, mode.rule, refusal.Rule)
 					require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
-					require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 					require.Equal(t, prospectkit.ActionNever, refusal.Advice().Action)
 				}
 				require.Equal(t, mode.forbids(o), sent == before, "%s: nothing is sent", o.Name)

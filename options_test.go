@@ -43,13 +43,13 @@ func TestSharedOptionsAtBothLevels(t *testing.T) {
 	failing := func() (*http.Response, error) { return answer(502, "<html>"), nil }
 	limited := func() (*http.Response, error) { return answer(429, envelope("RATE_LIMITED"), "Retry-After", "30"), nil }
 	hanging := func() (*http.Response, error) { return nil, errors.New("cut") }
-	retries := func(n int) prospectkit.SharedOption {
+	retries := func(n int) prospectkit.Option {
 		return prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: n})
 	}
 	for _, c := range []struct {
 		name   string
 		answer func() (*http.Response, error)
-		client []prospectkit.Option
+		client []prospectkit.ClientOption
 		call   []prospectkit.CallOption
 		want   int // requests
 	}{
@@ -78,7 +78,7 @@ func calls(o ...prospectkit.CallOption) []prospectkit.CallOption { return o }
 
 func TestAttemptTimeoutAtBothLevels(t *testing.T) {
 	for _, c := range []struct {
-		client []prospectkit.Option
+		client []prospectkit.ClientOption
 		call   []prospectkit.CallOption
 		want   time.Duration
 	}{
@@ -110,7 +110,7 @@ func TestBadCallOptionsSendNothing(t *testing.T) {
 		"nil":              {nil, violation("option 1", "is nil")},
 		"query key":        {prospectkit.WithQuery("", "x"), violation("WithQuery", "needs a key")},
 		"field name":       {prospectkit.WithField("", 1), violation("WithField", "needs a name")},
-		"capture":          {prospectkit.Capture(nil), violation("Capture", "got nil")},
+		"capture":          {prospectkit.WithInfo(nil), violation("WithInfo", "got nil")},
 		"wait":             {prospectkit.WithMaxWait(-1), violation("WithMaxWait", "is -1ns, must not be negative")},
 		"attempt timeout":  {prospectkit.WithAttemptTimeout(-time.Second), violation("WithAttemptTimeout", "is -1s, must be positive")},
 		"retry":            {prospectkit.WithRetry(prospectkit.RetryPolicy{MaxDelay: -1}), violation("RetryPolicy", "has a negative delay")},
@@ -289,25 +289,25 @@ func TestWithRoute(t *testing.T) {
 func TestCapture(t *testing.T) {
 	var info prospectkit.Info
 	client := newClient(t, always(200, oneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
-	_, err := client.Account.Me(t.Context(), prospectkit.Capture(&info))
+	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
 	require.Equal(t, []any{"account.me", prospectkit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
 	require.Equal(t, []any{prospectkit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
 	require.Len(t, info.Attempts, 1)
-	require.Equal(t, prospectkit.EvidenceAnswered, info.Attempts[0].Evidence)
+	require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
 	require.NoError(t, info.Attempts[0].Err)
 
-	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.Capture(&info))
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: prospectkit.SurfaceLists}, info, "nothing is left of the call before")
 
-	_, err = newClient(t, always(404, envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.Capture(&info))
+	_, err = newClient(t, always(404, envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
 	info.Header.Set("X-Mine", "1")
 
 	cut := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), prospectkit.WithRetry(prospectkit.NoRetry))
-	_, err = cut.Account.Me(t.Context(), prospectkit.Capture(&info))
+	_, err = cut.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.Error(t, err)
 	require.Zero(t, info.Status)
 	require.Empty(t, info.Header)
@@ -326,7 +326,7 @@ func TestCaptureHoldsEveryAttempt(t *testing.T) {
 			return answer(200, oneUser), nil
 		}))
 		began := time.Now()
-		_, err := client.Account.Me(t.Context(), prospectkit.Capture(&info))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 		require.NoError(t, err)
 		require.Len(t, info.Attempts, 3)
 		require.Equal(t, time.Since(began), info.Duration)

@@ -41,8 +41,8 @@ func (e *OutcomeUnknownError) Is(target error) bool { return target == error(Err
 // Unwrap returns why the outcome is unknown: a transport error, the end of the context, or the *[Error] of the answer.
 func (e *OutcomeUnknownError) Unwrap() error { return e.cause }
 
-// Outcome returns [Unknown].
-func (e *OutcomeUnknownError) Outcome() Outcome { return Unknown }
+// Outcome returns [OutcomeUnknown].
+func (e *OutcomeUnknownError) Outcome() Outcome { return OutcomeUnknown }
 
 // Advice returns [ActionVerifyFirst].
 func (e *OutcomeUnknownError) Advice() Advice {
@@ -51,7 +51,7 @@ func (e *OutcomeUnknownError) Advice() Advice {
 
 // LogValue groups the fields that are safe to log.
 func (e *OutcomeUnknownError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("outcome", string(Unknown)), slog.Int("attempts", len(e.Attempts)))
+	return slog.GroupValue(slog.String("op", e.Op), slog.String("outcome", string(OutcomeUnknown)), slog.Int("attempts", len(e.Attempts)))
 }
 
 // Verdict is what [OutcomeUnknownError.Resolve] found out.
@@ -69,7 +69,7 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
-	Settled bool      // of VerdictNotSeen: the time has passed after which the change would surely show, as far as one can know
+	Final   bool      // of VerdictNotSeen: the time has passed after which the change would surely show, as far as one can know
 	Note    string    // what stays open: delays, teammates, why nothing can be known
 }
 
@@ -116,13 +116,13 @@ func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duratio
 			return &r, nil
 		}
 		r.AsOf = time.Now()
-		if r.Verdict == VerdictHappened || r.Settled {
+		if r.Verdict == VerdictHappened || r.Final {
 			return &r, nil
 		}
 		pause = min(pause, patience-r.AsOf.Sub(began))
 		if pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
 			age := since(e.SentAt)
-			r.Settled = age >= e.op.Settle
+			r.Final = age >= e.op.Settle
 			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call", r.Note, plural(looks, "time"), age.Round(time.Millisecond))
 			return &r, nil
 		}

@@ -87,7 +87,7 @@ func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
 // WithProgress fills p while an iterator runs: the report, and a checkpoint from which another process can go on. A new range
 // starts it afresh.
-func WithProgress(p *Progress) IterOption {
+func WithProgress(p *Progress) PageOption {
 	return iterOption(func(c *iterConfig, bad *checks) {
 		if p == nil {
 			bad.add("WithProgress", "got nil")
@@ -100,7 +100,7 @@ func WithProgress(p *Progress) IterOption {
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was taken. It has to be the same
 // collection, with the same filter, sort order and page size. An empty checkpoint, as there is before a first run, starts at the
 // beginning.
-func ResumeFrom(checkpoint string) IterOption {
+func ResumeFrom(checkpoint string) PageOption {
 	return iterOption(func(c *iterConfig, _ *checks) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
@@ -111,7 +111,7 @@ const maxPrefetch = 64
 // divided by nearly n+1. The elements, their order, checkpoints and the rate limit are what they are without it. So many
 // pages are held in memory. Where others change the collection at the same time, pages read ahead are read again, and
 // fewer pages are ahead for a while. It is for iterators over page numbers: those that follow a token refuse it.
-func Prefetch(n int) IterOption {
+func Prefetch(n int) PageOption {
 	return iterOption(func(c *iterConfig, bad *checks) {
 		if n < 1 || n > maxPrefetch {
 			bad.add("Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
@@ -132,7 +132,7 @@ type iterConfig struct {
 	restarts   int // of a scroll, at most
 }
 
-func (c *iterConfig) apply(o *op.Op, opts []IterOption, bad *checks) {
+func (c *iterConfig) apply(o *op.Op, opts []PageOption, bad *checks) {
 	for i, opt := range opts {
 		if opt == nil {
 			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
@@ -156,7 +156,7 @@ type pager[T any] struct {
 }
 
 // items iterates over the elements of the pages.
-func (p pager[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, error] {
+func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
 			if err != nil {
@@ -174,7 +174,7 @@ func (p pager[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, er
 }
 
 // pages iterates over whole pages, repeats removed.
-func (p pager[T]) pages(ctx context.Context, opts []IterOption) iter.Seq2[*Page[T], error] {
+func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
 			if err != nil {
@@ -195,7 +195,7 @@ func (p pager[T]) delivered(progress *pagewalk.Progress, item *T) {
 }
 
 // walk applies the options and hands each page to yield, and an error as the last.
-func (p pager[T]) walk(ctx context.Context, opts []IterOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
+func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
 	r := &pageRange[T]{pager: p}
 	conf := pagewalk.Config[T, ListKind]{Source: r, ID: p.id, First: p.first, Limit: p.limit}
 	var bad checks
@@ -229,7 +229,7 @@ func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T,
 	return (*pagewalk.Page[T, ListKind])(page), err
 }
 
-// FetchAhead keeps what [Capture] gets until it is the page's turn.
+// FetchAhead keeps what [WithInfo] gets until it is the page's turn.
 func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
 	var info Info
 	var caller *Info
@@ -264,7 +264,7 @@ func (p pager[T]) fingerprint() string {
 
 // unusable is the error of a success that the service should not have sent.
 func unusable(o *op.Op, what string) error {
-	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: NotApplied, cause: errors.New(what)}
+	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied, cause: errors.New(what)}
 }
 
 // listing is a collection whose response is undocumented: an array that is bare, or under its name or "data", where a pagination

@@ -20,7 +20,7 @@ import (
 // take reads at most n records, and returns their ids and the checkpoint after the last.
 func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from string) (ids []string, p *prospectkit.Progress) {
 	p = new(prospectkit.Progress)
-	opts := []prospectkit.IterOption{prospectkit.WithProgress(p), prospectkit.ResumeFrom(from)}
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(p), prospectkit.ResumeFrom(from)}
 	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
 		if churned(err) {
 			return ids, p
@@ -172,7 +172,7 @@ func TestResumeWithoutIDs(t *testing.T) {
 		return answer(http.StatusOK, `{"data":[{"name":"`+n+`a"},{"name":"`+n+`b"}],"pagination":{"totalPages":3,"totalRecords":6}}`), nil
 	}
 	lists := newClient(t, roundTrip(page)).Lists
-	read := func(n int, opts ...prospectkit.IterOption) (names string, p *prospectkit.Progress) {
+	read := func(n int, opts ...prospectkit.PageOption) (names string, p *prospectkit.Progress) {
 		p = new(prospectkit.Progress)
 		for row, err := range lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}, append(opts, prospectkit.WithProgress(p))...) {
 			require.NoError(t, err)
@@ -370,7 +370,7 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s := shelfOf("abcdefgh")
 		var p prospectkit.Progress
-		opts := []prospectkit.IterOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.WithProgress(&p)}
+		opts := []prospectkit.PageOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.WithProgress(&p)}
 		ids, err := prospectkit.Collect(newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
 		if err != nil {
 			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, fmt.Sprint(ids))

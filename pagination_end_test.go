@@ -85,7 +85,7 @@ func TestPagerEndsWhereNothingNewComes(t *testing.T) {
 					delivered *= 2
 				}
 				require.ErrorContains(t, failed, tc.says)
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(failed))
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(failed))
 				require.Equal(t, []int{tc.delivered, tc.asked}, []int{delivered, len(asked)})
 			})
 		})
@@ -156,7 +156,7 @@ func TestMissingIsOfTheWhole(t *testing.T) {
 	var asked []int
 	client := newClient(t, numbered(&asked, page))
 	var p prospectkit.Progress
-	read := func(params prospectkit.ListsParams, opts ...prospectkit.IterOption) int {
+	read := func(params prospectkit.ListsParams, opts ...prospectkit.PageOption) int {
 		drain(t, client.Lists.All(t.Context(), params, append(opts, prospectkit.WithProgress(&p))...))
 		return p.Report().Missing
 	}

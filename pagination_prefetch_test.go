@@ -102,7 +102,7 @@ func TestPrefetchDividesTheServersTime(t *testing.T) {
 	for ahead, want := range map[int]int64{0: 2000, 1: 1020, 2: 680, 4: 420, 8: 240, 64: 60} {
 		synctest.Test(t, func(t *testing.T) {
 			s := stocked(1000)
-			var opts []prospectkit.IterOption
+			var opts []prospectkit.PageOption
 			if ahead > 0 {
 				opts = append(opts, prospectkit.Prefetch(ahead))
 			}
@@ -307,7 +307,7 @@ func TestPrefetchAndCapture(t *testing.T) {
 		s := stocked(60)
 		var info prospectkit.Info
 		began, page := time.Now(), 0
-		for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(2), prospectkit.Capture(&info)) {
+		for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(2), prospectkit.WithInfo(&info)) {
 			require.NoError(t, err)
 			page++
 			require.Len(t, info.Attempts, 1)
@@ -431,7 +431,7 @@ func (q squall) shelf() *slowShelf {
 }
 
 // walk ranges once and says what is wrong.
-func (q squall) walk(t *testing.T, opts ...prospectkit.IterOption) (got []string, wrong error) {
+func (q squall) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string, wrong error) {
 	t.Helper()
 	s := q.shelf()
 	before := slices.Clone(s.shelf.items)

@@ -15,7 +15,7 @@ import (
 // extent is what all pagers have in common.
 type extent struct{ limit, pageNum int }
 
-type pagerFunc func(context.Context, *prospectkit.Client, extent, ...prospectkit.IterOption) iter.Seq2[any, error]
+type pagerFunc func(context.Context, *prospectkit.Client, extent, ...prospectkit.PageOption) iter.Seq2[any, error]
 
 // erased hides the element type; a nil pointer becomes nil.
 func erased[T any](seq iter.Seq2[*T, error]) iter.Seq2[any, error] {
@@ -42,19 +42,19 @@ func (e extent) rows() prospectkit.RowsParams {
 
 // pagers are all page-number iterators of the package. Every test of the contract runs over every one of them.
 var pagers = map[string]pagerFunc{
-	"All": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"All": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.PageOption) iter.Seq2[any, error] {
 		return erased(c.Lists.All(ctx, w.lists(), opts...))
 	},
-	"Pages": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"Pages": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.PageOption) iter.Seq2[any, error] {
 		return erased(c.Lists.Pages(ctx, w.lists(), opts...))
 	},
-	"Rows": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"Rows": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.PageOption) iter.Seq2[any, error] {
 		return erased(c.Lists.Rows(ctx, listID, w.rows(), opts...))
 	},
-	"RowsPages": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"RowsPages": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.PageOption) iter.Seq2[any, error] {
 		return erased(c.Lists.RowsPages(ctx, listID, w.rows(), opts...))
 	},
-	"RowsOf": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.IterOption) iter.Seq2[any, error] {
+	"RowsOf": func(ctx context.Context, c *prospectkit.Client, w extent, opts ...prospectkit.PageOption) iter.Seq2[any, error] {
 		return erased(prospectkit.RowsOf[struct{ ID string }](ctx, c.Lists, listID, w.rows(), opts...))
 	},
 }
@@ -191,14 +191,14 @@ func TestPagerRefusesBeforeTheNetwork(t *testing.T) {
 	var track *prospectkit.Progress
 	for want, w := range map[string]struct {
 		extent
-		opts []prospectkit.IterOption
+		opts []prospectkit.PageOption
 	}{
 		"limit is -1":          {extent{limit: -1}, nil},
 		"limit is 1001":        {extent{limit: 1001}, nil},
 		"pageNum is -1":        {extent{pageNum: -1}, nil},
-		"option 2 is nil":      {extent{}, []prospectkit.IterOption{prospectkit.WithMaxWait(0), nil}},
-		"WithProgress got nil": {extent{}, []prospectkit.IterOption{prospectkit.WithProgress(track)}},
-		"ResumeFrom got ":      {extent{}, []prospectkit.IterOption{prospectkit.ResumeFrom("x")}},
+		"option 2 is nil":      {extent{}, []prospectkit.PageOption{prospectkit.WithMaxWait(0), nil}},
+		"WithProgress got nil": {extent{}, []prospectkit.PageOption{prospectkit.WithProgress(track)}},
+		"ResumeFrom got ":      {extent{}, []prospectkit.PageOption{prospectkit.ResumeFrom("x")}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +227,7 @@ func TestPagerCapturesTheLastPage(t *testing.T) {
 			return resp, err
 		}))
 		var info prospectkit.Info
-		count(t, pager(t.Context(), client, extent{limit: 2}, prospectkit.Capture(&info)))
+		count(t, pager(t.Context(), client, extent{limit: 2}, prospectkit.WithInfo(&info)))
 		require.Equal(t, "3", info.Header.Get("X-Page"))
 		require.Equal(t, http.StatusOK, info.Status)
 	})
@@ -300,7 +300,7 @@ func TestPagerWrongPage(t *testing.T) {
 		var e *prospectkit.Error
 		require.ErrorAs(t, got[1], &e)
 		require.ErrorContains(t, e, "asked for page 2, got page 1")
-		require.Equal(t, prospectkit.NotApplied, e.Outcome())
+		require.Equal(t, prospectkit.OutcomeNotApplied, e.Outcome())
 	})
 }
 

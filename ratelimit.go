@@ -130,8 +130,8 @@ type SurfaceBudget struct {
 	Minute    WindowBudget
 	Day       WindowBudget
 	HeldUntil time.Time // after a 429; zero when the surface is not held
-	Others    float64   // requests a second that teammates seem to take
-	UnderWay  int
+	OtherRate float64   // requests a second that teammates seem to take
+	InFlight  int
 	Waiting   int
 }
 
@@ -164,7 +164,7 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
 			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day), HeldUntil: s.HeldUntil,
-			Others: s.Others, UnderWay: s.UnderWay, Waiting: s.Waiting,
+			OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
 		})
 	}
 	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) })

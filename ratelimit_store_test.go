@@ -217,7 +217,7 @@ func TestSharedPermitsComeBack(t *testing.T) {
 		_, err := clients[0].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
 		require.NoError(t, err)
 		surface := snapshotOf(t, clients[0], prospectkit.SurfaceLists)
-		require.Zero(t, surface.UnderWay+surface.Waiting)
+		require.Zero(t, surface.InFlight+surface.Waiting)
 		require.GreaterOrEqual(t, surface.Day.Used, sb.Calls("lists.list"))
 		require.Less(t, surface.Day.Used, 200)
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // slowly is a service at a distance: each request takes a moment.
-func slowly(sb *sandbox.Sandbox, trip time.Duration) prospectkit.Option {
+func slowly(sb *sandbox.Sandbox, trip time.Duration) prospectkit.ClientOption {
 	return prospectkit.WithTransport(roundTrip(func(req *http.Request) (*http.Response, error) {
 		time.Sleep(trip)
 		return sb.Transport().RoundTrip(req)

@@ -49,10 +49,10 @@ func (s *shows) show(values ...any) {
 }
 
 // watched is a client that shows whatever observers and logs get.
-func (s *shows) options() []prospectkit.Option {
+func (s *shows) options() []prospectkit.ClientOption {
 	logs := slog.New(slog.NewJSONHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	text := slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return []prospectkit.Option{
+	return []prospectkit.ClientOption{
 		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.NoRetry),
 		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 			s.show(e)
@@ -330,10 +330,10 @@ func TestNoEchoShowsTheKey(t *testing.T) {
 				for place, echo := range echoes {
 					answer = echo(form)
 					var info prospectkit.Info
-					_, err = client.Account.Me(t.Context(), prospectkit.Capture(&info))
+					_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err)
 					out.failure(err, info)
-					_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.Capture(&info))
+					_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithInfo(&info))
 					require.Error(t, err, "%s: %s", place, how)
 					out.failure(err, info)
 					requireNoneOf(t, out.String(), form, key, place+", "+how)
@@ -364,7 +364,7 @@ func TestNoEchoShowsTheTokenOfAScroll(t *testing.T) {
 					page, err := client.Search.ProspectsPage(t.Context(), everything)
 					require.NoError(t, err)
 					var info prospectkit.Info
-					_, err = page.Next(t.Context(), prospectkit.Capture(&info))
+					_, err = page.Next(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err, "%s: %s", place, how)
 					out.show(page, *page)
 					out.failure(err, info)

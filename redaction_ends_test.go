@@ -87,7 +87,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 	},
 }
 
-func iterOptions(opts []prospectkit.CallOption) (all []prospectkit.IterOption) {
+func iterOptions(opts []prospectkit.CallOption) (all []prospectkit.PageOption) {
 	for _, o := range opts {
 		all = append(all, o)
 	}
@@ -271,7 +271,7 @@ func TestNoTextShowsIDsQueryOrURL(t *testing.T) {
 						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { out.event(e) }))
 					var info prospectkit.Info
-					err := call(ctx, client, append(limit.opts, prospectkit.Capture(&info))...)
+					err := call(ctx, client, append(limit.opts, prospectkit.WithInfo(&info))...)
 					out.add(err)
 					for _, a := range info.Attempts {
 						out.add(a.Err)

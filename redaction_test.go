@@ -79,7 +79,7 @@ func TestNothingPrintsTheToken(t *testing.T) {
 	child, err := client.With(prospectkit.WithUserAgent("app/1"))
 	require.NoError(t, err)
 	var info prospectkit.Info
-	_, err = child.Account.Me(t.Context(), prospectkit.Capture(&info))
+	_, err = child.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
 	for name, v := range map[string]any{
 		"client": client, "derived client": child, "account": client.Account, "lists": client.Lists,

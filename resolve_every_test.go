@@ -65,7 +65,7 @@ func resolves(t *testing.T, sb *sandbox.Sandbox, doubt *prospectkit.OutcomeUnkno
 		require.NotNil(t, r.Object)
 	default:
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
-		require.True(t, r.Settled)
+		require.True(t, r.Final)
 	}
 	require.NotEmpty(t, asked)
 	for _, e := range asked {

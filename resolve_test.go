@@ -60,7 +60,7 @@ func TestResolveCreate(t *testing.T) {
 				if tc.verdict == prospectkit.VerdictHappened {
 					require.Equal(t, "Q1", list.Name)
 				} else {
-					require.Equal(t, tc.settled, r.Settled)
+					require.Equal(t, tc.settled, r.Final)
 				}
 				require.NotEmpty(t, r.Note)
 				require.InDelta(t, tc.took.Seconds(), time.Since(began).Seconds(), 0.5)
@@ -141,7 +141,7 @@ func TestResolveWithinTheContext(t *testing.T) {
 		r, err := doubt.Resolve(short)
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Settled)
+		require.False(t, r.Final)
 
 		sb.Revoke(sb.Token())
 		_, err = doubt.Resolve(t.Context())

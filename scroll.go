@@ -20,7 +20,7 @@ import (
 
 // MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the range ends with a [RefusedError]
 // of [RulePaidPages]. What was delivered until then is in the [Report].
-func MaxPaidPages(n int) IterOption {
+func MaxPaidPages(n int) PageOption {
 	return iterOption(func(c *iterConfig, bad *checks) {
 		if n < 1 {
 			bad.add("MaxPaidPages", "is %d, must be positive", n)
@@ -31,7 +31,7 @@ func MaxPaidPages(n int) IterOption {
 
 // UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs. The range still ends with
 // an error when ten pages in a row are empty, or two bring nothing but what came before, and another page is offered.
-func UnlimitedPages() IterOption {
+func UnlimitedPages() PageOption {
 	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
 }
 
@@ -44,7 +44,7 @@ func UnlimitedPages() IterOption {
 // To know what it has delivered, the range keeps up to 50 bytes for each profile.
 //
 // Without this option, the range ends with the error of the page.
-func WithRestarts(times int) IterOption {
+func WithRestarts(times int) PageOption {
 	return iterOption(func(c *iterConfig, bad *checks) {
 		if times < 1 {
 			bad.add("WithRestarts", "is %d, must be positive", times)
@@ -164,7 +164,7 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 			return nil, refusal(s.op, Violation{"Next", "was called already: a scroll moves forward only"})
 		}
 		page, err := s.page(ctx, token, opts)
-		if err != nil && OutcomeOf(err) == NotApplied {
+		if err != nil && OutcomeOf(err) == OutcomeNotApplied {
 			spent.Store(false)
 		}
 		return page, err
@@ -174,12 +174,12 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 // broken fails in place of the call of the next page, so that the page before it is not lost.
 func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	return func(context.Context, []CallOption) (*ScrollPage[T], error) {
-		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: NotApplied, cause: cause}
+		return nil, &Error{Op: s.op.Name, Method: s.op.Method, Route: s.op.Path, outcome: OutcomeNotApplied, cause: cause}
 	}
 }
 
 // items iterates over the elements of all pages. Each range is a walk of its own.
-func (s scroll[T]) items(ctx context.Context, opts []IterOption) iter.Seq2[*T, error] {
+func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		w := scrollWalk[T]{scroll: s}
 		if err := w.begin(opts); err != nil {
@@ -230,7 +230,7 @@ const (
 )
 
 // begin applies the options.
-func (w *scrollWalk[T]) begin(opts []IterOption) error {
+func (w *scrollWalk[T]) begin(opts []PageOption) error {
 	var bad checks
 	w.conf.apply(w.op, opts, &bad)
 	if w.conf.resumes {
@@ -298,7 +298,7 @@ func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
 	if w.restarts == w.conf.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
 		return false
 	}
-	if OutcomeOf(err) != NotApplied {
+	if OutcomeOf(err) != OutcomeNotApplied {
 		w.paid++
 	}
 	if w.capped() {
@@ -315,7 +315,7 @@ func (w *scrollWalk[T]) capped() bool { return w.conf.paidPages > 0 && w.paid >=
 // deadToken reports whether there is no way from a failed page to the next. The code for an expired token is undocumented: as the
 // same query was accepted before, any refusal of the request as such is taken for it.
 func deadToken(err error) bool {
-	if OutcomeOf(err) != NotApplied {
+	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the page may have been delivered, so its token is spent
 	}
 	if _, ok := errors.AsType[badTokenError](err); ok {

@@ -28,7 +28,7 @@ func TestRestartAfterATokenHasExpired(t *testing.T) {
 
 		var p prospectkit.Progress
 		var got []prospectkit.Profile
-		opts := []prospectkit.IterOption{prospectkit.MaxPaidPages(50), prospectkit.WithRestarts(1), prospectkit.WithProgress(&p)}
+		opts := []prospectkit.PageOption{prospectkit.MaxPaidPages(50), prospectkit.WithRestarts(1), prospectkit.WithProgress(&p)}
 		for profile, err := range client.Search.Prospects(t.Context(), search, opts...) {
 			require.NoError(t, err)
 			if got = append(got, *profile); len(got) == 7 {

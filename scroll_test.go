@@ -170,7 +170,7 @@ func TestMaxPaidPages(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
 		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as it may")
 	}
@@ -247,7 +247,7 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 			}))
 			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1)))
 			require.ErrorContains(t, err, c.says)
-			require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, []int{c.want, c.sent}, []int{len(got), sent})
 		})
 	}
@@ -295,11 +295,11 @@ func TestPagesAreRepeatedOnlyIfThatCostsNothing(t *testing.T) {
 		first, behind int // requests for the page that fails
 		outcome       prospectkit.Outcome
 	}{
-		"lost answer":       {consumed, 1, 1, prospectkit.Unknown},
-		"the service's 500": {always(500, envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.Unknown},
-		"bad gateway":       {always(502, "<html>"), 1, 1, prospectkit.Unknown},
-		"refused":           {always(422, envelope("INVALID_REQUEST")), 1, 1, prospectkit.NotApplied},
-		"rate limit":        {always(429, envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.NotApplied},
+		"lost answer":       {consumed, 1, 1, prospectkit.OutcomeUnknown},
+		"the service's 500": {always(500, envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.OutcomeUnknown},
+		"bad gateway":       {always(502, "<html>"), 1, 1, prospectkit.OutcomeUnknown},
+		"refused":           {always(422, envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
+		"rate limit":        {always(429, envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.OutcomeNotApplied},
 	} {
 		for _, behind := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, behind the first: %t", name, behind), func(t *testing.T) {
@@ -414,10 +414,10 @@ func TestNothingShowsAToken(t *testing.T) {
 		return serve(r)
 	}), prospectkit.WithLogger(slog.New(handler)), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { show(e) }))
 	var info prospectkit.Info
-	page, err := client.Search.ProspectsPage(t.Context(), everything, prospectkit.Capture(&info))
+	page, err := client.Search.ProspectsPage(t.Context(), everything, prospectkit.WithInfo(&info))
 	require.NoError(t, err)
 	show(page, *page, info)
-	_, err = page.Next(t.Context(), prospectkit.Capture(&info))
+	_, err = page.Next(t.Context(), prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
 	e := asError(t, err)
 	require.Equal(t, "bad token [hidden]", e.Message)

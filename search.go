@@ -111,7 +111,7 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search, scope search.
-func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...IterOption) iter.Seq2[*Profile, error] {
+func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...PageOption) iter.Seq2[*Profile, error] {
 	return s.scroll(op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
 }
 
@@ -153,7 +153,7 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 // Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
-func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...IterOption) iter.Seq2[*Profile, error] {
+func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
 	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(maxSearchSize)).items(ctx, opts)
 }
 

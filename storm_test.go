@@ -65,7 +65,7 @@ var acts = []struct {
 		return err
 	}},
 	{"create, repeated after doubt", "lists.create", func(s *storm, g gale) error {
-		_, err := s.client.Lists.Create(s.ctx, g.list(), prospectkit.RepeatAfterDoubt())
+		_, err := s.client.Lists.Create(s.ctx, g.list(), prospectkit.AllowRetryUnknown())
 		return err
 	}},
 	{"move", "lists.move", func(s *storm, g gale) error {
@@ -168,13 +168,13 @@ func (s *storm) judge(err error, op, act string, sent, applied int) error {
 	switch {
 	case applied > 1:
 		return fmt.Errorf("%s was applied %d times: %w", op, applied, err)
-	case outcome == prospectkit.Applied && applied != 1:
+	case outcome == prospectkit.OutcomeApplied && applied != 1:
 		return fmt.Errorf("%s: claimed as applied, but it was not: %w", op, err)
-	case outcome == prospectkit.NotApplied && applied != 0:
+	case outcome == prospectkit.OutcomeNotApplied && applied != 0:
 		return fmt.Errorf("%s: claimed as not applied, but it was: %w", op, err)
 	case sent > 3:
 		return fmt.Errorf("%s was sent %d times", op, sent)
-	case outcome == prospectkit.Unknown && sent > 1 && !strings.Contains(act, "repeated") && !s.provenUnsent(err, sent):
+	case outcome == prospectkit.OutcomeUnknown && sent > 1 && !strings.Contains(act, "repeated") && !s.provenUnsent(err, sent):
 		return fmt.Errorf("%s arrived %d times before the client was in doubt: %w", op, sent, err)
 	}
 	return nil
@@ -188,7 +188,7 @@ func (s *storm) provenUnsent(err error, sent int) bool {
 	}
 	earlier := doubt.Attempts[:len(doubt.Attempts)-1]
 	return sent <= len(doubt.Attempts) && !slices.ContainsFunc(earlier, func(a prospectkit.Attempt) bool {
-		return a.Evidence != prospectkit.EvidenceNotSent && a.Status != 429
+		return a.Delivery != prospectkit.DeliveryNotSent && a.Status != 429
 	})
 }
 

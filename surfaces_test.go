@@ -44,7 +44,7 @@ func play(t *testing.T, calls []surfaceCall) {
 			got, err := call.call(t.Context(), exchange(t, call.exchange))
 			if call.code != "" {
 				require.ErrorIs(t, err, call.code)
-				require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 				return
 			}
 			require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestSafetyModesOfTheSurfaces(t *testing.T) {
 	for _, w := range writes {
 		t.Run(w.name, func(t *testing.T) {
 			for rule, c := range map[prospectkit.SafetyRule]struct {
-				option prospectkit.SharedOption
+				option prospectkit.Option
 				passes bool
 			}{
 				prospectkit.RuleReadOnly: {prospectkit.ReadOnly(), reads[w.name]},

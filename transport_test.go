@@ -179,7 +179,7 @@ func TestTransportsThatBreakTheirContract(t *testing.T) {
 			require.ErrorContains(t, err, test.cause)
 			_, err = call(t.Context(), newClient(t, test.rt, prospectkit.WithRetry(prospectkit.NoRetry)), false)
 			require.ErrorContains(t, err, test.cause)
-			require.Equal(t, prospectkit.NotApplied, asError(t, err).Outcome())
+			require.Equal(t, prospectkit.OutcomeNotApplied, asError(t, err).Outcome())
 		})
 	}
 }

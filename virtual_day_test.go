@@ -91,7 +91,7 @@ func TestVirtualDay(t *testing.T) {
 		service := &rationed{t: t, lists: perDay + 500}
 		client := newClient(t, service)
 		var progress prospectkit.Progress
-		opts := []prospectkit.IterOption{prospectkit.WithProgress(&progress)}
+		opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
 		got, pauses := 0, 0
 		for done := false; !done; {
 			done = true
@@ -99,7 +99,7 @@ func TestVirtualDay(t *testing.T) {
 				if err != nil {
 					sleepUntilTomorrow(t, err)
 					pauses++
-					opts = []prospectkit.IterOption{prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(progress.Checkpoint())}
+					opts = []prospectkit.PageOption{prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(progress.Checkpoint())}
 					done = false
 					break
 				}

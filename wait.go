@@ -41,8 +41,8 @@ func (e *WaitTimeoutError) Error() string {
 // Unwrap returns why the wait ended.
 func (e *WaitTimeoutError) Unwrap() error { return e.cause }
 
-// Outcome returns [NotApplied]: waiting changes nothing.
-func (e *WaitTimeoutError) Outcome() Outcome { return NotApplied }
+// Outcome returns [OutcomeNotApplied]: waiting changes nothing.
+func (e *WaitTimeoutError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionMayPass].
 func (e *WaitTimeoutError) Advice() Advice {

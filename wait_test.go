@@ -22,7 +22,7 @@ func rateTold(status string, limit, remaining, reset int) roundTrip {
 }
 
 // waited runs WaitSettled over a script, in a bubble, and checks how long it took.
-func waited(t *testing.T, steps []roundTrip, atLeast, atMost time.Duration, check func(*testing.T, *prospectkit.Agent, error), opts ...prospectkit.Option) {
+func waited(t *testing.T, steps []roundTrip, atLeast, atMost time.Duration, check func(*testing.T, *prospectkit.Agent, error), opts ...prospectkit.ClientOption) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := stage(t, steps...)
@@ -123,7 +123,7 @@ func TestWaitForADraftEndsAtOnce(t *testing.T) {
 		require.ErrorAs(t, err, &never)
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 		require.ErrorIs(t, err, prospectkit.ErrConflict)
-		require.Equal(t, prospectkit.NotApplied, never.Outcome())
+		require.Equal(t, prospectkit.OutcomeNotApplied, never.Outcome())
 		require.Equal(t, prospectkit.AgentStatusInitializing, agent.Status)
 		require.ErrorContains(t, err, "never started")
 		require.Equal(t, slog.KindGroup, never.LogValue().Kind())
@@ -202,7 +202,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		require.Equal(t, "agents.get", unsettled.Op)
 		require.Equal(t, 2, unsettled.Polls)
 		require.Equal(t, 4*time.Second, unsettled.Waited)
-		require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, prospectkit.ActionMayPass, unsettled.Advice().Action)
 		require.Equal(t, slog.KindGroup, unsettled.LogValue().Kind())
 		require.EqualError(t, err, "prospectkit: agents.get: not settled after 4s and 2 polls, last seen as hibernating: context deadline exceeded")

@@ -34,7 +34,7 @@ func BenchmarkCall(b *testing.B) {
 		{"metrics and spans", []otelprospectkit.Option{metrics, spans(trace.AlwaysSample())}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			options := []prospectkit.Option{
+			options := []prospectkit.ClientOption{
 				prospectkit.WithTransport(roundTrip(user)), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})),
 			}
 			if c.options != nil {

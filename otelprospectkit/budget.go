@@ -60,8 +60,8 @@ func (g gauges) show(o metric.Observer, s prospectkit.SurfaceBudget) {
 	surface := append(slices.Clip(g.own), surfaceKey.String(string(s.Surface)))
 	of := metric.WithAttributes(surface...)
 	o.ObserveInt64(g.waiting, int64(s.Waiting), of)
-	o.ObserveInt64(g.underWay, int64(s.UnderWay), of)
-	o.ObserveFloat64(g.others, s.Others, of)
+	o.ObserveInt64(g.underWay, int64(s.InFlight), of)
+	o.ObserveFloat64(g.others, s.OtherRate, of)
 	o.ObserveFloat64(g.held, max(0, time.Until(s.HeldUntil).Seconds()), of)
 	for name, w := range map[prospectkit.Window]prospectkit.WindowBudget{prospectkit.WindowMinute: s.Minute, prospectkit.WindowDay: s.Day} {
 		of := metric.WithAttributes(append(slices.Clip(surface), windowKey.String(string(name)))...)

@@ -24,7 +24,7 @@ const (
 	surfaceKey   = attribute.Key("prospectkit.surface")
 	outcomeKey   = attribute.Key("prospectkit.outcome")
 	attemptKey   = attribute.Key("prospectkit.attempt")
-	evidenceKey  = attribute.Key("prospectkit.evidence")
+	deliveryKey  = attribute.Key("prospectkit.delivery")
 	durationKey  = attribute.Key("prospectkit.duration")
 	reasonKey    = attribute.Key("prospectkit.reason")
 	nextKey      = attribute.Key("prospectkit.next")
@@ -36,7 +36,7 @@ type call struct {
 	*telemetry
 	span     trace.Span
 	wait     prospectkit.Event    // that has not ended yet, if it has a kind
-	evidence prospectkit.Evidence // of the last attempt
+	delivery prospectkit.Delivery // of the last attempt
 	failure  string               // of the last attempt
 }
 
@@ -73,16 +73,16 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 	if e.Attempt > 1 {
 		c.retries.Add(ctx, 1, metric.WithAttributes(append(c.name(e), semconv.ErrorTypeKey.String(c.failure))...))
 	}
-	c.evidence = e.Evidence
-	c.failure = errorType(e, e.Evidence)
+	c.delivery = e.Delivery
+	c.failure = errorType(e, e.Delivery)
 	result := result(e, c.failure)
 	c.attempts.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
 	c.span.AddEvent("attempt", trace.WithTimestamp(e.Start.Add(e.Duration)), trace.WithAttributes(append(result,
-		attemptKey.Int(e.Attempt), evidenceKey.String(string(e.Evidence)), durationKey.Float64(e.Duration.Seconds()))...))
+		attemptKey.Int(e.Attempt), deliveryKey.String(string(e.Delivery)), durationKey.Float64(e.Duration.Seconds()))...))
 }
 
 func (c *call) end(ctx context.Context, e prospectkit.Event) {
-	failure := errorType(e, c.evidence)
+	failure := errorType(e, c.delivery)
 	result := append(result(e, failure), outcomeKey.String(string(e.Outcome)))
 	c.calls.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
 	c.span.SetAttributes(result...)
@@ -129,7 +129,7 @@ func result(e prospectkit.Event, failure string) []attribute.KeyValue {
 
 // errorType tells failures apart by a word of a short list: the service's code if this version knows it, the status, or what went
 // wrong without an answer. It is empty for a success.
-func errorType(e prospectkit.Event, evidence prospectkit.Evidence) string {
+func errorType(e prospectkit.Event, delivery prospectkit.Delivery) string {
 	_, refused := errors.AsType[*prospectkit.RefusedError](e.Err)
 	_, hopeless := errors.AsType[*prospectkit.WaitError](e.Err)
 	switch {
@@ -149,7 +149,7 @@ func errorType(e prospectkit.Event, evidence prospectkit.Evidence) string {
 		return "deadline_exceeded"
 	case e.Status != 0:
 		return "unreadable_answer"
-	case evidence == prospectkit.EvidenceNotSent, evidence == prospectkit.EvidenceRefused:
+	case delivery == prospectkit.DeliveryNotSent, delivery == prospectkit.DeliveryRefused:
 		return "not_sent"
 	}
 	return "no_answer"

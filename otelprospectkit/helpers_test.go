@@ -25,14 +25,14 @@ type rig struct {
 	reader  *metric.ManualReader
 }
 
-func newRig(tb testing.TB, opts ...prospectkit.Option) *rig {
+func newRig(tb testing.TB, opts ...prospectkit.ClientOption) *rig {
 	tb.Helper()
 	r := &rig{sb: sandbox.New(tb), spans: tracetest.NewInMemoryExporter(), reader: metric.NewManualReader()}
 	r.tracers = trace.NewTracerProvider(trace.WithSyncer(r.spans))
 	r.meters = metric.NewMeterProvider(metric.WithReader(r.reader))
 	telemetry, err := otelprospectkit.New(otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters))
 	require.NoError(tb, err)
-	opts = append([]prospectkit.Option{prospectkit.WithTransport(r.sb.Transport()), telemetry}, opts...)
+	opts = append([]prospectkit.ClientOption{prospectkit.WithTransport(r.sb.Transport()), telemetry}, opts...)
 	r.Client, err = prospectkit.New(r.sb.BaseURL(), r.sb.Token(), opts...)
 	require.NoError(tb, err)
 	return r

@@ -75,7 +75,7 @@ func (c config) meter() metric.Meter {
 
 // New returns the option that traces and measures every call of a client. It can be given to several clients; [WithAttributes] tells
 // their workspaces apart.
-func New(opts ...Option) (prospectkit.Option, error) {
+func New(opts ...Option) (prospectkit.ClientOption, error) {
 	c := configure(opts)
 	t := &telemetry{
 		own:    c.own,

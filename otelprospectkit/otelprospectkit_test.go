@@ -66,7 +66,7 @@ func TestRetry(t *testing.T) {
 		require.WithinDuration(t, began, span.StartTime, 0)
 		require.WithinDuration(t, time.Now(), span.EndTime, 0)
 		require.Equal(t, map[string]any{
-			"prospectkit.attempt": int64(1), "prospectkit.evidence": "answered", "prospectkit.duration": 1.0,
+			"prospectkit.attempt": int64(1), "prospectkit.delivery": "confirmed", "prospectkit.duration": 1.0,
 			"http.response.status_code": int64(500), "error.type": "UNEXPECTED_ERROR",
 		}, flat(span.Events[0].Attributes))
 		require.WithinDuration(t, began.Add(time.Second), span.Events[0].Time, 0)

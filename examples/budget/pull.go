@@ -159,7 +159,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func connect(sb *sandbox.Sandbox, token string, seed uint64, opts ...prospectkit.Option) (*prospectkit.Client, error) {
+func connect(sb *sandbox.Sandbox, token string, seed uint64, opts ...prospectkit.ClientOption) (*prospectkit.Client, error) {
 	w := &wire{to: sb.Transport(), random: rand.New(rand.NewPCG(seed, 0))}
 	return prospectkit.New(sb.BaseURL(), token, append(opts, prospectkit.WithTransport(w))...)
 }

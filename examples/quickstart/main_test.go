@@ -18,7 +18,7 @@ import (
 )
 
 // nasty is a list whose texts want to be more than texts.
-func nasty(t *testing.T, opts ...prospectkit.Option) (*prospectkit.Client, *prospectkit.List) {
+func nasty(t *testing.T, opts ...prospectkit.ClientOption) (*prospectkit.Client, *prospectkit.List) {
 	t.Helper()
 	sb := sandbox.New(t)
 	company := map[string]any{"name": "@SUM(A1)", "socialHeadCount": 1000}

@@ -43,7 +43,7 @@ func cell(text string) string {
 
 // Lister is all that Find needs of the client.
 type Lister interface {
-	All(ctx context.Context, p prospectkit.ListsParams, opts ...prospectkit.IterOption) iter.Seq2[*prospectkit.List, error]
+	All(ctx context.Context, p prospectkit.ListsParams, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.List, error]
 }
 
 // Find returns the list of that name.

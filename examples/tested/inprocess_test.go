@@ -17,7 +17,7 @@ import (
 )
 
 // start gives a test a service of its own, and a client for it.
-func start(t *testing.T, opts ...prospectkit.Option) (*sandbox.Sandbox, *prospectkit.Client) {
+func start(t *testing.T, opts ...prospectkit.ClientOption) (*sandbox.Sandbox, *prospectkit.Client) {
 	t.Helper()
 	sb := sandbox.New(t)
 	sb.Do(func(tx *sandbox.Tx) {
@@ -139,7 +139,7 @@ func TestLaunchWithAFake(t *testing.T) {
 	err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
 	require.ErrorIs(t, err, prospectkit.CodeCampaignBusy)
 	require.ErrorIs(t, err, prospectkit.ErrConflict) // a code matches its class
-	require.Equal(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.ActionAfterDelay, prospectkit.AdviceOf(err).Action)
 }
 
@@ -155,7 +155,7 @@ type lister struct {
 	err   error
 }
 
-func (f lister) All(context.Context, prospectkit.ListsParams, ...prospectkit.IterOption) iter.Seq2[*prospectkit.List, error] {
+func (f lister) All(context.Context, prospectkit.ListsParams, ...prospectkit.PageOption) iter.Seq2[*prospectkit.List, error] {
 	return func(yield func(*prospectkit.List, error) bool) {
 		for i := range f.lists {
 			if !yield(&f.lists[i], nil) {

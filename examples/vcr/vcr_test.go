@@ -84,5 +84,5 @@ func TestAReplayProvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
-	require.Equal(t, prospectkit.EvidenceSent, doubt.Attempts[0].Evidence)
+	require.Equal(t, prospectkit.DeliveryUnknown, doubt.Attempts[0].Delivery)
 }

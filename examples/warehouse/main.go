@@ -120,7 +120,7 @@ func run(ctx context.Context, cfg config, terminal *os.File, out io.Writer) (err
 }
 
 // connect returns a client for the service in the environment, or for a sandbox.
-func connect(out io.Writer, opts ...prospectkit.Option) (client *prospectkit.Client, baseURL string, sb *sandbox.Sandbox, err error) {
+func connect(out io.Writer, opts ...prospectkit.ClientOption) (client *prospectkit.Client, baseURL string, sb *sandbox.Sandbox, err error) {
 	baseURL = os.Getenv(prospectkit.EnvBaseURL)
 	if baseURL != "" || os.Getenv(prospectkit.EnvToken) != "" { // half of an account is a mistake
 		client, err = prospectkit.FromEnv(opts...)

@@ -166,7 +166,7 @@ func (y *syncer) endWalk(ctx context.Context, l *list, ok bool) error {
 // the rows that the service counts.
 func (y *syncer) walk(ctx context.Context, l *list) (ok bool, err error) {
 	var progress prospectkit.Progress
-	opts := []prospectkit.IterOption{prospectkit.WithProgress(&progress)}
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
 	if l.checkpoint != "" {
 		_, seen, err := y.store.count(ctx, l)
 		if err != nil {

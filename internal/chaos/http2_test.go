@@ -141,18 +141,18 @@ func TestHTTP2(t *testing.T) {
 		received int64
 		outcome  prospectkit.Outcome
 	}{
-		{"write without body, PROTOCOL_ERROR", approve, reset(http2.ErrCodeProtocol), 1, prospectkit.Unknown},
-		{"write without body, REFUSED_STREAM", approve, reset(http2.ErrCodeRefusedStream), 1, prospectkit.Unknown},
-		{"write without body, INTERNAL_ERROR", approve, reset(http2.ErrCodeInternal), 1, prospectkit.Unknown},
-		{"write without body, CANCEL", approve, reset(http2.ErrCodeCancel), 1, prospectkit.Unknown},
-		{"write, PROTOCOL_ERROR", create, reset(http2.ErrCodeProtocol), 1, prospectkit.Unknown},
-		{"write, INTERNAL_ERROR", create, reset(http2.ErrCodeInternal), 1, prospectkit.Unknown},
-		{"write, CANCEL", create, reset(http2.ErrCodeCancel), 1, prospectkit.Unknown},
-		{"write, REFUSED_STREAM", create, reset(http2.ErrCodeRefusedStream), 3, prospectkit.NotApplied},
-		{"write, GOAWAY that excludes it", create, goAway, 3, prospectkit.NotApplied},
-		{"read, REFUSED_STREAM once", me, then(1, reset(http2.ErrCodeRefusedStream)), 2, prospectkit.Applied},
-		{"read, INTERNAL_ERROR once", me, then(1, reset(http2.ErrCodeInternal)), 2, prospectkit.Applied},
-		{"read, INTERNAL_ERROR always", me, then(always, reset(http2.ErrCodeInternal)), 3, prospectkit.NotApplied},
+		{"write without body, PROTOCOL_ERROR", approve, reset(http2.ErrCodeProtocol), 1, prospectkit.OutcomeUnknown},
+		{"write without body, REFUSED_STREAM", approve, reset(http2.ErrCodeRefusedStream), 1, prospectkit.OutcomeUnknown},
+		{"write without body, INTERNAL_ERROR", approve, reset(http2.ErrCodeInternal), 1, prospectkit.OutcomeUnknown},
+		{"write without body, CANCEL", approve, reset(http2.ErrCodeCancel), 1, prospectkit.OutcomeUnknown},
+		{"write, PROTOCOL_ERROR", create, reset(http2.ErrCodeProtocol), 1, prospectkit.OutcomeUnknown},
+		{"write, INTERNAL_ERROR", create, reset(http2.ErrCodeInternal), 1, prospectkit.OutcomeUnknown},
+		{"write, CANCEL", create, reset(http2.ErrCodeCancel), 1, prospectkit.OutcomeUnknown},
+		{"write, REFUSED_STREAM", create, reset(http2.ErrCodeRefusedStream), 3, prospectkit.OutcomeNotApplied},
+		{"write, GOAWAY that excludes it", create, goAway, 3, prospectkit.OutcomeNotApplied},
+		{"read, REFUSED_STREAM once", me, then(1, reset(http2.ErrCodeRefusedStream)), 2, prospectkit.OutcomeApplied},
+		{"read, INTERNAL_ERROR once", me, then(1, reset(http2.ErrCodeInternal)), 2, prospectkit.OutcomeApplied},
+		{"read, INTERNAL_ERROR always", me, then(always, reset(http2.ErrCodeInternal)), 3, prospectkit.OutcomeNotApplied},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server, transport := startFrames(t, tc.answer)
@@ -198,9 +198,9 @@ func TestHTTP2WindowOverflow(t *testing.T) {
 		_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "x"})
 		cancel()
 		require.Error(t, err)
-		require.NotEqual(t, prospectkit.Applied, prospectkit.OutcomeOf(err))
+		require.NotEqual(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	}
 	for _, surface := range client.Budget().Snapshot() {
-		require.Zero(t, surface.UnderWay, "no permit is lost")
+		require.Zero(t, surface.InFlight, "no permit is lost")
 	}
 }

@@ -177,11 +177,11 @@ func (s *stage) judge(t *testing.T) (doubts int) {
 	for name, claim := range s.claims {
 		counts[claim]++
 		switch claim {
-		case prospectkit.Applied:
+		case prospectkit.OutcomeApplied:
 			require.Equal(t, 1, exists[name], name)
-		case prospectkit.NotApplied:
+		case prospectkit.OutcomeNotApplied:
 			require.Zero(t, exists[name], name)
-		case prospectkit.Unknown:
+		case prospectkit.OutcomeUnknown:
 			require.LessOrEqual(t, exists[name], 1, name)
 		}
 	}
@@ -191,6 +191,6 @@ func (s *stage) judge(t *testing.T) (doubts int) {
 	}
 	require.Positive(t, s.reads.Load())
 	t.Logf("applied %d, not applied %d, unknown %d; %d of %d reads came through",
-		counts[prospectkit.Applied], counts[prospectkit.NotApplied], counts[prospectkit.Unknown], s.reads.Load(), callsEach)
-	return counts[prospectkit.Unknown]
+		counts[prospectkit.OutcomeApplied], counts[prospectkit.OutcomeNotApplied], counts[prospectkit.OutcomeUnknown], s.reads.Load(), callsEach)
+	return counts[prospectkit.OutcomeUnknown]
 }

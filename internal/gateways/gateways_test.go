@@ -216,9 +216,9 @@ func (s *stage) round(t *testing.T, c *prospectkit.Client, veteran bool) (ended 
 		read := strings.HasPrefix(call.op, "account.") || strings.HasSuffix(call.op, ".list")
 		switch {
 		case err == nil && call.raw && s.lies && !veteran: // nothing is known that could tell
-		case outcome == prospectkit.Applied:
+		case outcome == prospectkit.OutcomeApplied:
 			require.Positive(t, done, "%s: said to be applied: %v (lost %t)", call.op, err, paid)
-		case outcome == prospectkit.NotApplied && !read && (!s.repeats || !errors.Is(err, prospectkit.ErrConflict)):
+		case outcome == prospectkit.OutcomeNotApplied && !read && (!s.repeats || !errors.Is(err, prospectkit.ErrConflict)):
 			require.Zero(t, done, "%s: said to be not applied: %v", call.op, err)
 		}
 		if !s.repeats && !read && call.op != "search.prospects" && call.op != "search.companies" {
@@ -257,7 +257,7 @@ func TestClaimsBehindGateways(t *testing.T) {
 			for range 2 {
 				add(s.round(t, veteran, true))
 			}
-			require.Greater(t, total[prospectkit.Applied], len(calls), "%v: in good weather most calls get through", total)
+			require.Greater(t, total[prospectkit.OutcomeApplied], len(calls), "%v: in good weather most calls get through", total)
 			for _, opts := range trouble {
 				fault := s.sb.Fail("*", opts...)
 				for range 2 {
@@ -269,8 +269,8 @@ func TestClaimsBehindGateways(t *testing.T) {
 			require.NoError(t, s.origin.Close())
 			add(s.round(t, veteran, true))
 			add(s.round(t, s.client(t), false))
-			require.Positive(t, total[prospectkit.Unknown])
-			t.Logf("applied %d, not applied %d, unknown %d", total[prospectkit.Applied], total[prospectkit.NotApplied], total[prospectkit.Unknown])
+			require.Positive(t, total[prospectkit.OutcomeUnknown])
+			t.Logf("applied %d, not applied %d, unknown %d", total[prospectkit.OutcomeApplied], total[prospectkit.OutcomeNotApplied], total[prospectkit.OutcomeUnknown])
 		})
 	}
 }
@@ -291,7 +291,7 @@ func TestEnsureBehindGateways(t *testing.T) {
 				got, err := client.Lists.Ensure(ctx, prospectkit.NewList{Name: name})
 				cancel()
 				if err != nil {
-					require.NotEqual(t, prospectkit.NotApplied, prospectkit.OutcomeOf(err), "%v", err)
+					require.NotEqual(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 					continue
 				}
 				require.Equal(t, name, got.List.Name)

@@ -34,12 +34,12 @@ func init() {
 // prospector does the work through prospectkit.
 type prospector struct {
 	client *prospectkit.Client
-	rows   []prospectkit.IterOption
+	rows   []prospectkit.PageOption
 }
 
-func openOurs(base string, h *http.Client, events *counter, rows ...prospectkit.IterOption) (*prospector, error) {
+func openOurs(base string, h *http.Client, events *counter, rows ...prospectkit.PageOption) (*prospector, error) {
 	p := &prospector{rows: rows}
-	options := []prospectkit.Option{
+	options := []prospectkit.ClientOption{
 		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})), // the documented 120 requests a minute would decide everything
 	}
 	if events != nil {
