@@ -11,19 +11,6 @@ import (
 	"example.com/prospectkit"
 )
 
-// Three specs that are valid as they are.
-func monitor() prospectkit.WebMonitor {
-	return prospectkit.WebMonitor{ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round"}
-}
-
-func watcher() prospectkit.PeopleWatcher {
-	return prospectkit.PeopleWatcher{ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListID: listID}
-}
-
-func discovery() prospectkit.PersonDiscovery {
-	return prospectkit.PersonDiscovery{ListName: "Heads", Filters: prospectkit.Fields{"titleField": []string{"CEO"}}}
-}
-
 // altered changes a copy of a spec.
 func altered[T any](spec T, change func(*T)) T {
 	change(&spec)

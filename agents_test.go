@@ -11,11 +11,6 @@ import (
 	"example.com/prospectkit"
 )
 
-const (
-	agentID   = "65f0c0ffee65f0c0ffee6a01"
-	resultsID = "65f0c0ffee65f0c0ffee65ff"
-)
-
 // agentJSON is an agent's record in a given state, in its wrapper.
 func agentJSON(status string) string {
 	return `{"agent":{"id":"` + agentID + `","type":"web-monitor","name":"Funding","status":"` + status + `","listId":"` + resultsID + `"}}`

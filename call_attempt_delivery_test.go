@@ -38,9 +38,9 @@ func TestTextOfThePeerProvesNothing(t *testing.T) {
 			inMemory(t, drained(raw(reply)), func(t *testing.T, m *memoryServer) {
 				t.Helper()
 				var info prospectkit.Info
-				_, err := m.client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.WithInfo(&info))
+				_, err := m.Client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.WithInfo(&info))
 				requireUnknown(t, err)
-				require.EqualValues(t, 1, m.requests.Load())
+				require.EqualValues(t, 1, m.Requests.Load())
 				require.NotEqual(t, prospectkit.DeliveryRefused, info.Attempts[0].Delivery)
 			})
 		})
@@ -87,15 +87,15 @@ func TestAnIdempotencyKeyOfATransport(t *testing.T) {
 					client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 						r = r.Clone(r.Context())
 						r.Header.Set(key, "1")
-						return m.transport.RoundTrip(r)
+						return m.Transport.RoundTrip(r)
 					}))
 					for warm := range 4 { // connections that net/http could go on with
 						warmed(t, m, warm)
-						m.requests.Store(0)
+						m.Requests.Store(0)
 						var info prospectkit.Info
 						err := client.Call(t.Context(), op, nil, nil, prospectkit.WithInfo(&info))
 						requireUnknown(t, err)
-						require.EqualValues(t, 1, m.requests.Load())
+						require.EqualValues(t, 1, m.Requests.Load())
 						require.Len(t, info.Attempts, 1)
 					}
 				})
@@ -107,13 +107,13 @@ func TestAnIdempotencyKeyOfATransport(t *testing.T) {
 // warmed makes idle connections.
 func warmed(t *testing.T, m *memoryServer, n int) {
 	t.Helper()
-	m.transport.CloseIdleConnections()
+	m.Transport.CloseIdleConnections()
 	var group sync.WaitGroup
 	for range n {
 		group.Go(func() {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, baseURL+"/business/me", http.NoBody)
 			require.NoError(t, err)
-			resp, err := m.transport.RoundTrip(r)
+			resp, err := m.Transport.RoundTrip(r)
 			require.NoError(t, err)
 			_, err = io.Copy(io.Discard, resp.Body)
 			require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestLengthsThatAreOnlySaid(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				inMemory(t, serve, func(t *testing.T, m *memoryServer) {
 					t.Helper()
-					client := m.client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.NoRetry))
+					client := m.Client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.NoRetry))
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					_, err := client.Account.Me(t.Context())
@@ -152,12 +152,12 @@ func TestLengthsThatAreOnlySaid(t *testing.T) {
 	long := oneUser + strings.Repeat(" ", 20<<20)
 	inMemory(t, serves(200, long, "Content-Length", "20971610"), func(t *testing.T, m *memoryServer) {
 		t.Helper()
-		_, err := m.client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
+		_, err := m.Client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
 		require.Error(t, err, "the length is not the true one")
 	})
 	inMemory(t, serves(200, long), func(t *testing.T, m *memoryServer) {
 		t.Helper()
-		_, err := m.client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
+		_, err := m.Client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
 		require.NoError(t, err)
 	})
 }

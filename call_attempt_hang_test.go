@@ -305,7 +305,7 @@ func TestAnUploadThatStalls(t *testing.T) {
 					write(w, 202, `{}`)
 				}, func(t *testing.T, m *memoryServer) {
 					t.Helper()
-					client, released := m.client(t), make(chan struct{})
+					client, released := m.Client(t), make(chan struct{})
 					up := prospectkit.Upload{Name: "people.csv", Size: size, Open: func() (io.ReadCloser, error) { return c.open(released) }}
 					began, outcome := time.Now(), prospectkit.OutcomeUnknown
 					limit := 3 * time.Second
@@ -321,7 +321,7 @@ func TestAnUploadThatStalls(t *testing.T) {
 					require.Equal(t, prospectkit.OutcomeNotApplied, outcome)
 					requireNothingLeft(t, client, c.held)
 					close(released)
-					m.close()
+					m.Stop()
 					requireNothingLeft(t, client, 0)
 				})
 			})

@@ -154,13 +154,13 @@ func TestReusedConnectionThatDies(t *testing.T) {
 			}
 			inMemory(t, die, func(t *testing.T, m *memoryServer) {
 				t.Helper()
-				client := m.client(t, prospectkit.WithRetry(prospectkit.NoRetry))
+				client := m.Client(t, prospectkit.WithRetry(prospectkit.NoRetry))
 				_, err := client.Account.Me(t.Context())
 				require.NoError(t, err)
-				m.requests.Store(0)
+				m.Requests.Store(0)
 				err = client.Call(t.Context(), test.op, test.in, nil)
 				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
-				require.Equal(t, test.received, m.requests.Load())
+				require.Equal(t, test.received, m.Requests.Load())
 			})
 		})
 	}
@@ -201,7 +201,7 @@ func TestProgressRenewsTheTimeLimit(t *testing.T) {
 			inMemory(t, test.serve, func(t *testing.T, m *memoryServer) {
 				t.Helper()
 				began := time.Now()
-				_, err := m.client(t, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
+				_, err := m.Client(t, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
 				require.Equal(t, test.ok, err == nil, "%v", err)
 				require.Equal(t, test.took, time.Since(began))
 				if !test.ok {
@@ -231,14 +231,14 @@ func TestLongAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, test.serve, func(t *testing.T, m *memoryServer) {
 				t.Helper()
-				_, err := m.client(t, prospectkit.WithMaxResponseBytes(most)).Account.Me(t.Context())
-				require.EqualValues(t, 1, m.requests.Load(), "as long the next time")
+				_, err := m.Client(t, prospectkit.WithMaxResponseBytes(most)).Account.Me(t.Context())
+				require.EqualValues(t, 1, m.Requests.Load(), "as long the next time")
 				if test.ok {
 					require.NoError(t, err)
 					return
 				}
 				require.ErrorContains(t, err, "longer than 65536 bytes")
-				_, err = call(t.Context(), m.client(t, prospectkit.WithMaxResponseBytes(most)), true)
+				_, err = call(t.Context(), m.Client(t, prospectkit.WithMaxResponseBytes(most)), true)
 				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 			})
 		})
@@ -262,7 +262,7 @@ func TestGzipBomb(t *testing.T) {
 	bomb := strings.Repeat(zip(strings.Repeat(" ", 1<<20)), 1<<10) // 1 GiB
 	inMemory(t, serves(200, bomb, "Content-Encoding", "gzip"), func(t *testing.T, m *memoryServer) {
 		t.Helper()
-		client := m.client(t, prospectkit.WithMaxResponseBytes(1<<20))
+		client := m.Client(t, prospectkit.WithMaxResponseBytes(1<<20))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := client.Account.Me(t.Context())
@@ -282,12 +282,12 @@ func TestLongErrorPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, serve, func(t *testing.T, m *memoryServer) {
 				t.Helper()
-				_, err := m.client(t, prospectkit.WithMaxResponseBytes(4096)).Account.Me(t.Context())
+				_, err := m.Client(t, prospectkit.WithMaxResponseBytes(4096)).Account.Me(t.Context())
 				e := asError(t, err)
 				require.Equal(t, 502, e.Status)
 				require.Equal(t, htmlType, e.ContentType)
 				require.Equal(t, strings.Repeat("x", 2<<10), e.Body)
-				require.EqualValues(t, 3, m.requests.Load())
+				require.EqualValues(t, 3, m.Requests.Load())
 			})
 		})
 	}

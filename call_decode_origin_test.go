@@ -339,18 +339,18 @@ func TestNoMeteredRetry(t *testing.T) {
 	for _, forbidden := range []bool{false, true} {
 		inMemory(t, failing, func(t *testing.T, m *memoryServer) {
 			t.Helper()
-			client := m.client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoMeteredRetry: forbidden}))
+			client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoMeteredRetry: forbidden}))
 			want := map[bool]int32{false: 3, true: 1}[forbidden]
 			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
-				before := m.requests.Load()
+				before := m.Requests.Load()
 				_, err := everyCall[name](t.Context(), client)
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
-				require.Equal(t, want, m.requests.Load()-before, name)
+				require.Equal(t, want, m.Requests.Load()-before, name)
 			}
-			before := m.requests.Load()
+			before := m.Requests.Load()
 			_, err := client.Account.Me(t.Context())
 			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
-			require.EqualValues(t, 3, m.requests.Load()-before, "reads that cost nothing are tried again")
+			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are tried again")
 		})
 	}
 }

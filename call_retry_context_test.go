@@ -148,11 +148,11 @@ func TestContextEndsDuringAnAttempt(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(time.Second, func() { cancel(errApplication) })
 				began := time.Now()
-				info, err := call(ctx, m.client(t), test.isWrite)
+				info, err := call(ctx, m.Client(t), test.isWrite)
 				require.Equal(t, time.Second, time.Since(began))
 				require.ErrorIs(t, err, context.Canceled)
 				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
-				require.EqualValues(t, 1, m.requests.Load())
+				require.EqualValues(t, 1, m.Requests.Load())
 				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 			})
 		})
@@ -194,13 +194,13 @@ func TestTimeoutOfTheHTTPClient(t *testing.T) {
 	t.Run("without an answer", func(t *testing.T) {
 		inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
 			t.Helper()
-			h := &http.Client{Transport: m.transport, Timeout: time.Second}
+			h := &http.Client{Transport: m.Transport, Timeout: time.Second}
 			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
-				m.requests.Store(0)
+				m.Requests.Store(0)
 				info, err := call(t.Context(), newClient(t, h.Transport, prospectkit.WithHTTPClient(h)), isWrite)
 				require.Error(t, err)
 				require.Equal(t, time.Second, info.Attempts[0].Duration)
-				require.Equal(t, want, m.requests.Load())
+				require.Equal(t, want, m.Requests.Load())
 				require.Equal(t, isWrite, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 			}
 		})

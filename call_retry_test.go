@@ -172,10 +172,10 @@ func TestAttemptsPerAnswer(t *testing.T) {
 				inMemory(t, drained(a.serve), func(t *testing.T, m *memoryServer) {
 					t.Helper()
 					var info prospectkit.Info
-					err := kind.call(t.Context(), m.client(t), prospectkit.WithInfo(&info))
+					err := kind.call(t.Context(), m.Client(t), prospectkit.WithInfo(&info))
 					require.Error(t, err)
-					require.Equal(t, want, fmt.Sprintf("%d %s", m.requests.Load(), prospectkit.OutcomeOf(err)), "%v", err)
-					require.Len(t, info.Attempts, int(m.requests.Load()), "one attempt for each request")
+					require.Equal(t, want, fmt.Sprintf("%d %s", m.Requests.Load(), prospectkit.OutcomeOf(err)), "%v", err)
+					require.Len(t, info.Attempts, int(m.Requests.Load()), "one attempt for each request")
 					requireFamily(t, err)
 				})
 			})
@@ -215,11 +215,11 @@ func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			inMemory(t, serves(200, body), func(t *testing.T, m *memoryServer) {
 				t.Helper()
-				_, err := m.client(t).Account.Me(t.Context())
+				_, err := m.Client(t).Account.Me(t.Context())
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-				require.EqualValues(t, 3, m.requests.Load())
-				_, err = m.client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
-				require.EqualValues(t, 4, m.requests.Load())
+				require.EqualValues(t, 3, m.Requests.Load())
+				_, err = m.Client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+				require.EqualValues(t, 4, m.Requests.Load())
 				var lost *prospectkit.Error
 				require.ErrorAs(t, err, &lost)
 				require.ErrorIs(t, err, prospectkit.ErrResponseLost)

@@ -84,7 +84,7 @@ func TestZeroErrors(t *testing.T) {
 func requireReadable(t *testing.T, name string, err error) {
 	t.Helper()
 	var out shows
-	out.show(err, errors.Join(err, io.EOF), prospectkit.CodeOf(err), prospectkit.AdviceOf(err))
+	out.Show(err, errors.Join(err, io.EOF), prospectkit.CodeOf(err), prospectkit.AdviceOf(err))
 	slog.New(slog.NewTextHandler(&out, nil)).Error("x", "err", err)
 	require.NotContains(t, out.String(), "PANIC", name)
 	require.NotContains(t, out.String(), "%!v", name)

@@ -20,15 +20,6 @@ import (
 	"example.com/prospectkit"
 )
 
-// jsonText writes a JSON string.
-func jsonText(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
 // family makes one error of each kind the way a user gets it.
 func family(t *testing.T) map[string]error {
 	t.Helper()
@@ -142,18 +133,6 @@ func TestUnknownEndpoint(t *testing.T) {
 	require.NotContains(t, err.Error(), "WithRoute", "the document shows this path")
 	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
 	require.NotContains(t, err.Error(), "WithRoute", "the caller gave this path")
-}
-
-// unnamedOperation is one that the package has no method for.
-func unnamedOperation(class prospectkit.Class) prospectkit.Operation {
-	method := http.MethodPost
-	if class == prospectkit.ClassRead {
-		method = http.MethodGet
-	}
-	return prospectkit.Operation{
-		Name: "campaigns.stop", Method: method, Path: "/business/campaigns/" + listID + "/stop",
-		Scope: prospectkit.ScopeCampaigns, Surface: prospectkit.SurfaceCampaigns, Class: class,
-	}
 }
 
 func TestAdviceWhenTheContextEnded(t *testing.T) {

@@ -50,6 +50,8 @@ func TestRefusedRepetitionKeepsTheFirstFailure(t *testing.T) {
 }
 
 // The end of a context says what the call was about, with the words of its cause.
+var errInterrupted = errors.New("interrupt signal received")
+
 func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 	stall := func(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
@@ -63,15 +65,15 @@ func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(100*time.Millisecond, func() { cancel(errInterrupt) })
+			time.AfterFunc(100*time.Millisecond, func() { cancel(errInterrupted) })
 			client := newClient(t, rt)
 			if rt == nil {
-				cancel(errInterrupt)
+				cancel(errInterrupted)
 				client = newClient(t, always(200, oneUser))
 			}
 			_, err := client.Account.Me(ctx)
 			require.ErrorIs(t, err, context.Canceled)
-			require.ErrorIs(t, err, errInterrupt)
+			require.ErrorIs(t, err, errInterrupted)
 			require.ErrorContains(t, err, want)
 		})
 	}
@@ -141,7 +143,7 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 		id := listID + strings.Repeat("x", 1<<20)
 		var out shows
 		body := `{"F": ` + c.value + `, "data": [{"id": "` + id + `", "F": ` + c.value + `}]}`
-		err := c.read(newClient(t, always(200, body), append(out.options(), prospectkit.WithMaxResponseBytes(64<<20))...), t.Context())
+		err := c.read(newClient(t, always(200, body), append(out.Options(), prospectkit.WithMaxResponseBytes(64<<20))...), t.Context())
 		require.ErrorContains(t, err, c.want, name)
 		if e, ok := errors.AsType[*prospectkit.Error](err); ok {
 			if !errors.Is(err, prospectkit.ErrResponseLost) { // of a call, which has no rows
@@ -149,9 +151,9 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 			}
 			e.RowID = ""
 			out.Reset()
-			out.failure(e, prospectkit.Info{Attempts: e.Attempts})
+			out.Failure(e, prospectkit.Info{Attempts: e.Attempts})
 		} else {
-			out.show(err)
+			out.Show(err)
 		}
 		for _, private := range []string{person, "Ada", "ada@", "49302312", "99999999", listID, "xxxx"} {
 			if at := strings.Index(out.String(), private); at >= 0 {
@@ -178,16 +180,16 @@ func TestRowIDOfEverySource(t *testing.T) {
 			return answer(200, `{"data": [{"id": "`+id+`", "F": "x"}]}`), nil
 		}))
 		for _, source := range []prospectkit.RowSource{client.Lists, client.Agents} {
-			err := rangeOver(prospectkit.RowsOf[whole](t.Context(), source, listID, prospectkit.RowsParams{}))
+			err := exhaust(prospectkit.RowsOf[whole](t.Context(), source, listID, prospectkit.RowsParams{}))
 			require.Equal(t, want, asError(t, err).RowID)
 		}
-		err := rangeOver(prospectkit.RowsOf[whole](t.Context(), struct{ prospectkit.RowSource }{client.Lists}, listID, prospectkit.RowsParams{}))
+		err := exhaust(prospectkit.RowsOf[whole](t.Context(), struct{ prospectkit.RowSource }{client.Lists}, listID, prospectkit.RowsParams{}))
 		require.LessOrEqual(t, len(asError(t, err).RowID), 64, "a source of the caller's, which tells no key")
 	}
 }
 
 func rowsAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // the client is what differs
-	return rangeOver(prospectkit.RowsOf[T](ctx, c.Lists, listID, prospectkit.RowsParams{}))
+	return exhaust(prospectkit.RowsOf[T](ctx, c.Lists, listID, prospectkit.RowsParams{}))
 }
 
 func callAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // as above

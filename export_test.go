@@ -5,10 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
-	"example.com/prospectkit/internal/redact"
 )
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
@@ -35,14 +33,3 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 		return nil
 	}
 }
-
-// Whatever a test keeps of an answer is gone from the buffer that it came in.
-func init() { exchange.Wipe = func(b []byte) { clear(b) } }
-
-// Hide is what a text of a peer's becomes for a client with this key.
-func Hide(key, text string) string { return redact.Secrets(nil).Key(key).Hide(text, false) }
-
-// Clean is the same for a text of which so many bytes are kept, and CleanBody for a body.
-func Clean(key, text string, most int) string { return redact.Secrets(nil).Key(key).Clean(text, most) }
-
-func CleanBody(key, text string) string { return redact.Secrets(nil).Key(key).CleanBody([]byte(text)) }

@@ -1,81 +1,149 @@
 package prospectkit_test
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/suite"
 )
 
+// What the tests here share with those of internal/suite, by its short name.
 const (
-	baseURL = "https://api.example.com/api/v1"
-	token   = "tok-Zx81-qWv7-secret" // what no output may ever show
-	listID  = "65f0c0ffee65f0c0ffee65f0"
-	oneList = `{"id":"` + listID + `","name":"Berlin","entityType":"contactList"}`
-	oneUser = `{"user":{"id":"65f0c0ffee65f0c0ffee65f1","email":"ada@example.com","name":"Ada"}}`
+	baseURL    = suite.BaseURL
+	token      = suite.Token
+	listID     = suite.ListID
+	oneList    = suite.OneList
+	oneUser    = suite.OneUser
+	agentID    = suite.AgentID
+	resultsID  = suite.ResultsID
+	folderID   = suite.FolderID
+	columnID   = suite.ColumnID
+	campaignID = suite.CampaignID
+	stepID     = suite.StepID
+	sendID     = suite.SendID
+	factID     = suite.FactID
+	hubID      = suite.HubID
+	savedID    = suite.SavedID
+	contactID  = suite.ContactID
+	importID   = suite.ImportID
+	draftID    = suite.DraftID
+	runsID     = suite.RunsID
 )
 
-// roundTrip makes a transport of a function.
-type roundTrip func(*http.Request) (*http.Response, error)
+type (
+	shows        = suite.Shows
+	roundTrip    = suite.RoundTrip
+	memoryServer = suite.MemoryServer
+	anyCall      = suite.AnyCall
+)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := f(r)
-	if resp != nil {
-		resp.Request = r
+var (
+	answer           = suite.Respond
+	rateHeaders      = suite.RateHeaders
+	bare             = suite.Bare
+	always           = suite.Always
+	envelope         = suite.Envelope
+	unpaced          = suite.Unpaced
+	newClient        = suite.NewClient
+	consumed         = suite.Consumed
+	inMemory         = suite.InMemory
+	clientAt         = suite.ClientAt
+	write            = suite.Write
+	hijack           = suite.Hijack
+	exchange         = suite.Exchange
+	bodyOf           = suite.BodyOf
+	faces            = suite.Faces
+	jsonText         = suite.JSONText
+	unnamedOperation = suite.UnnamedOperation
+	untouched        = suite.Untouched
+	refusals         = suite.Refusals
+	call             = suite.Call
+	asError          = suite.AsError
+	requireUnknown   = suite.RequireUnknown
+	everyCall        = suite.EveryCall
+	everySandbox     = suite.EverySandbox
+	eachOperation    = suite.EachOperation
+	sandboxClient    = suite.SandboxClient
+	timelineRoute    = suite.TimelineRoute
+	previewRoute     = suite.PreviewRoute
+	monitor          = suite.Monitor
+	watcher          = suite.Watcher
+	discovery        = suite.Discovery
+	csvUpload        = suite.CSVUpload
+)
+
+// script answers one request after the other and notes what was sent: method, path below the base URL, query and body.
+type script struct {
+	t     *testing.T
+	steps []roundTrip
+	sent  []string
+}
+
+func stage(t *testing.T, steps ...roundTrip) *script {
+	t.Helper()
+	return &script{t: t, steps: steps}
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	line := r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v1/business")
+	if body := bodyOf(s.t, r); body != "" {
+		line += " " + body
 	}
-	return resp, err
+	s.sent = append(s.sent, line)
+	require.LessOrEqual(s.t, len(s.sent), len(s.steps), "one request too many: %s", line)
+	return s.steps[len(s.sent)-1].RoundTrip(r)
 }
 
-// answer is a response with a JSON body unless header, in pairs of key and value, says otherwise. A success has the rate headers, as
-// every one of the service's has.
-func answer(status int, body string, header ...string) *http.Response {
-	h := http.Header{"Content-Type": {"application/json"}}
-	rateHeaders(h, status)
-	for i := 0; i+1 < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
+// done demands that the whole script was played.
+func (s *script) done() {
+	s.t.Helper()
+	require.Len(s.t, s.sent, len(s.steps), "requests: %q", s.sent)
+}
+
+// times repeats a step.
+func times(n int, step roundTrip) []roundTrip {
+	steps := make([]roundTrip, n)
+	for i := range steps {
+		steps[i] = step
 	}
-	return &http.Response{
-		StatusCode: status, Status: strconv.Itoa(status) + " " + http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	return steps
+}
+
+// cutOff loses the answer to a request.
+func cutOff(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+
+// surfaceCall is one call of a method, with an exchange to play.
+type surfaceCall struct {
+	exchange string
+	call     func(ctx context.Context, c *prospectkit.Client) (any, error)
+	want     string           // the result as JSON
+	code     prospectkit.Code // or the code of the error
+}
+
+// play makes each call against its exchange.
+func play(t *testing.T, calls []surfaceCall) {
+	t.Helper()
+	for _, call := range calls {
+		t.Run(call.exchange, func(t *testing.T) {
+			got, err := call.call(t.Context(), exchange(t, call.exchange))
+			if call.code != "" {
+				require.ErrorIs(t, err, call.code)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				return
+			}
+			require.NoError(t, err)
+			text, err := json.Marshal(got)
+			require.NoError(t, err)
+			require.JSONEq(t, call.want, string(text))
+		})
 	}
 }
 
-// rateHeaders gives a success the headers that the service's have.
-func rateHeaders(h http.Header, status int) {
-	if status >= 200 && status < 300 {
-		h.Set("RateLimit-Limit", "1000000")
-		h.Set("RateLimit-Remaining", "999999")
-		h.Set("RateLimit-Reset", "60")
-	}
-}
-
-// bare makes an answer one without rate headers, as those of strangers are, and those that have lost them on the way.
-var bare = []string{"RateLimit-Limit", "", "RateLimit-Remaining", "", "RateLimit-Reset", ""}
-
-// always gives the same answer to every request.
-func always(status int, body string, header ...string) roundTrip {
-	return func(*http.Request) (*http.Response, error) { return answer(status, body, header...), nil }
-}
-
-// envelope is the service's error body.
-func envelope(code string) string {
-	return `{"error":{"code":` + strconv.Quote(code) + `,"message":"prose","param":null,"doc_url":null,"request_id":"req-1"}}`
-}
-
-// unpaced is for servers of a test that know no limits.
-func unpaced() prospectkit.ClientOption {
-	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))
-}
-
-// newClient is a client over a transport of the test, which is not paced.
-func newClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOption) *prospectkit.Client {
-	tb.Helper()
-	client, err := prospectkit.New(baseURL, token, append([]prospectkit.ClientOption{prospectkit.WithTransport(rt), unpaced()}, opts...)...)
-	require.NoError(tb, err)
-	return client
-}
+func discard[T any](_ T, err error) error { return err }

@@ -28,10 +28,6 @@ import (
 
 const megabyte = 1 << 20
 
-func csvUpload(text string) prospectkit.Upload {
-	return prospectkit.UploadFrom("people.csv", int64(len(text)), strings.NewReader(text))
-}
-
 func TestImportExchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	play(t, []surfaceCall{
@@ -219,7 +215,7 @@ func TestAnUploadIsOpenedForEachAttempt(t *testing.T) {
 		inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
 			t.Helper()
 			s := &fileSource{content: strings.Repeat("name,company\n", 1000)}
-			_, err := m.client(t).Imports.Upload(t.Context(), s.upload(int64(len(s.content))))
+			_, err := m.Client(t).Imports.Upload(t.Context(), s.upload(int64(len(s.content))))
 			require.NoError(t, err)
 			require.Len(t, *got, attempts)
 			for _, g := range *got {
@@ -299,10 +295,10 @@ func TestAnUploadThatIsCutShort(t *testing.T) {
 				write(w, 202, `{}`)
 			}, func(t *testing.T, m *memoryServer) {
 				t.Helper()
-				_, err := m.client(t).Imports.Upload(t.Context(), c.source.upload(c.size))
+				_, err := m.Client(t).Imports.Upload(t.Context(), c.source.upload(c.size))
 				time.Sleep(time.Second) // the server lingers
 				requireCutShort(t, err, c.want)
-				require.EqualValues(t, 1, m.requests.Load())
+				require.EqualValues(t, 1, m.Requests.Load())
 				require.Zero(t, whole.Load())
 				if c.source.fail != nil {
 					require.ErrorIs(t, err, fire)
@@ -378,10 +374,10 @@ func TestWhatAnUploadThatBreaksProves(t *testing.T) {
 				c.answer(w)
 			}, func(t *testing.T, m *memoryServer) {
 				t.Helper()
-				_, err := m.client(t).Imports.Upload(t.Context(), csvUpload(content))
+				_, err := m.Client(t).Imports.Upload(t.Context(), csvUpload(content))
 				time.Sleep(2 * time.Second) // the server lingers
 				require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
-				require.EqualValues(t, 1, m.requests.Load(), "it is never sent again")
+				require.EqualValues(t, 1, m.Requests.Load(), "it is never sent again")
 				if c.status != 0 {
 					require.Equal(t, c.status, asError(t, err).Status)
 				}
@@ -421,8 +417,8 @@ func TestTheEndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 func TestAnUploadIsSentAgainWhenNothingWasSent(t *testing.T) {
 	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
 		t.Helper()
-		dial, dials := m.transport.DialTLSContext, 0
-		m.transport.DialTLSContext = func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		dial, dials := m.Transport.DialTLSContext, 0
+		m.Transport.DialTLSContext = func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 			if dials++; dials == 1 {
 				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 			}
@@ -430,7 +426,7 @@ func TestAnUploadIsSentAgainWhenNothingWasSent(t *testing.T) {
 		}
 		s := &fileSource{content: "name\nAda\n"}
 		var info prospectkit.Info
-		_, err := m.client(t).Imports.Upload(t.Context(), s.upload(9), prospectkit.WithInfo(&info))
+		_, err := m.Client(t).Imports.Upload(t.Context(), s.upload(9), prospectkit.WithInfo(&info))
 		require.NoError(t, err)
 		require.Len(t, *got, 1)
 		require.Contains(t, (*got)[0].parts[0], "|name\nAda\n")
@@ -452,7 +448,7 @@ func TestAFileThatCannotBeOpenedAgain(t *testing.T) {
 			}
 			return open()
 		}
-		_, err := m.client(t).Imports.Upload(t.Context(), up)
+		_, err := m.Client(t).Imports.Upload(t.Context(), up)
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Len(t, *got, 1)

@@ -14,11 +14,6 @@ import (
 	"example.com/prospectkit"
 )
 
-const (
-	folderID = "65f0c0ffee65f0c0ffee6a01"
-	columnID = "65f0c0ffee65f0c0ffee6b01"
-)
-
 // berlin is the list of the exchanges, without its raw text.
 var berlin = prospectkit.List{
 	ID: listID, Name: "Berlin", Kind: prospectkit.ContactList, ContactsCount: 12, CompaniesCount: 3,

@@ -19,14 +19,6 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// sandboxClient is a client that the sandbox paces like the service.
-func sandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
-	t.Helper()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append([]prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport())}, opts...)...)
-	require.NoError(t, err)
-	return client
-}
-
 func tooMany(sb *sandbox.Sandbox) (n int) {
 	for _, e := range sb.Journal() {
 		if e.Status == http.StatusTooManyRequests {

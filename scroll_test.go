@@ -45,14 +45,6 @@ func pageOf(number int, token string) string {
 	return fmt.Sprintf(`{"profiles": [{"firstName": "%da"}, {"firstName": "%db"}]%s}`, number, number, token)
 }
 
-func quoted(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
 // pages serves so many pages of two profiles, each by the token of the one before, and counts the requests.
 func pages(sent *int, last int) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
@@ -67,7 +59,7 @@ func pages(sent *int, last int) roundTrip {
 		if number == last {
 			return answer(200, pageOf(number, "")), nil
 		}
-		return answer(200, pageOf(number, quoted(fmt.Sprint(secretToken, number+1)))), nil
+		return answer(200, pageOf(number, jsonText(fmt.Sprint(secretToken, number+1)))), nil
 	}
 }
 
@@ -232,12 +224,12 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 	}{
 		"nothing at all": {blank, 0, 10, "search.prospects: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
 		"nothing after a while": {func(n int) string {
-			return map[bool]string{true: pageOf(n, quoted(strconv.Itoa(n))), false: blank(n)}[n < 3]
+			return map[bool]string{true: pageOf(n, jsonText(strconv.Itoa(n))), false: blank(n)}[n < 3]
 		}, 4, 12, "the last 10 pages brought nothing new"},
 		"the same profile":      {func(n int) string { return profileNamed("a", n) }, 3, 3, "the last 2 pages brought nothing new"},
 		"two in turn":           {func(n int) string { return profileNamed(string("ab"[n%2]), n) }, 4, 4, "the last 2 pages brought nothing new"},
 		"now and then the same": {func(n int) string { return map[bool]string{true: profileNamed("a", n), false: blank(n)}[n%2 == 1] }, 3, 5, "the last 4 pages brought nothing new"},
-		"a token too long":      {func(int) string { return pageOf(1, quoted(strings.Repeat("t", 64<<10+1))) }, 2, 2, "the token of the next page has 65537 bytes, more than the 65536 that are sent back"},
+		"a token too long":      {func(int) string { return pageOf(1, jsonText(strings.Repeat("t", 64<<10+1))) }, 2, 2, "the token of the next page has 65537 bytes, more than the 65536 that are sent back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
@@ -263,9 +255,9 @@ func TestAScrollGoesOnBehindEmptyPages(t *testing.T) {
 		case sent == 66:
 			body = `{"profiles": [{"firstName": "1a"}]}`
 		case sent%11 == 1:
-			body = pageOf(sent, quoted(strconv.Itoa(sent)))
+			body = pageOf(sent, jsonText(strconv.Itoa(sent)))
 		case sent%11 == 2:
-			body = pageOf(sent-1, quoted(strconv.Itoa(sent)))
+			body = pageOf(sent-1, jsonText(strconv.Itoa(sent)))
 		}
 		return answer(200, body), nil
 	}))
@@ -279,7 +271,7 @@ func TestATokenOfTheGreatestLength(t *testing.T) {
 	token := strings.Repeat("t", 64<<10)
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if searchRequest(r).ScrollToken != token {
-			return answer(200, pageOf(1, quoted(token))), nil
+			return answer(200, pageOf(1, jsonText(token))), nil
 		}
 		return answer(200, pageOf(2, "")), nil
 	}))
@@ -404,7 +396,7 @@ func TestNothingShowsAToken(t *testing.T) {
 		}
 	}
 	sent := 0
-	echo := `{"error": {"code": "INVALID_REQUEST", "message": "bad token ` + strings.Trim(quoted(secretToken+"2"), `"`) + `", "param": ` + quoted(secretToken+"2") + `}}`
+	echo := `{"error": {"code": "INVALID_REQUEST", "message": "bad token ` + strings.Trim(jsonText(secretToken+"2"), `"`) + `", "param": ` + jsonText(secretToken+"2") + `}}`
 	serve := pages(&sent, 9)
 	handler := slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -432,7 +424,7 @@ func TestNothingShowsAToken(t *testing.T) {
 	show(err, asError(t, err), progress.Report())
 	slog.New(handler).Info("x", "err", err)
 	require.Empty(t, progress.Checkpoint(), "there is nothing to resume from")
-	for _, secret := range []string{secretToken, strings.Trim(quoted(secretToken), `"`), secretToken[5:], token} {
+	for _, secret := range []string{secretToken, strings.Trim(jsonText(secretToken), `"`), secretToken[5:], token} {
 		require.NotContains(t, out.String(), secret)
 	}
 }

@@ -1,15 +1,11 @@
 package prospectkit_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -19,25 +15,6 @@ import (
 
 	"example.com/prospectkit"
 )
-
-// faces are all the ways in which a value is printed by mistake.
-func faces(v any) map[string]string {
-	out := make(map[string]string)
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%X"} {
-		out[verb] = fmt.Sprintf(verb, v)
-	}
-	if text, err := json.Marshal(v); err == nil {
-		out["JSON"] = string(text)
-	}
-	var line bytes.Buffer
-	slog.New(slog.NewTextHandler(&line, nil)).Error("x", "value", v)
-	slog.New(slog.NewJSONHandler(&line, nil)).Error("x", slog.Any("value", v), slog.Group("g", slog.Any("value", v)))
-	out["slog"] = line.String()
-	if err, ok := v.(error); ok {
-		out["cause"] = fmt.Sprintf("%v %+v", errors.Unwrap(err), errors.Join(io.EOF, err))
-	}
-	return out
-}
 
 // traces are the forms in which the token can show.
 func traces() []string {

@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"errors"
@@ -21,18 +21,18 @@ var readable = map[string]bool{
 
 // TestResolveOfEveryCall loses the answer, or the request, of each call that may change or cost something.
 func TestResolveOfEveryCall(t *testing.T) {
-	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		for _, arrives := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {
 				begin := time.Now()
 				time.Sleep(time.Hour) // so that what the seed holds is older than the call
-				sb := everySandbox(t, begin)
+				sb := EverySandbox(t, begin)
 				fault := sandbox.DropBefore()
 				if arrives {
 					fault = sandbox.DropAfter()
 				}
 				sb.Fail(row.Name, sandbox.Nth(1), fault)
-				_, err := call(t.Context(), sandboxClient(t, sb))
+				_, err := call(t.Context(), SandboxClient(t, sb))
 				if row.Class == op.Read {
 					require.NoError(t, err)
 					return

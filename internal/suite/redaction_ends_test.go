@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"bytes"
@@ -34,14 +34,14 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 		return err
 	},
 	"read with an id": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf(zebra)}}, opts...)
+		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf(zebra)}}, opts...)
 		return err
 	},
 	"rows of a struct": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, listID, prospectkit.RowsParams{}, iterOptions(opts)...))
+		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, iterOptions(opts)...))
 	},
 	"a wait": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Agents.WaitSettled(ctx, runsID, opts...)
+		_, err := c.Agents.WaitSettled(ctx, RunsID, opts...)
 		return err
 	},
 	"a search": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
@@ -57,15 +57,15 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 		return err
 	},
 	"a write with ids": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.Move(ctx, listID, folderID, opts...)
+		_, err := c.Lists.Move(ctx, ListID, FolderID, opts...)
 		return err
 	},
 	"a write that sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Campaigns.Approve(ctx, campaignID, opts...)
+		_, err := c.Campaigns.Approve(ctx, CampaignID, opts...)
 		return err
 	},
 	"an agent": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		spec := discovery()
+		spec := Discovery()
 		spec.ListName, spec.MaxCreditSpend = someone, 1000
 		_, err := c.Agents.CreateAndStart(ctx, spec, opts...)
 		return err
@@ -77,13 +77,13 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 	},
 	"an upload that cannot be read": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
-			return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + listID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
+			return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + ListID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
 		}}, opts...)
 		return err
 	},
 	"a call of one's own": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		var out struct{ Age int }
-		return c.Call(ctx, unnamedOperation(prospectkit.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
+		return c.Call(ctx, UnnamedOperation(prospectkit.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
 	},
 }
 
@@ -102,34 +102,34 @@ func rangeOver[T any](seq func(func(*T, error) bool)) (last error) {
 }
 
 // ends are the ways in which an attempt fails: with every row of the decision table, and with everything that repeats the request.
-var ends = map[string]func(r *http.Request, m *memoryServer) (*http.Response, error){
-	"no connection": func(*http.Request, *memoryServer) (*http.Response, error) {
+var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, error){
+	"no connection": func(*http.Request, *MemoryServer) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	},
-	"not sent": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"not sent": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return (&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}).RoundTrip(r)
 	},
-	"no such host": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"no such host": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return (&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 			return nil, &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
 		}}).RoundTrip(r)
 	},
-	"a proxy that refuses": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"a proxy that refuses": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		proxy := func(r *http.Request) (*url.URL, error) { return nil, fmt.Errorf("no proxy for %s", r.URL) }
 		return (&http.Transport{Proxy: proxy}).RoundTrip(r)
 	},
-	"URL error": func(r *http.Request, _ *memoryServer) (*http.Response, error) { return nil, urlError(r) },
-	"wrapped": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"URL error": func(r *http.Request, _ *MemoryServer) (*http.Response, error) { return nil, urlError(r) },
+	"wrapped": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return nil, fmt.Errorf("middleware: %w", urlError(r))
 	},
-	"joined": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"joined": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return nil, errors.Join(io.EOF, urlError(r), urlError(r))
 	},
-	"own words": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"own words": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return nil, fmt.Errorf("%s %s %v %s", r.Method, r.URL, r.URL.Query(), r.URL.RequestURI())
 	},
-	"cut":          func(*http.Request, *memoryServer) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
-	"nothing":      func(*http.Request, *memoryServer) (*http.Response, error) { return nil, nil },
+	"cut":          func(*http.Request, *MemoryServer) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+	"nothing":      func(*http.Request, *MemoryServer) (*http.Response, error) { return nil, nil },
 	"request line": rawEnd(func(r *http.Request) string { return "HTTP/1.1 " + r.URL.RequestURI() + "\r\n\r\n" }),
 	"header line":  rawEnd(func(r *http.Request) string { return "HTTP/1.1 200 OK\r\nGET " + r.URL.RequestURI() + "\r\n\r\n" }),
 	"no protocol":  rawEnd(func(r *http.Request) string { return r.Method + " " + r.URL.RequestURI() + " HTTP/1.1\r\n\r\n" }),
@@ -145,29 +145,29 @@ var ends = map[string]func(r *http.Request, m *memoryServer) (*http.Response, er
 	"odd":          htmlEnd(520),
 	"not found":    htmlEnd(404),
 	"welcome page": htmlEnd(200),
-	"redirect": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
-		return answer(302, "", "Location", r.URL.String()), nil
+	"redirect": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return Respond(302, "", "Location", r.URL.String()), nil
 	},
-	"content type": func(*http.Request, *memoryServer) (*http.Response, error) {
-		return answer(404, "", "Content-Type", "text/html; of="+listID), nil
+	"content type": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(404, "", "Content-Type", "text/html; of="+ListID), nil
 	},
-	"redirected": func(*http.Request, *memoryServer) (*http.Response, error) {
-		return answer(302, "", "Location", "http://"+folderID+".example/"+listID), nil
+	"redirected": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(302, "", "Location", "http://"+FolderID+".example/"+ListID), nil
 	},
-	"empty": func(*http.Request, *memoryServer) (*http.Response, error) { return answer(200, ""), nil },
-	"too long": func(*http.Request, *memoryServer) (*http.Response, error) {
-		return answer(200, `"`+strings.Repeat(listID, 200)+`"`), nil
+	"empty": func(*http.Request, *MemoryServer) (*http.Response, error) { return Respond(200, ""), nil },
+	"too long": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `"`+strings.Repeat(ListID, 200)+`"`), nil
 	},
-	"no page": func(*http.Request, *memoryServer) (*http.Response, error) {
-		return answer(200, `{"`+listID+`": "`+zebra+`"}`), nil
+	"no page": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `{"`+ListID+`": "`+zebra+`"}`), nil
 	},
-	"misfit": func(*http.Request, *memoryServer) (*http.Response, error) {
-		return answer(200, `{"age": "`+zebra+`", "data": [{"id": "`+listID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`), nil
+	"misfit": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `{"age": "`+zebra+`", "data": [{"id": "`+ListID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`), nil
 	},
-	"unknown state": func(*http.Request, *memoryServer) (*http.Response, error) {
-		return answer(200, `{"agent": {"id": "`+runsID+`", "status": "PROCESSING", "name": "`+someone+`"}}`), nil
+	"unknown state": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `{"agent": {"id": "`+RunsID+`", "status": "PROCESSING", "name": "`+someone+`"}}`), nil
 	},
-	"stalled": func(r *http.Request, _ *memoryServer) (*http.Response, error) {
+	"stalled": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, context.Cause(r.Context())
 	},
@@ -177,23 +177,23 @@ func urlError(r *http.Request) error {
 	return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.ErrUnexpectedEOF}
 }
 
-func rawEnd(text func(*http.Request) string) func(*http.Request, *memoryServer) (*http.Response, error) {
-	return func(r *http.Request, m *memoryServer) (*http.Response, error) {
-		m.raw = text(r)
+func rawEnd(text func(*http.Request) string) func(*http.Request, *MemoryServer) (*http.Response, error) {
+	return func(r *http.Request, m *MemoryServer) (*http.Response, error) {
+		m.Raw = text(r)
 		return oneTime(m).RoundTrip(r)
 	}
 }
 
-func echoEnd(status int, code string, header ...string) func(*http.Request, *memoryServer) (*http.Response, error) {
-	return func(r *http.Request, _ *memoryServer) (*http.Response, error) {
-		said := jsonText("nothing at " + r.URL.String() + ", " + r.URL.RequestURI() + " with " + listID + " or '" + strings.ToUpper(folderID) + "'.")
-		return answer(status, strings.Replace(envelope(code), `"prose"`, said, 1), header...), nil
+func echoEnd(status int, code string, header ...string) func(*http.Request, *MemoryServer) (*http.Response, error) {
+	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		said := JSONText("nothing at " + r.URL.String() + ", " + r.URL.RequestURI() + " with " + ListID + " or '" + strings.ToUpper(FolderID) + "'.")
+		return Respond(status, strings.Replace(Envelope(code), `"prose"`, said, 1), header...), nil
 	}
 }
 
-func htmlEnd(status int) func(*http.Request, *memoryServer) (*http.Response, error) {
-	return func(r *http.Request, _ *memoryServer) (*http.Response, error) {
-		return answer(status, "<p>"+r.URL.String(), "Content-Type", "text/html"), nil
+func htmlEnd(status int) func(*http.Request, *MemoryServer) (*http.Response, error) {
+	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return Respond(status, "<p>"+r.URL.String(), "Content-Type", "text/html"), nil
 	}
 }
 
@@ -261,13 +261,13 @@ func TestNoTextShowsIDsQueryOrURL(t *testing.T) {
 	for name, call := range endings {
 		for end, answer := range ends {
 			for bound, limit := range limits {
-				inMemory(t, nil, func(t *testing.T, m *memoryServer) {
+				InMemory(t, nil, func(t *testing.T, m *MemoryServer) {
 					t.Helper()
-					m.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hijack(w, m.raw) })
+					m.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { Hijack(w, m.Raw) })
 					var out texts
 					ctx, cancel := limit.bound(t.Context())
 					defer cancel()
-					client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) { return answer(r, m) }),
+					client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) { return answer(r, m) }),
 						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { out.event(e) }))
 					var info prospectkit.Info
@@ -290,7 +290,7 @@ func TestNoTextShowsIDsQueryOrURL(t *testing.T) {
 func requireNothingPrivate(t *testing.T, text, where string) {
 	t.Helper()
 	for _, private := range []string{
-		listID, folderID, strings.ToUpper(folderID), campaignID, runsID, draftID, "Zebra", "Ada", "https://", "api/v1", "q=", token,
+		ListID, FolderID, strings.ToUpper(FolderID), CampaignID, RunsID, DraftID, "Zebra", "Ada", "https://", "api/v1", "q=", Token,
 	} {
 		if at := strings.Index(text, private); at >= 0 {
 			require.Fail(t, "a text shows "+private, "%s: ...%s", where, text[max(0, at-300):min(len(text), at+100)])

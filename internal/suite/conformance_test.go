@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"fmt"
@@ -21,13 +21,13 @@ import (
 
 // testRooms are the packages that testdata/conformance.md may name, and where they are.
 var testRooms = map[string]string{
-	"prospectkit": ".", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
+	"prospectkit": ".", "suite": "internal/suite", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
 	"ratehdr": "internal/ratehdr",
 }
 
 // TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
 func TestConformance(t *testing.T) {
-	text, err := os.ReadFile("testdata/conformance.md")
+	text, err := os.ReadFile(Path("testdata", "conformance.md"))
 	require.NoError(t, err)
 	require.Empty(t, conformanceProblems(string(text), testsOf(t)))
 }
@@ -106,7 +106,7 @@ func testsOf(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	tests := make(map[string]map[string]bool)
 	for name, dir := range testRooms {
-		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*_test.go"))
+		files, err := filepath.Glob(Path(filepath.FromSlash(dir), "*_test.go"))
 		require.NoError(t, err)
 		require.NotEmpty(t, files, dir)
 		for _, path := range files {

@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"errors"
@@ -56,14 +56,14 @@ func (r *rationed) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.busiestMinute = max(r.busiestMinute, r.inMinute)
 	number, err := strconv.Atoi(req.URL.Query().Get("pageNum"))
 	require.NoError(r.t, err)
-	return answer(200, r.page(number), r.headers()...), nil
+	return Respond(200, r.page(number), r.headers()...), nil
 }
 
 func (r *rationed) refuse(limit int, until time.Time) *http.Response {
 	r.refusals++
 	r.refusedUntil = until
 	wait := strconv.Itoa(int((time.Until(until) + time.Second - 1) / time.Second))
-	return answer(429, envelope("RATE_LIMITED"),
+	return Respond(429, Envelope("RATE_LIMITED"),
 		"Retry-After", wait, "RateLimit-Limit", strconv.Itoa(limit), "RateLimit-Remaining", "0", "RateLimit-Reset", wait)
 }
 
@@ -89,7 +89,7 @@ func (r *rationed) page(number int) string {
 func TestVirtualDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &rationed{t: t, lists: perDay + 500}
-		client := newClient(t, service)
+		client := NewClient(t, service)
 		var progress prospectkit.Progress
 		opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
 		got, pauses := 0, 0
@@ -124,7 +124,7 @@ func sleepUntilTomorrow(t *testing.T, err error) {
 		require.Equal(t, prospectkit.WindowDay, wait.Window)
 		at = wait.FitsAt
 	} else {
-		at = asError(t, err).ResetAt
+		at = AsError(t, err).ResetAt
 	}
 	require.False(t, at.Before(time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)))
 	time.Sleep(time.Until(at))

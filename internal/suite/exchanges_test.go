@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"bufio"
@@ -28,18 +28,18 @@ var update = flag.Bool("update", false, "write the exchanges of the sandbox")
 
 // TestSandboxExchanges plays testdata/http/OPERATION/sandbox.http from both ends: the client sends that request and reads that
 // answer, and the sandbox gives that answer to that request. So client and sandbox, which share no wire type, agree on each
-// operation. After a change: go test -run TestSandboxExchanges -update .
+// operation. After a change: go test ./internal/suite -run TestSandboxExchanges -update
 func TestSandboxExchanges(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
-	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
-		sb := everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		sb := EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		name := row.Name + "/sandbox"
-		file := filepath.Join("testdata", "http", filepath.FromSlash(name)+".http")
+		file := Path("testdata", "http", filepath.FromSlash(name)+".http")
 		if *update {
 			require.NoError(t, os.WriteFile(file, recorded(t, sb, call), 0o600))
-			sb = everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+			sb = EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		}
-		result, err := call(t.Context(), exchange(t, name)) // it checks the request
+		result, err := call(t.Context(), Exchange(t, name)) // it checks the request
 		require.NoError(t, err)
 		require.False(t, reflect.ValueOf(result).IsZero(), "something was read")
 
@@ -58,12 +58,12 @@ func TestSandboxExchanges(t *testing.T) {
 }
 
 // recorded is the exchange of a call with the sandbox.
-func recorded(t *testing.T, sb *sandbox.Sandbox, call anyCall) []byte {
+func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) []byte {
 	t.Helper()
 	var story string
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
 		request := fmt.Sprintf("%s %s HTTP/1.1\nHost: %s\n", r.Method, r.URL.RequestURI(), r.URL.Host)
-		if kind, body := sentBody(t, r); body != "" {
+		if kind, body := SentBody(t, r); body != "" {
 			request += fmt.Sprintf("Content-Type: %s\n\n%s\n", kind, body)
 		}
 		got := replayed(t, sb, request)
@@ -86,7 +86,7 @@ func replayed(t *testing.T, sb *sandbox.Sandbox, text string) whole {
 	head, body, _ := strings.Cut(text, "\n\n")
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(head + "\n\n")))
 	require.NoError(t, err)
-	if r.Header.Get("Content-Type") == formType {
+	if r.Header.Get("Content-Type") == FormType {
 		var fields map[string]string
 		require.NoError(t, json.Unmarshal([]byte(body), &fields))
 		var form strings.Builder

@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -65,7 +66,7 @@ func (l *ledger) chaos(c net.Conn) {
 		if err != nil || l.create(r) != nil {
 			return
 		}
-		reply := "HTTP/1.1 201 Created\r\nRateLimit-Remaining: 999999\r\nContent-Length: 98\r\n\r\n" + fmt.Sprintf("%-98s", `{"list":`+oneList+`}`)
+		reply := "HTTP/1.1 201 Created\r\nRateLimit-Remaining: 999999\r\nContent-Length: 98\r\n\r\n" + fmt.Sprintf("%-98s", `{"list":`+OneList+`}`)
 		switch rand.N(6) {
 		case 0:
 			_, _ = io.WriteString(c, reply[:rand.N(len(reply))])
@@ -96,7 +97,7 @@ func TestClaimsAreTrue(t *testing.T) {
 		},
 		"HTTP/2": func(_ *testing.T, l *ledger) (string, http.RoundTripper, func()) {
 			s := httptest.NewUnstartedServer(http.HandlerFunc(l.chaosHTTP2))
-			s.Config.ErrorLog, s.EnableHTTP2 = quiet, true
+			s.Config.ErrorLog, s.EnableHTTP2 = log.New(io.Discard, "", 0), true
 			s.StartTLS()
 			return s.URL, s.Client().Transport, s.Close
 		},
@@ -105,7 +106,7 @@ func TestClaimsAreTrue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := &ledger{created: map[string]int{}}
 			url, rt, stop := start(t, l)
-			outcomes := writeThousands(t, clientAt(t, url, prospectkit.WithTransport(rt)))
+			outcomes := writeThousands(t, ClientAt(t, url, prospectkit.WithTransport(rt)))
 			stop()
 			totals := map[prospectkit.Outcome]int{}
 			for list, outcome := range outcomes {
@@ -136,7 +137,7 @@ func (l *ledger) chaosHTTP2(w http.ResponseWriter, r *http.Request) {
 	case 3:
 		w.Header().Set("Connection", "close") // GOAWAY
 	}
-	write(w, 201, `{"list":`+oneList+`}`)
+	Write(w, 201, `{"list":`+OneList+`}`)
 }
 
 // acceptAll serves connections until it is stopped, and then waits for all of them.

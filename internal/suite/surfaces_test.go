@@ -1,10 +1,8 @@
-package prospectkit_test
+package suite
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,45 +14,6 @@ import (
 	"example.com/prospectkit"
 )
 
-// Ids of the exchanges.
-const (
-	campaignID = "65f0c0ffee65f0c0ffee6c01"
-	stepID     = "65f0c0ffee65f0c0ffee6c02"
-	sendID     = "65f0c0ffee65f0c0ffee6c03"
-	factID     = "65f0c0ffee65f0c0ffee6f01"
-	hubID      = "65f0c0ffee65f0c0ffee6b01"
-	savedID    = "65f0c0ffee65f0c0ffee6501"
-	contactID  = "65f0c0ffee65f0c0ffee6d01"
-	importID   = "65f0c0ffee65f0c0ffee6e01"
-)
-
-// surfaceCall is one call of a method, with an exchange to play.
-type surfaceCall struct {
-	exchange string
-	call     func(ctx context.Context, c *prospectkit.Client) (any, error)
-	want     string           // the result as JSON
-	code     prospectkit.Code // or the code of the error
-}
-
-// play makes each call against its exchange.
-func play(t *testing.T, calls []surfaceCall) {
-	t.Helper()
-	for _, call := range calls {
-		t.Run(call.exchange, func(t *testing.T) {
-			got, err := call.call(t.Context(), exchange(t, call.exchange))
-			if call.code != "" {
-				require.ErrorIs(t, err, call.code)
-				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-				return
-			}
-			require.NoError(t, err)
-			text, err := json.Marshal(got)
-			require.NoError(t, err)
-			require.JSONEq(t, call.want, string(text))
-		})
-	}
-}
-
 // methodCall is a call with everything it needs.
 type methodCall struct {
 	name string
@@ -63,39 +22,34 @@ type methodCall struct {
 
 func discard[T any](_ T, err error) error { return err }
 
-var (
-	timelineRoute = prospectkit.WithRoute("GET /business/contacts/{contactId}/activities")
-	previewRoute  = prospectkit.WithRoute("POST /business/campaigns/{campaignId}/steps/{stepId}/preview")
-)
-
 // The calls that may change or cost something.
 var writes = []methodCall{
 	{"campaigns.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		return discard(c.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"}, opts...))
 	}},
 	{"campaigns.adjust", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.Adjust(ctx, campaignID, prospectkit.Fields{"name": "Spring"}, opts...))
+		return discard(c.Campaigns.Adjust(ctx, CampaignID, prospectkit.Fields{"name": "Spring"}, opts...))
 	}},
 	{"campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.Approve(ctx, campaignID, opts...))
+		return discard(c.Campaigns.Approve(ctx, CampaignID, opts...))
 	}},
 	{"campaigns.edit-send", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"body": "Hello"}, opts...))
+		return discard(c.Campaigns.EditSend(ctx, SendID, prospectkit.Fields{"body": "Hello"}, opts...))
 	}},
 	{"campaigns.preview-step", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, append(opts, previewRoute)...))
+		return discard(c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, append(opts, PreviewRoute)...))
 	}},
 	{"facts.edit", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: "Fast"}, opts...))
+		return discard(c.Facts.Edit(ctx, FactID, prospectkit.FactEdit{Claim: "Fast"}, opts...))
 	}},
 	{"hubs.set-default", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"hub": hubID}, opts...))
+		return discard(c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"hub": HubID}, opts...))
 	}},
 	{"search.prospects", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		return discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}, opts...))
 	}},
 	{"search.run-saved", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{}, opts...))
+		return discard(c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{}, opts...))
 	}},
 	{"search.save-to-list", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		return discard(c.Search.SaveToList(ctx, nil, opts...))
@@ -107,34 +61,26 @@ var writes = []methodCall{
 		return discard(c.Contacts.Resolve(ctx, nil, opts...))
 	}},
 	{"imports.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Imports.FromUpload(ctx, importID, opts...))
+		return discard(c.Imports.FromUpload(ctx, ImportID, opts...))
 	}},
 	{"imports.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Imports.Upload(ctx, csvUpload("name\nAda\n"), opts...))
+		return discard(c.Imports.Upload(ctx, CSVUpload("name\nAda\n"), opts...))
 	}},
 	{"imports.presign", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		return discard(c.Imports.Presign(ctx, nil, opts...))
 	}},
 }
 
-// consumed reads a request as a server does, and then loses the answer.
-func consumed(r *http.Request) (*http.Response, error) {
-	if r.Body != nil {
-		_, _ = io.Copy(io.Discard, r.Body)
-	}
-	return nil, io.ErrUnexpectedEOF
-}
-
 func TestALostAnswerIsNeverSentAgain(t *testing.T) {
 	for _, w := range writes {
 		t.Run(w.name, func(t *testing.T) {
 			sent := 0
-			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
 				sent++
-				return consumed(r)
+				return Consumed(r)
 			}))
 			err := w.call(t.Context(), client)
-			requireUnknown(t, err)
+			RequireUnknown(t, err)
 			require.Equal(t, 1, sent)
 			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 			require.Equal(t, w.name, unknown.Op)
@@ -156,12 +102,12 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var bodies []string
-				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-					bodies = append(bodies, bodyOf(t, r))
+				client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+					bodies = append(bodies, BodyOf(t, r))
 					if len(bodies) == 1 {
-						return answer(429, envelope("RATE_LIMITED"), "Retry-After", "7"), nil
+						return Respond(429, Envelope("RATE_LIMITED"), "Retry-After", "7"), nil
 					}
-					return answer(422, envelope("INVALID_REQUEST")), nil
+					return Respond(422, Envelope("INVALID_REQUEST")), nil
 				}))
 				began := time.Now()
 				require.ErrorIs(t, w.call(t.Context(), client), prospectkit.CodeInvalidRequest)
@@ -182,7 +128,7 @@ func TestSafetyModesOfTheSurfaces(t *testing.T) {
 		"campaigns.adjust": true, "campaigns.approve": true, "campaigns.edit-send": true, "facts.edit": true, "hubs.set-default": true,
 		"imports.presign": true,
 	}
-	accepts := always(422, envelope("INVALID_REQUEST"))
+	accepts := Always(422, Envelope("INVALID_REQUEST"))
 	for _, w := range writes {
 		t.Run(w.name, func(t *testing.T) {
 			for rule, c := range map[prospectkit.SafetyRule]struct {
@@ -193,7 +139,7 @@ func TestSafetyModesOfTheSurfaces(t *testing.T) {
 				prospectkit.RuleNoSpend:  {prospectkit.NoSpend(), free[w.name]},
 				prospectkit.RuleNoSend:   {prospectkit.NoSend(), w.name != "campaigns.approve"},
 			} {
-				err := w.call(t.Context(), newClient(t, accepts), c.option)
+				err := w.call(t.Context(), NewClient(t, accepts), c.option)
 				if c.passes {
 					require.ErrorIs(t, err, prospectkit.CodeInvalidRequest, rule)
 					continue
@@ -208,8 +154,8 @@ func TestSafetyModesOfTheSurfaces(t *testing.T) {
 
 // Nothing is sent with an id that is none.
 func TestIdsOfTheSurfacesAreChecked(t *testing.T) {
-	for _, id := range []string{"", "..", "a/b", strings.ToUpper(campaignID) + "0"} {
-		client := newClient(t, untouched(t))
+	for _, id := range []string{"", "..", "a/b", strings.ToUpper(CampaignID) + "0"} {
+		client := NewClient(t, Untouched(t))
 		ctx := t.Context()
 		c, f, s := client.Campaigns, client.Facts, client.Search
 		for name, err := range map[string]error{
@@ -217,22 +163,22 @@ func TestIdsOfTheSurfacesAreChecked(t *testing.T) {
 			"campaignId 2":    discard(c.Steps(ctx, id)),
 			"campaignId 3":    discard(c.ScheduledSends(ctx, id)),
 			"campaignId 4":    discard(c.Approve(ctx, id)),
-			"campaignId 5":    discard(c.PreviewStep(ctx, id, stepID, nil, previewRoute)),
+			"campaignId 5":    discard(c.PreviewStep(ctx, id, StepID, nil, PreviewRoute)),
 			"campaignId 6":    discard(c.WaitInitialized(ctx, id, prospectkit.Initialized)),
-			"stepId":          discard(c.PreviewStep(ctx, campaignID, id, nil, previewRoute)),
+			"stepId":          discard(c.PreviewStep(ctx, CampaignID, id, nil, PreviewRoute)),
 			"sendId":          discard(c.EditSend(ctx, id, nil)),
 			"factId":          discard(f.Edit(ctx, id, prospectkit.FactEdit{Claim: "x"})),
 			"hubId 1":         discard(f.Hub(ctx, id)),
 			"hubId 2":         discard(f.KnowledgePages(ctx, id)),
 			"savedSearchId 1": discard(s.RunSavedPage(ctx, id, prospectkit.RunParams{})),
 			"savedSearchId 2": discard(prospectkit.Collect(s.RunSaved(ctx, id, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 1)),
-			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id, prospectkit.ActivityParams{}, timelineRoute)),
-			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id, prospectkit.ActivityParams{}, timelineRoute), 1)),
+			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id, prospectkit.ActivityParams{}, TimelineRoute)),
+			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id, prospectkit.ActivityParams{}, TimelineRoute), 1)),
 			"importId 1":      discard(client.Imports.FromUpload(ctx, id)),
 			"importId 2":      discard(client.Imports.FromUploadJSON(ctx, id)),
 		} {
 			param, _, _ := strings.Cut(name, " ")
-			require.Contains(t, refusals(t, err), param+" must be 24 hexadecimal digits", name)
+			require.Contains(t, Refusals(t, err), param+" must be 24 hexadecimal digits", name)
 		}
 	}
 }

@@ -1,14 +1,11 @@
-package prospectkit_test
+package suite
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	webtext "html"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -22,59 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/redact"
 )
-
-// shows gathers all ways to look at values: every verb, JSON, both handlers of slog, LogValue, and each error inside.
-type shows struct{ strings.Builder }
-
-func (s *shows) show(values ...any) {
-	for _, v := range values {
-		for _, text := range faces(v) {
-			s.WriteString(text + "\n")
-		}
-		if valuer, ok := v.(slog.LogValuer); ok {
-			fmt.Fprintf(s, "%+v %#v\n", valuer.LogValue(), valuer.LogValue())
-		}
-		switch inner := v.(type) {
-		case interface{ Unwrap() error }:
-			if err := inner.Unwrap(); err != nil {
-				s.show(err)
-			}
-		case interface{ Unwrap() []error }:
-			for _, err := range inner.Unwrap() {
-				s.show(err)
-			}
-		}
-	}
-}
-
-// watched is a client that shows whatever observers and logs get.
-func (s *shows) options() []prospectkit.ClientOption {
-	logs := slog.New(slog.NewJSONHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	text := slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return []prospectkit.ClientOption{
-		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.NoRetry),
-		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			s.show(e)
-			if e.Err != nil {
-				s.show(e.Err)
-			}
-		}),
-	}
-}
-
-func (s *shows) failure(err error, info prospectkit.Info) {
-	s.show(err, info)
-	for _, a := range info.Attempts {
-		s.show(a)
-		if a.Err != nil {
-			s.show(a.Err)
-		}
-	}
-	if e, ok := errors.AsType[*prospectkit.Error](err); ok {
-		s.show(*e, e.Code, e.Advice())
-	}
-}
 
 // jsonEscaped is a text as an encoder writes it that escapes HTML, or does not.
 func jsonEscaped(s string, escapeHTML bool) string {
@@ -236,7 +182,7 @@ func TestEveryEscapeIsHidden(t *testing.T) {
 		"tok-Zx81-qWv7-secret", `k/9+Zx81=<"&'>\é%41 ??>>~~_`, "sandbox_01_001", "c3VyZQ+/cm9sbA==", "0af%3D\\u0041&amp;", "Q?=",
 	} {
 		for how, form := range repetitions(secret) {
-			hidden := prospectkit.Hide(secret, `key "`+form+`" or `+form+`, `+form)
+			hidden := hide(secret, `key "`+form+`" or `+form+`, `+form)
 			require.Equal(t, `key "[hidden]" or [hidden], [hidden]`, hidden, "%q: %s: %s", secret, how, form)
 		}
 	}
@@ -245,36 +191,36 @@ func TestEveryEscapeIsHidden(t *testing.T) {
 func TestWhatIsNoSecretStays(t *testing.T) {
 	const key = "tok-Zx81-qWv7-secret"
 	for _, text := range []string{"", "%", "&;", `\`, "&#;", "&#x;", "%zz", `\u12`, "tok-Zx81", key[1:], key[:19], "100 %25 &amp; more", strings.Repeat(`\`, 50)} {
-		require.Equal(t, text, prospectkit.Hide(key, text))
+		require.Equal(t, text, hide(key, text))
 	}
 	for short, text := range map[string]string{"id": "The id is invalid: [hidden]", "to": "to be [hidden]"} {
 		text = strings.Replace(text, short+" ", "", 1)
-		require.Equal(t, text, prospectkit.Hide(short, strings.Replace(text, "[hidden]", short, 1)), "a short one only where it stands alone")
+		require.Equal(t, text, hide(short, strings.Replace(text, "[hidden]", short, 1)), "a short one only where it stands alone")
 	}
 	for _, escape := range []string{`\n`, `\r`, `\t`, "%0a", "&#10;"} {
-		require.Equal(t, "of"+escape+"[hidden]"+escape+"x", prospectkit.Hide("to", "of"+escape+"to"+escape+"x"), "an escape is no letter beside it")
+		require.Equal(t, "of"+escape+"[hidden]"+escape+"x", hide("to", "of"+escape+"to"+escape+"x"), "an escape is no letter beside it")
 	}
 	long := strings.Repeat("abcdefgh", 1000)
-	require.Equal(t, "x [hidden]", prospectkit.Hide(long, "x "+long+" y"), "nobody knows where a long one ends")
+	require.Equal(t, "x [hidden]", hide(long, "x "+long+" y"), "nobody knows where a long one ends")
 }
 
 // Where a text was cut, the beginning of a secret is hidden, too.
 func TestCutSecretsAreHidden(t *testing.T) {
 	const key = "tok-Zx81-qWv7-secret"
 	all := eachByte(key, `\u%04x`)
-	require.Equal(t, "a [hidden]", prospectkit.CleanBody(key, "a tok-Zx81"))
-	require.Equal(t, "a tok-Zx8", prospectkit.CleanBody(key, "a tok-Zx8"), "seven characters are none")
-	require.Equal(t, "a tok-Zx81", prospectkit.Clean(key, "a tok-Zx81", 64), "it was not cut")
+	require.Equal(t, "a [hidden]", cleanBody(key, "a tok-Zx81"))
+	require.Equal(t, "a tok-Zx8", cleanBody(key, "a tok-Zx8"), "seven characters are none")
+	require.Equal(t, "a tok-Zx81", clean(key, "a tok-Zx81", 64), "it was not cut")
 	for most := 20; most < 80; most++ { // wherever the text is cut
-		clean := prospectkit.Clean(key, strings.Repeat(all+" ", 9), most)
-		require.True(t, strings.HasPrefix(clean, "[hidden] "), clean)
-		require.NotContains(t, clean, eachByte(key[:8], `\u%04x`))
-		require.LessOrEqual(t, len(clean), most)
+		cleaned := clean(key, strings.Repeat(all+" ", 9), most)
+		require.True(t, strings.HasPrefix(cleaned, "[hidden] "), cleaned)
+		require.NotContains(t, cleaned, eachByte(key[:8], `\u%04x`))
+		require.LessOrEqual(t, len(cleaned), most)
 	}
-	require.Equal(t, "[hidden]", prospectkit.Hide("12345678", "12345678"))
-	require.Equal(t, "x[hidden]x", prospectkit.Hide("12345678", "x12345678x"), "eight characters need not stand alone")
-	require.Equal(t, "x1234567x", prospectkit.Hide("1234567", "x1234567x"))
-	require.Equal(t, "é", prospectkit.Clean(key, "éé", 3), "no half characters")
+	require.Equal(t, "[hidden]", hide("12345678", "12345678"))
+	require.Equal(t, "x[hidden]x", hide("12345678", "x12345678x"), "eight characters need not stand alone")
+	require.Equal(t, "x1234567x", hide("1234567", "x1234567x"))
+	require.Equal(t, "é", clean(key, "éé", 3), "no half characters")
 }
 
 // Of a text of which little is kept, little is looked at.
@@ -283,8 +229,8 @@ func TestLongTextsTakeNoMemory(t *testing.T) {
 	text := strings.Repeat("%41&amp;", 1<<19)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	require.LessOrEqual(t, len(prospectkit.Clean(key, text, 64)), 64)
-	require.LessOrEqual(t, len(prospectkit.CleanBody(key, text)), 2<<10)
+	require.LessOrEqual(t, len(clean(key, text, 64)), 64)
+	require.LessOrEqual(t, len(cleanBody(key, text)), 2<<10)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(12<<20), "the text takes 4 MiB, and one copy of it another")
 }
@@ -297,15 +243,23 @@ func FuzzHide(f *testing.F) {
 			return // an escape may begin or end there
 		}
 		for _, form := range escapes(secret) {
-			require.NotContains(t, prospectkit.Hide(secret, before+" "+form+" "+after), form)
+			require.NotContains(t, hide(secret, before+" "+form+" "+after), form)
 		}
 	})
 }
 
+// hide is what a text of a peer's becomes for a client with this key.
+func hide(key, text string) string { return redact.Secrets(nil).Key(key).Hide(text, false) }
+
+// clean is the same for a text of which so many bytes are kept, and cleanBody for a body.
+func clean(key, text string, most int) string { return redact.Secrets(nil).Key(key).Clean(text, most) }
+
+func cleanBody(key, text string) string { return redact.Secrets(nil).Key(key).CleanBody([]byte(text)) }
+
 // oneTime answers each request on a connection of its own.
-func oneTime(m *memoryServer) *http.Transport {
-	m.transport.DisableKeepAlives = true
-	return m.transport
+func oneTime(m *MemoryServer) *http.Transport {
+	m.Transport.DisableKeepAlives = true
+	return m.Transport
 }
 
 // usual are the forms in which keys and tokens are mostly repeated.
@@ -319,23 +273,23 @@ func usual(secret string) map[string]string {
 }
 
 func TestNoEchoShowsTheKey(t *testing.T) {
-	for _, key := range []string{token, `k/9+Zx81=<"&'>\é%41 ??>>~~_`} {
+	for _, key := range []string{Token, `k/9+Zx81=<"&'>\é%41 ??>>~~_`} {
 		var answer string
-		inMemory(t, func(w http.ResponseWriter, _ *http.Request) { hijack(w, answer) }, func(t *testing.T, m *memoryServer) {
+		InMemory(t, func(w http.ResponseWriter, _ *http.Request) { Hijack(w, answer) }, func(t *testing.T, m *MemoryServer) {
 			t.Helper()
 			for how, form := range usual(key) {
-				var out shows
-				client, err := prospectkit.New(baseURL, key, append(out.options(), prospectkit.WithTransport(oneTime(m)), unpaced())...)
+				var out Shows
+				client, err := prospectkit.New(BaseURL, key, append(out.Options(), prospectkit.WithTransport(oneTime(m)), Unpaced())...)
 				require.NoError(t, err)
 				for place, echo := range echoes {
 					answer = echo(form)
 					var info prospectkit.Info
 					_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err)
-					out.failure(err, info)
+					out.Failure(err, info)
 					_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithInfo(&info))
 					require.Error(t, err, "%s: %s", place, how)
-					out.failure(err, info)
+					out.Failure(err, info)
 					requireNoneOf(t, out.String(), form, key, place+", "+how)
 					out.Reset()
 				}
@@ -348,26 +302,26 @@ func TestNoEchoShowsTheTokenOfAScroll(t *testing.T) {
 	for _, secret := range []string{"c3VyZQ+/cm9sbA==", `{"after":"<Zx81&>",/é+%}=`} {
 		var answer string
 		serve := func(w http.ResponseWriter, r *http.Request) {
-			if in := searchRequest(r); in.ScrollToken != "" {
-				hijack(w, answer)
+			if strings.Contains(BodyOf(t, r), "scrollToken") {
+				Hijack(w, answer)
 				return
 			}
-			write(w, 200, pageOf(1, quoted(secret)))
+			Write(w, 200, `{"profiles": [{"firstName": "a"}], "scrollToken": `+JSONText(secret)+`}`)
 		}
-		inMemory(t, serve, func(t *testing.T, m *memoryServer) {
+		InMemory(t, serve, func(t *testing.T, m *MemoryServer) {
 			t.Helper()
 			for how, form := range usual(secret) {
-				var out shows
-				client := newClient(t, oneTime(m), out.options()...)
+				var out Shows
+				client := NewClient(t, oneTime(m), out.Options()...)
 				for place, echo := range echoes {
 					answer = echo(form)
-					page, err := client.Search.ProspectsPage(t.Context(), everything)
+					page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 					require.NoError(t, err)
 					var info prospectkit.Info
 					_, err = page.Next(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err, "%s: %s", place, how)
-					out.show(page, *page)
-					out.failure(err, info)
+					out.Show(page, *page)
+					out.Failure(err, info)
 					requireNoneOf(t, out.String(), form, secret, place+", "+how)
 					out.Reset()
 				}

@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"go/ast"
@@ -51,7 +51,7 @@ func paragraph(f *ast.FuncDecl, word string) string {
 // codeNames maps the constants to the codes.
 func codeNames(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(gotoken.NewFileSet(), "codes.go", nil, 0)
+	file, err := parser.ParseFile(gotoken.NewFileSet(), Path("codes.go"), nil, 0)
 	require.NoError(t, err)
 	names := make(map[string]string)
 	ast.Inspect(file, func(n ast.Node) bool {

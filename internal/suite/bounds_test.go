@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 // accepted makes a client that answers everything and counts.
 func accepted(t *testing.T, sent *int) *prospectkit.Client {
 	t.Helper()
-	return newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	return NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
 		*sent++
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/folders"):
-			return answer(http.StatusOK, `{"folders":[]}`), nil
+			return Respond(http.StatusOK, `{"folders":[]}`), nil
 		case r.Method == http.MethodPost:
-			return answer(http.StatusCreated, `{"list":`+oneList+`}`), nil
+			return Respond(http.StatusCreated, `{"list":`+OneList+`}`), nil
 		}
-		return answer(http.StatusOK, `{"data":[]}`), nil
+		return Respond(http.StatusOK, `{"data":[]}`), nil
 	}))
 }
 
@@ -34,7 +34,7 @@ func listsPage(p prospectkit.ListsParams) boundCall {
 
 func rowsPage(p prospectkit.RowsParams) boundCall {
 	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.RowsPage(ctx, listID, p)
+		_, err := c.Lists.RowsPage(ctx, ListID, p)
 		return err
 	}
 }
@@ -48,7 +48,7 @@ func createList(name string, kind prospectkit.ListKind) boundCall {
 
 func push(crm string, ids []string) boundCall {
 	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids})
+		_, err := c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids})
 		return err
 	}
 }
@@ -70,7 +70,7 @@ func folders(kind prospectkit.FolderKind) boundCall {
 func contactIDs(n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
-		ids[i] = columnID
+		ids[i] = ColumnID
 	}
 	return ids
 }
@@ -98,10 +98,10 @@ var boundCases = []struct {
 	{"lists page -1", listsPage(prospectkit.ListsParams{PageNum: -1}), "pageNum is -1, must be at least 1"},
 	{"lists of a kind", listsPage(prospectkit.ListsParams{Kind: prospectkit.ContactList}), ""},
 	{"lists of no kind", listsPage(prospectkit.ListsParams{Kind: "contactlist"}), `entityType is "contactlist", must be one of ["contactList" "companyList"]`},
-	{"folder id", listsPage(prospectkit.ListsParams{FolderID: strings.ToUpper(folderID)}), ""},
-	{"folder id of 23", listsPage(prospectkit.ListsParams{FolderID: folderID[1:]}), "folderId must be 24 hexadecimal digits"},
-	{"folder id of 25", listsPage(prospectkit.ListsParams{FolderID: folderID + "0"}), "folderId must be 24 hexadecimal digits"},
-	{"folder id with a g", listsPage(prospectkit.ListsParams{FolderID: folderID[1:] + "g"}), "folderId must be 24 hexadecimal digits"},
+	{"folder id", listsPage(prospectkit.ListsParams{FolderID: strings.ToUpper(FolderID)}), ""},
+	{"folder id of 23", listsPage(prospectkit.ListsParams{FolderID: FolderID[1:]}), "folderId must be 24 hexadecimal digits"},
+	{"folder id of 25", listsPage(prospectkit.ListsParams{FolderID: FolderID + "0"}), "folderId must be 24 hexadecimal digits"},
+	{"folder id with a g", listsPage(prospectkit.ListsParams{FolderID: FolderID[1:] + "g"}), "folderId must be 24 hexadecimal digits"},
 	{"search of 1", listsPage(prospectkit.ListsParams{Search: "x"}), ""},
 	{"search of 200 wide", listsPage(prospectkit.ListsParams{Search: strings.Repeat("界", 200)}), ""},
 	{"search of 201", listsPage(prospectkit.ListsParams{Search: strings.Repeat("x", 201)}), "search has 201 characters, must have 1 to 200"},
@@ -114,9 +114,9 @@ var boundCases = []struct {
 	{"kind of a new list", createList("x", prospectkit.CompanyList), ""},
 	{"no kind of a list", createList("x", "lists"), `entityType is "lists", must be one of ["contactList" "companyList"]`},
 
-	{"move", moveTo(listID, folderID), ""},
-	{"move a wrong id", moveTo("x/../y", folderID), "listId must be 24 hexadecimal digits"},
-	{"move to nowhere", moveTo(listID, ""), "folderId must be 24 hexadecimal digits"},
+	{"move", moveTo(ListID, FolderID), ""},
+	{"move a wrong id", moveTo("x/../y", FolderID), "listId must be 24 hexadecimal digits"},
+	{"move to nowhere", moveTo(ListID, ""), "folderId must be 24 hexadecimal digits"},
 
 	{"push all", push("crm", nil), ""},
 	{"push none", push("crm", []string{}), "contactIds has 0 ids, must have 1 to 500; nil means the whole list"},
@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 				require.Equal(t, 1, sent)
 				return
 			}
-			require.Equal(t, []string{tc.complaint}, refusals(t, err))
+			require.Equal(t, []string{tc.complaint}, Refusals(t, err))
 			require.Zero(t, sent)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		})
@@ -171,11 +171,11 @@ func TestBounds(t *testing.T) {
 // All violations of a call come back at once.
 func TestBoundsAllAtOnce(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, untouched(t))
+	client := NewClient(t, Untouched(t))
 	_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{
 		Limit: 1001, PageNum: -1, Kind: "x", FolderID: "x", Search: strings.Repeat("x", 201),
 	}, prospectkit.WithMaxWait(-1), nil)
-	require.Len(t, refusals(t, err), 7)
+	require.Len(t, Refusals(t, err), 7)
 
 	_, err = client.Lists.RowsPage(t.Context(), "x", prospectkit.RowsParams{
 		Limit: 1001, PageNum: -1,
@@ -185,8 +185,48 @@ func TestBoundsAllAtOnce(t *testing.T) {
 			CustomColumns: map[string]prospectkit.ColumnFilter{"x": {}},
 		},
 	})
-	require.Len(t, refusals(t, err), 9)
+	require.Len(t, Refusals(t, err), 9)
 
 	_, err = client.Lists.PushToCRM(t.Context(), "", prospectkit.CRMPush{ContactIDs: append(contactIDs(500), "x")})
-	require.Len(t, refusals(t, err), 4)
+	require.Len(t, Refusals(t, err), 4)
+}
+
+// A page holds as many elements as were asked for, and where nobody asked, as many as the service lets ask for.
+func TestAPageHoldsWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	pageWith := func(key string, n int) RoundTrip {
+		elements := strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, n), ",")
+		return Always(http.StatusOK, `{"`+key+`":[`+elements+`]}`)
+	}
+	for _, tc := range []struct {
+		key  string
+		most int
+		call func(context.Context, *prospectkit.Client) error
+	}{
+		{"data", 3, listsPage(prospectkit.ListsParams{Limit: 3})},
+		{"data", 1000, listsPage(prospectkit.ListsParams{})},
+		{"data", 3, rowsPage(prospectkit.RowsParams{Limit: 3})},
+		{"data", 1000, rowsPage(prospectkit.RowsParams{})},
+		{"profiles", 3, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 3})
+			return err
+		}},
+		{"profiles", 100, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
+			return err
+		}},
+		{"profiles", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{Size: 3})
+			return err
+		}},
+		{"activities", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 3}, TimelineRoute)
+			return err
+		}},
+		{"folders", 10_000, folders(prospectkit.AgentFolder)},
+	} {
+		require.NoError(t, tc.call(t.Context(), NewClient(t, pageWith(tc.key, tc.most))), tc.key)
+		err := tc.call(t.Context(), NewClient(t, pageWith(tc.key, tc.most+1)))
+		require.ErrorContains(t, err, "more elements than were asked for", tc.key)
+	}
 }

@@ -1,4 +1,4 @@
-package prospectkit_test
+package suite
 
 import (
 	"errors"
@@ -17,24 +17,24 @@ import (
 // end. All writes are alike.
 var promises = []struct {
 	name                 string
-	failure              roundTrip
+	failure              RoundTrip
 	read, metered, write string
 }{
-	{"failed", always(500, envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown"},
-	{"failed in between", always(502, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown"},
-	{"cut", consumed, "3 not applied", "1 unknown", "1 unknown"},
-	{"answer unreadable", always(200, "{", "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied"},
-	{"limited", always(429, envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied"},
-	{"refused", always(409, envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied"},
+	{"failed", Always(500, Envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown"},
+	{"failed in between", Always(502, "<!DOCTYPE html><title>Error</title>", "Content-Type", "text/html"), "3 not applied", "1 unknown", "1 unknown"},
+	{"cut", Consumed, "3 not applied", "1 unknown", "1 unknown"},
+	{"answer unreadable", Always(200, "{", "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied"},
+	{"limited", Always(429, Envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied"},
+	{"refused", Always(409, Envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied"},
 }
 
 // TestRetryClassOfEveryOperation holds every method to the promise of its class.
 func TestRetryClassOfEveryOperation(t *testing.T) {
-	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		for _, p := range promises {
 			synctest.Test(t, func(t *testing.T) {
 				sent := 0
-				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
 					sent++
 					require.Nil(t, r.GetBody, "net/http would replay it")
 					require.NotContains(t, r.Header, "Idempotency-Key", "net/http would replay it")
@@ -60,12 +60,12 @@ var repeatableInDoubt = map[string]bool{
 }
 
 func TestRepeatAfterDoubtOfEveryOperation(t *testing.T) {
-	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		synctest.Test(t, func(t *testing.T) {
 			sent := 0
-			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
 				sent++
-				return consumed(r)
+				return Consumed(r)
 			}))
 			_, err := call(t.Context(), client, prospectkit.AllowRetryUnknown())
 			if row.Class == op.Read || repeatableInDoubt[row.Name] {
