@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// anyCall is one call of an operation's method, with everything it needs.
+// AnyCall is one call of an operation's method, with everything it needs.
 type AnyCall func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error)
 
 // Ids of the exchanges.
@@ -36,7 +36,7 @@ const (
 	RunsID     = "65f0c0ffee65f0c0ffee6a09" // one that is active
 )
 
-// The routes that the document does not show, as the sandbox has them.
+// Undocumented routes, as the sandbox has them.
 var (
 	TimelineRoute = prospectkit.WithRoute("GET /business/contacts/{contactId}/activities")
 	PreviewRoute  = prospectkit.WithRoute("POST /business/campaigns/{campaignId}/steps/{stepId}/preview")
@@ -44,8 +44,8 @@ var (
 	vps           = map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}
 )
 
-// everyCall has a call of each operation that everyState answers with a success. Fields whose names the document does not show
-// are those that the sandbox assumes.
+// EveryCall has one call of each operation, which succeeds against EverySandbox. Fields with undocumented
+// names are those that the sandbox assumes.
 var EveryCall = merged(listCalls, agentCalls, campaignCalls, otherCalls)
 
 func merged(rooms ...map[string]AnyCall) map[string]AnyCall {
@@ -203,7 +203,7 @@ var otherCalls = map[string]AnyCall{
 	},
 }
 
-// EverySandbox holds what everyCall speaks of. What it holds is older than begin.
+// EverySandbox holds what EveryCall needs. All of it is older than begin.
 func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbox.Sandbox {
 	t.Helper()
 	before := func(d time.Duration) time.Time { return begin.Add(-d) }

@@ -17,14 +17,14 @@ import (
 	"example.com/prospectkit"
 )
 
-// Exchange plays a file of testdata/http: a request as it has to go out, and behind it the answer. The request is checked in
+// Exchange plays a file of testdata/http: a request as it has to go out, and the response. The request is checked in
 // full: method, path, query, type of content, and body as JSON.
 func Exchange(t *testing.T, name string, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
 	text, err := os.ReadFile(Path("testdata", "http", filepath.FromSlash(name)+".http"))
 	require.NoError(t, err)
 	request, response, found := strings.Cut(string(text), "\nHTTP/1.1 ")
-	require.True(t, found, "no answer in %s", name)
+	require.True(t, found, "no response in %s", name)
 	reader := bufio.NewReader(strings.NewReader(request + "\n"))
 	want, err := http.ReadRequest(reader)
 	require.NoError(t, err)
@@ -65,8 +65,10 @@ func SentBody(t *testing.T, r *http.Request) (kind, body string) {
 	return kind, string(text)
 }
 
+// FormType is the content type of a form with a file.
 const FormType = "multipart/form-data"
 
+// BodyOf reads the body of a request.
 func BodyOf(t *testing.T, r *http.Request) string {
 	t.Helper()
 	if r.Body == nil {

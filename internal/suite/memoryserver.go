@@ -8,19 +8,20 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
 )
 
-// memoryServer serves a handler over in-memory connections. Both ends are net/http's own, so all but the sockets is real, and
+// MemoryServer serves a handler over in-memory connections. Both ends are net/http's own, so all but the sockets is real, and
 // inside a synctest bubble time is virtual.
 type MemoryServer struct {
 	Transport *http.Transport
 	Dials     atomic.Int32 // connections made
 	Requests  atomic.Int32 // requests that reached the handler
-	Raw       string       // what rawEnd answers
+	Raw       string       // for the handler of a test
 
 	server *http.Server
 	conns  chan net.Conn
@@ -40,7 +41,7 @@ func InMemory(t *testing.T, h http.HandlerFunc, test func(t *testing.T, m *Memor
 
 func serveInMemory(h http.HandlerFunc) *MemoryServer {
 	m := &MemoryServer{conns: make(chan net.Conn), closed: make(chan struct{})}
-	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m.server = &http.Server{ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.Requests.Add(1)
 		h(w, r)
 	})}
@@ -59,7 +60,7 @@ func serveInMemory(h http.HandlerFunc) *MemoryServer {
 	return m
 }
 
-// client talks to the server.
+// Client talks to the server.
 func (m *MemoryServer) Client(tb testing.TB, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
 	return NewClient(tb, m.Transport, opts...)
@@ -71,7 +72,7 @@ func (m *MemoryServer) Stop() {
 	_ = m.server.Close()
 }
 
-// Accept, Close and Addr make it a net.Listener.
+// Accept waits for a connection. With Close and Addr it makes a net.Listener.
 func (m *MemoryServer) Accept() (net.Conn, error) {
 	select {
 	case c := <-m.conns:
@@ -81,7 +82,10 @@ func (m *MemoryServer) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *MemoryServer) Close() error   { m.once.Do(func() { close(m.closed) }); return nil }
+// Close ends Accept.
+func (m *MemoryServer) Close() error { m.once.Do(func() { close(m.closed) }); return nil }
+
+// Addr is a name for logs.
 func (m *MemoryServer) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
 
 // ClientAt talks to a server on a real socket. Its backoff is too short to be noticed.
@@ -93,7 +97,7 @@ func ClientAt(tb testing.TB, url string, opts ...prospectkit.ClientOption) *pros
 	return client
 }
 
-// Write answers a request from a handler, with the rate headers if it is a success.
+// Write responds to a request from a handler, with the rate headers if it is a success.
 func Write(w http.ResponseWriter, status int, body string, header ...string) {
 	w.Header().Set("Content-Type", "application/json")
 	RateHeaders(w.Header(), status)

@@ -19,7 +19,7 @@ func Call(ctx context.Context, client *prospectkit.Client, write bool) (info pro
 	return info, err
 }
 
-// AsError demands an answer's error.
+// AsError demands the error of a response.
 func AsError(t *testing.T, err error) *prospectkit.Error {
 	t.Helper()
 	var e *prospectkit.Error
@@ -27,6 +27,7 @@ func AsError(t *testing.T, err error) *prospectkit.Error {
 	return e
 }
 
+// RequireSuccess is RequireUnknown for a call that succeeds.
 func RequireSuccess(t *testing.T, err error) {
 	t.Helper()
 	require.NoError(t, err)

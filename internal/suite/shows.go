@@ -39,7 +39,7 @@ type Shows struct{ strings.Builder }
 func (s *Shows) Show(values ...any) {
 	for _, v := range values {
 		for _, text := range Faces(v) {
-			s.WriteString(text + "\n")
+			_, _ = s.WriteString(text + "\n")
 		}
 		if valuer, ok := v.(slog.LogValuer); ok {
 			fmt.Fprintf(s, "%+v %#v\n", valuer.LogValue(), valuer.LogValue())
@@ -57,7 +57,7 @@ func (s *Shows) Show(values ...any) {
 	}
 }
 
-// watched is a client that Shows whatever observers and logs get.
+// Options show what observers and loggers get.
 func (s *Shows) Options() []prospectkit.ClientOption {
 	logs := slog.New(slog.NewJSONHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	text := slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))

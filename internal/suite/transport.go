@@ -12,17 +12,19 @@ import (
 	"example.com/prospectkit"
 )
 
+// What most tests speak of.
 const (
 	BaseURL = "https://api.example.com/api/v1"
-	Token   = "tok-Zx81-qWv7-secret" // what no output may ever show
+	Token   = "tok-Zx81-qWv7-secret" //nolint:gosec // no credential: what no output may ever show
 	ListID  = "65f0c0ffee65f0c0ffee65f0"
 	OneList = `{"id":"` + ListID + `","name":"Berlin","entityType":"contactList"}`
 	OneUser = `{"user":{"id":"65f0c0ffee65f0c0ffee65f1","email":"ada@example.com","name":"Ada"}}`
 )
 
-// roundTrip makes a transport of a function.
+// RoundTrip makes a transport of a function.
 type RoundTrip func(*http.Request) (*http.Response, error)
 
+// RoundTrip calls the function.
 func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := f(r)
 	if resp != nil {
@@ -31,8 +33,8 @@ func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Respond is a response with a JSON body unless header, in pairs of key and value, says otherwise. A success has the rate headers, as
-// every one of the service's has.
+// Respond makes a response with a JSON body, unless header says otherwise in pairs of key and value.
+// A success has the rate headers, as all of the service's have.
 func Respond(status int, body string, header ...string) *http.Response {
 	h := http.Header{"Content-Type": {"application/json"}}
 	RateHeaders(h, status)
@@ -54,10 +56,11 @@ func RateHeaders(h http.Header, status int) {
 	}
 }
 
-// bare makes an answer one without rate headers, as those of strangers are, and those that have lost them on the way.
+// Bare takes the rate headers from a response. Those of another server have none, nor those that lost
+// them on the way.
 var Bare = []string{"RateLimit-Limit", "", "RateLimit-Remaining", "", "RateLimit-Reset", ""}
 
-// Always gives the same answer to every request.
+// Always gives the same response to every request.
 func Always(status int, body string, header ...string) RoundTrip {
 	return func(*http.Request) (*http.Response, error) { return Respond(status, body, header...), nil }
 }
@@ -80,7 +83,7 @@ func NewClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOp
 	return client
 }
 
-// Consumed reads a request as a server does, and then loses the answer.
+// Consumed reads a request as a server does, and then loses the response.
 func Consumed(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -8,15 +8,17 @@ import (
 	"example.com/prospectkit"
 )
 
-// Three specs that are valid as they are.
+// Monitor is a valid spec.
 func Monitor() prospectkit.WebMonitor {
 	return prospectkit.WebMonitor{ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round"}
 }
 
+// Watcher is a valid spec.
 func Watcher() prospectkit.PeopleWatcher {
 	return prospectkit.PeopleWatcher{ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListID: ListID}
 }
 
+// Discovery is a valid spec.
 func Discovery() prospectkit.PersonDiscovery {
 	return prospectkit.PersonDiscovery{ListName: "Heads", Filters: prospectkit.Fields{"titleField": []string{"CEO"}}}
 }
