@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
 )
 
 // listed answers with agents, each given by kind, name and status.
@@ -301,108 +302,19 @@ func TestCreateAndStartEndsWithTheContext(t *testing.T) {
 	})
 }
 
-type agentCall func(context.Context, *prospectkit.AgentsService) error
-
-func createDraft(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Create(ctx, monitor())
-	return err
-}
-
-func createStarted(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Create(ctx, altered(capped(), func(s *monitorOf) { s.Start = true }))
-	return err
-}
-
-func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Activate(ctx, agentID)
-	return err
-}
-
-func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Pause(ctx, agentID, prospectkit.WithRoute("POST /x/{agentId}"))
-	return err
-}
-
-var namelessAgents = always(200, `{"agents":[{"id":"`+agentID+`","status":"active"}]}`)
-
-// lostCalls are calls without an answer, and what is made of the state that is read afterwards.
-var lostCalls = []struct {
-	name    string
-	call    agentCall
-	reads   roundTrip
-	verdict prospectkit.Verdict
-	note    string // a part of it
-	found   bool   // an agent comes with the verdict
-	took    time.Duration
-}{
-	{"draft found", createDraft, ourDraft, prospectkit.VerdictHappened, "a teammate may have made it", true, 0},
-	{"draft found, name trimmed", createDraft, listed([3]string{"", " Funding ", "initializing"}), prospectkit.VerdictHappened, "teammate", true, 0},
-	{"draft not found", createDraft, otherAgents, prospectkit.VerdictNotSeen, "agent of that name", false, 65 * time.Second},
-	{"case differs", createDraft, listed([3]string{"web-monitor", "funding", "initializing"}), prospectkit.VerdictNotSeen, "", false, 65 * time.Second},
-	{"another kind", createDraft, listed([3]string{"people-watcher", "Funding", "initializing"}), prospectkit.VerdictNotSeen, "another kind", true, 0},
-	{"no draft any more", createDraft, listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.VerdictNotSeen, "left the draft state", true, 0},
-	{"no names", createDraft, namelessAgents, prospectkit.VerdictUnknowable, "does not tell the names", false, 0},
-	{"started found", createStarted, listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.VerdictHappened, "", true, 0},
-	{"unknown state found", createStarted, listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.VerdictHappened, "", true, 0},
-	{"only a draft found", createStarted, ourDraft, prospectkit.VerdictNotSeen, "is a draft", true, 65 * time.Second},
-	{"activated", activateOne, sees("active"), prospectkit.VerdictHappened, "a draft never moves by itself", true, 0},
-	{"in an unknown state", activateOne, sees("odd"), prospectkit.VerdictHappened, "", true, 0},
-	{"still a draft", activateOne, sees("initializing"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
-	{"no status", activateOne, always(200, `{"agent":{}}`), prospectkit.VerdictUnknowable, "tells no status", true, 0},
-	{"paused", pauseOne, sees("paused"), prospectkit.VerdictHappened, "status", true, 0},
-	{"still active", pauseOne, sees("active"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
-}
-
-func TestResolveLostAgentCalls(t *testing.T) {
-	for _, test := range lostCalls {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				lost := false
-				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-					if r.Method == http.MethodPost {
-						require.False(t, lost, "a write is sent once")
-						lost = true
-						return nil, errors.New("cut")
-					}
-					return test.reads(r)
-				}))
-				err := test.call(t.Context(), client.Agents)
-				requireUnknown(t, err)
-				var doubt *prospectkit.OutcomeUnknownError
-				require.ErrorAs(t, err, &doubt)
-				began := time.Now()
-				r, err := doubt.Resolve(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, test.verdict, r.Verdict)
-				require.Contains(t, r.Note, test.note)
-				_, found := prospectkit.Resolved[prospectkit.Agent](r)
-				require.Equal(t, test.found, found)
-				require.Equal(t, test.took, time.Since(began))
-			})
+// An activation in doubt stays in doubt, whatever is refused after it: the first one may have spent.
+func TestCreateAndStartKeepsItsDoubt(t *testing.T) {
+	for code, status := range map[string]int{"INSUFFICIENT_CREDITS": 402, "AGENT_NOT_FOUND": 404, "VALIDATION_FAILED": 422} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropBefore())
+			sb.Fail("agents.activate", sandbox.Nth(2), sandbox.Status(status, code))
+			draft, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
+			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+			require.True(t, draft.Draft())
+			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action)
+			require.ErrorIs(t, err, prospectkit.Code(code), "why it ended is told, too")
 		})
 	}
-}
-
-func TestResolveAmbiguousNames(t *testing.T) {
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodPost {
-			return cutOff(r)
-		}
-		return always(200, `{"agents":[{"id":"65f0c0ffee65f0c0ffee6a01","name":"Funding"},{"id":"65f0c0ffee65f0c0ffee6a02","name":"Funding"}]}`)(r)
-	}))
-	_, err := client.Agents.Create(t.Context(), monitor())
-	var doubt *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &doubt)
-	_, err = doubt.Resolve(t.Context())
-	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
-}
-
-func TestAdjustCannotBeResolved(t *testing.T) {
-	_, err := newClient(t, stage(t, cutOff)).Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"x": 1})
-	var doubt *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &doubt)
-	r, err := doubt.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-	require.Contains(t, r.Note, "the configuration of a draft is not shown")
 }

@@ -169,22 +169,6 @@ func TestFolders(t *testing.T) {
 	require.ErrorContains(t, err, "a folder has no id")
 }
 
-func TestAccount(t *testing.T) {
-	t.Parallel()
-	user, err := exchange(t, "account.me/user").Account.Me(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, &prospectkit.User{ID: "65f0c0ffee65f0c0ffee65f1", Email: "ada@example.com", Name: "Ada"}, user)
-	_, err = exchange(t, "account.me/expired").Account.Me(t.Context())
-	require.ErrorIs(t, err, prospectkit.ErrUnauthorized)
-	credits, err := exchange(t, "account.credits/balance").Account.Credits(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 250, credits.Int("credits.balance"))
-	require.Equal(t, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), credits.Time("credits.resets"))
-	options, err := exchange(t, "search.filter-options/options").Search.FilterOptions(t.Context())
-	require.NoError(t, err)
-	require.JSONEq(t, `{"job_title_levels": ["director"]}`, string(options.Raw()))
-}
-
 // What the document promises has to be there; the message names what is not.
 func TestEntityRules(t *testing.T) {
 	t.Parallel()

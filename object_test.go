@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -174,4 +175,66 @@ func TestDecodeStrict(t *testing.T) {
 	var n int
 	require.NoError(t, objectOf(t, `7`).DecodeStrict(&n))
 	require.Equal(t, 7, n)
+}
+
+// An object reads what is missing, null or of another type as zero.
+func TestObject(t *testing.T) {
+	t.Parallel()
+	var o prospectkit.Object
+	require.True(t, o.IsZero())
+	require.Error(t, o.Decode(new(any)))
+	text, err := json.Marshal(o)
+	require.NoError(t, err)
+	require.Equal(t, "null", string(text))
+
+	source := []byte(`{"s":"x\u00e9","i":1e3,"f":-2.5,"b":true,"n":null,"o":{"deep":{"i":7}},"t":"2026-11-21T10:00:00+01:00","a.b":1,"s":"y\u00e9"}`)
+	require.NoError(t, json.Unmarshal(source, &o))
+	want := string(source)
+	clear(source)
+	require.Equal(t, want, string(o.Raw()), "it keeps a copy")
+	require.Equal(t, "yé", o.Text("s"), "the last of duplicate keys")
+	require.Equal(t, 1000, o.Int("i"))
+	require.Equal(t, 7, o.Int("o.deep.i"))
+	require.InDelta(t, -2.5, o.Float("f"), 0)
+	require.True(t, o.Bool("b"))
+	require.Equal(t, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), o.Time("t"))
+	for _, path := range []string{"missing", "n", "o", "o.missing", "s.x", "", "a.b", "o.deep.i.j"} {
+		require.Empty(t, o.Text(path), path)
+		require.Zero(t, o.Int(path), path)
+		require.Zero(t, o.Float(path), path)
+		require.False(t, o.Bool(path), path)
+		require.True(t, o.Time(path).IsZero(), path)
+	}
+	require.Zero(t, o.Int("f"), "a fraction is no whole number")
+	inner, ok := o.Get("o.deep")
+	require.True(t, ok)
+	require.Equal(t, 7, inner.Int("i"))
+	null, ok := o.Get("n")
+	require.True(t, ok)
+	require.False(t, null.IsZero(), "null is there")
+	_, ok = o.Get("nothing")
+	require.False(t, ok)
+	text, err = json.Marshal(struct{ Row prospectkit.Row }{prospectkit.Row{Object: o}})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Row":`+want+`}`, string(text))
+}
+
+// What a first program prints is text, not the bytes inside.
+func TestValuesPrintAsJSON(t *testing.T) {
+	t.Parallel()
+	const text = `{"id":"0123456789abcdef01234567", "name":"Q1", "new":1}`
+	client := newClient(t, always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`), unpaced())
+	list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	agent, err := client.Agents.Get(t.Context(), listID)
+	require.NoError(t, err)
+	found, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
+	require.NoError(t, err)
+	var row prospectkit.Row
+	require.NoError(t, json.Unmarshal([]byte(text), &row))
+	for _, v := range []any{list, *list, agent, *agent, &found.Items[0], found.Items[0], row.Object, row, &row} {
+		require.JSONEq(t, text, fmt.Sprint(v), "%T", v)
+		require.JSONEq(t, "["+text+"]", fmt.Sprintf("%+v", []any{v}), "%T", v)
+	}
+	require.JSONEq(t, `{"id":"","name":"Q1","entityType":"","contactsCount":0,"companiesCount":0}`, prospectkit.List{Name: "Q1"}.String())
 }

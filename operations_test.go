@@ -1,10 +1,6 @@
 package prospectkit_test
 
 import (
-	"go/ast"
-	"go/parser"
-	gotoken "go/token"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,22 +31,6 @@ func TestOperationsAreTheTable(t *testing.T) {
 	all[0].Codes[0] = "MINE"
 	require.Equal(t, op.All()[0].Name, prospectkit.Operations()[0].Name)
 	require.Equal(t, prospectkit.Code(op.All()[0].Codes[0]), prospectkit.Operations()[0].Codes[0])
-}
-
-func TestCodeConstantsAreTheDocumentedCodes(t *testing.T) {
-	file, err := parser.ParseFile(gotoken.NewFileSet(), "codes.go", nil, 0)
-	require.NoError(t, err)
-	var constants, documented []string
-	ast.Inspect(file, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok {
-			constants = append(constants, strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
-		}
-		return true
-	})
-	for _, row := range documentedCodes(t) {
-		documented = append(documented, string(row.code))
-	}
-	require.ElementsMatch(t, documented, constants)
 }
 
 func TestScopesFor(t *testing.T) {

@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -179,4 +180,49 @@ func TestResolveReckonsWithTheServicesClock(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 	})
+}
+
+// Ids are hexadecimal, in either case.
+func TestResolveMoveIgnoresTheCaseOfIDs(t *testing.T) {
+	seed := seededList("People", sandbox.ContactList)
+	seed.Folders = []sandbox.Folder{{ID: "f0000000000000000000000a", Name: "Spring", Type: sandbox.ContactList}}
+	ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.move", sandbox.DropAfter(), func() error {
+			_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", "F0000000000000000000000A")
+			return err
+		})
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	})
+}
+
+// Errors that no call has made, or that were written down and read back, print, and say that they cannot look.
+func TestOutcomesThatNoCallHasMade(t *testing.T) {
+	var zero prospectkit.OutcomeUnknownError
+	require.Equal(t, "prospectkit: outcome unknown, it may have happened", zero.Error())
+	require.NotEmpty(t, zero.LogValue().String())
+	r, err := zero.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+	require.Equal(t, "this error was not made by a call of this process, so it cannot look", r.Note, "nobody knows what the service shows of it")
+
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		text, err := json.Marshal(doubt)
+		require.NoError(t, err)
+		var back prospectkit.OutcomeUnknownError
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.ErrorContains(t, &back, "lists.create: outcome unknown")
+		require.Len(t, back.Attempts, 1)
+		require.Equal(t, prospectkit.DeliveryUnknown, back.Attempts[0].Delivery)
+		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
+		r, err := back.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Contains(t, r.Note, "not made by a call of this process")
+		require.Contains(t, r.Note, "the list of that name")
+	})
+
+	require.Contains(t, new(prospectkit.NameConflictError).Error(), "the name is taken")
 }

@@ -1,0 +1,151 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// Whenever one looks, a list that the call made is not too old for it.
+func TestResolveLongAfterTheCall(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		time.Sleep(time.Hour)
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
+}
+
+// Without a Date nobody knows how far the clocks differ.
+func TestResolveWithoutADate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.NewManualClock(time.Now().Add(-time.Hour))
+		sb := sandbox.New(t, sandbox.WithClock(clock))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(withDate{base: sb.Transport(), none: true}))
+		require.NoError(t, err)
+		r, err := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
+}
+
+// withDate shifts the Date of every answer, as an edge with a clock of its own does, or drops it.
+type withDate struct {
+	base  http.RoundTripper
+	shift time.Duration
+	none  bool
+}
+
+func (d withDate) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.base.RoundTrip(r)
+	if resp != nil {
+		resp.Header = resp.Header.Clone()
+		resp.Header.Set("Date", time.Now().Add(d.shift).UTC().Format(http.TimeFormat))
+		if d.none {
+			resp.Header.Del("Date")
+		}
+	}
+	return resp, err
+}
+
+// The clock of the edge and that of createdAt may differ: a list that the call made is not taken for an older one.
+func TestAgesAcrossClocks(t *testing.T) {
+	for _, d := range []withDate{{shift: -time.Minute}, {shift: -4 * time.Second}, {shift: 4 * time.Second}, {shift: time.Minute}, {none: true}} {
+		ensuring(t, seededList("old", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+			d.base = sb.Transport()
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(d))
+			require.NoError(t, err)
+			r, err := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d.shift, r.Note)
+
+			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+			got, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Q2"})
+			require.NoError(t, err)
+			require.False(t, got.Created || got.Certain)
+
+			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+			got, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "old"})
+			require.NoError(t, err)
+			require.False(t, got.Created)
+			require.True(t, got.Certain, "decades older")
+		})
+	}
+}
+
+// clockSet is what an instant that was noted before the clock was set by d looks like after it: its wall reading is of the old
+// clock, and its monotonic one is true.
+func clockSet(at time.Time, d time.Duration) time.Time {
+	parts := (*struct {
+		wall uint64 // a bit, 33 of seconds, 30 of nanoseconds
+		ext  int64
+		loc  *time.Location
+	})(unsafe.Pointer(&at))
+	parts.wall -= uint64(int64(d/time.Second)) << 30
+	return at
+}
+
+// If the clock of this machine is set between the call and the look, neither what is found changes, nor whether it is settled. Instants
+// in a bubble have no monotonic reading, so this test is of real time, and does not wait.
+func TestResolveAcrossAClockThatIsSet(t *testing.T) {
+	for _, d := range []time.Duration{-time.Hour, -10 * time.Minute, -5 * time.Second, 5 * time.Second, 10 * time.Minute, time.Hour} {
+		for _, arrives := range []bool{true, false} {
+			sb := sandbox.New(t)
+			client := sandboxClient(t, sb)
+			fault := map[bool]sandbox.FaultOption{true: sandbox.DropAfter(), false: sandbox.DropBefore()}[arrives]
+			doubt := inDoubt(t, sb, "lists.create", fault, create(t, client, q1))
+			before := doubt.SentAt
+			doubt.SentAt = clockSet(before, d)
+			require.Equal(t, -d, doubt.SentAt.Round(0).Sub(before.Round(0)), "the wall reading differs")
+			require.Zero(t, doubt.SentAt.Sub(before), "and the monotonic one does not")
+			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // no time for a second look
+			r, err := doubt.Resolve(ctx)
+			cancel()
+			require.NoError(t, err)
+			require.False(t, r.Final)
+			if arrives {
+				require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d, r.Note)
+			} else {
+				require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+			}
+		}
+	}
+}
+
+// An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.
+func TestResolveWithAnInstantAhead(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		doubt.SentAt = doubt.SentAt.Round(0).Add(time.Hour)
+		r, err := doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+
+		doubt = inDoubtAgain(t, sb, client)
+		doubt.SentAt = doubt.SentAt.Round(0).Add(time.Hour)
+		began := time.Now()
+		r, err = doubt.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final, "nobody knows how long ago it was")
+		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second))
+	})
+}
+
+func inDoubtAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) *prospectkit.OutcomeUnknownError {
+	t.Helper()
+	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
+	var doubt *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &doubt)
+	return doubt
+}
