@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit"
 )
 
-func TestExpirationOnTheWire(t *testing.T) {
+func TestExpiration_OnTheWire(t *testing.T) {
 	type body struct {
 		Expires prospectkit.Expiration `json:"expirationDate,omitzero"`
 	}
@@ -38,7 +38,7 @@ func TestExpirationOnTheWire(t *testing.T) {
 	require.ErrorContains(t, err, "has to be left out", "null would mean never")
 }
 
-func TestExpirationSaysWhatItIs(t *testing.T) {
+func TestExpiration_SaysWhatItIs(t *testing.T) {
 	date, never, none := prospectkit.ExpiresOn(2027, time.March, 1), prospectkit.NeverExpires(), prospectkit.Expiration{}
 	require.Equal(t, "2027-03-01", date.String())
 	require.Equal(t, "never", never.String())
@@ -72,7 +72,7 @@ func expires(t *testing.T, e prospectkit.Expiration) []string {
 	return refusals(t, err)
 }
 
-func TestDatesThatNoCalendarHas(t *testing.T) {
+func TestExpiration_DatesThatNoCalendarHas(t *testing.T) {
 	for _, e := range []prospectkit.Expiration{
 		prospectkit.ExpiresOn(2999, time.February, 29), prospectkit.ExpiresOn(2999, 13, 1), prospectkit.ExpiresOn(2999, 0, 1), prospectkit.ExpiresOn(2999, time.May, 0),
 		prospectkit.ExpiresOn(2999, time.April, 31), prospectkit.ExpiresOn(10_000, time.May, 1), prospectkit.ExpiresOn(0, time.May, 1), prospectkit.ExpiresOn(-1, time.May, 1),
@@ -84,7 +84,7 @@ func TestDatesThatNoCalendarHas(t *testing.T) {
 }
 
 // A date is surely past only once it is past at UTC-12: noon UTC of the day after.
-func TestPastDates(t *testing.T) {
+func TestExpiration_PastDates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The bubble begins at midnight UTC of 2000-01-01, which is noon of 1999-12-31 at UTC-12.
 		require.Nil(t, expires(t, prospectkit.ExpiresOn(1999, time.December, 31)), "today somewhere: the service decides")

@@ -89,7 +89,7 @@ const (
 	emptyFilters  = "Filters must have at least one that is not empty"
 )
 
-func TestBoundsOfAgentSpecs(t *testing.T) {
+func TestSpecs_Bounds(t *testing.T) {
 	for _, test := range specBounds {
 		t.Run(test.name, func(t *testing.T) {
 			if test.want == nil {
@@ -105,7 +105,7 @@ func TestBoundsOfAgentSpecs(t *testing.T) {
 	}
 }
 
-func TestAllViolationsOfASpecAtOnce(t *testing.T) {
+func TestSpecs_AllViolationsAtOnce(t *testing.T) {
 	_, err := newClient(t, untouched(t)).Agents.Create(t.Context(), prospectkit.WebMonitor{
 		Expires: prospectkit.ExpiresOn(2020, time.January, 1), MaxCreditSpend: 1, NumResults: 1000, SearchPeriod: "x", Start: true,
 	})
@@ -116,7 +116,7 @@ func TestAllViolationsOfASpecAtOnce(t *testing.T) {
 	}, refusals(t, err))
 }
 
-func TestSpecByPointer(t *testing.T) {
+func TestSpecs_ByPointer(t *testing.T) {
 	spec := monitor()
 	_, err := newClient(t, always(201, agentJSON("initializing"))).Agents.Create(t.Context(), &spec)
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestSpecByPointer(t *testing.T) {
 	}
 }
 
-func TestKnownWordsOfSpecs(t *testing.T) {
+func TestSpecs_KnownWords(t *testing.T) {
 	require.True(t, prospectkit.WatchProfileUpdates.Known())
 	require.True(t, prospectkit.WatchPostUpdates.Known())
 	require.False(t, prospectkit.WatchEvent("x").Known())

@@ -225,7 +225,7 @@ func TestCreateAndStart(t *testing.T) {
 	}
 }
 
-func TestCreateAndStartGivesUpAfterThreeActivations(t *testing.T) {
+func TestCreateAndStart_GivesUpAfterThreeActivations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, activations := time.Now(), 0
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -254,7 +254,7 @@ func TestCreateAndStartGivesUpAfterThreeActivations(t *testing.T) {
 }
 
 // An activation that cannot be read afterwards has started the agent all the same.
-func TestStartedAgentThatCannotBeRead(t *testing.T) {
+func TestCreateAndStart_UnreadableAgent(t *testing.T) {
 	s := stage(t, otherAgents, draftSaved, always(204, ""), always(404, envelope("AGENT_NOT_FOUND")))
 	agent, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped())
 	require.NoError(t, err)
@@ -262,7 +262,7 @@ func TestStartedAgentThatCannotBeRead(t *testing.T) {
 	s.done()
 }
 
-func TestCreateAndStartLeavesNoDraftBehindThatMayNotStart(t *testing.T) {
+func TestCreateAndStart_CreatesNoDraftThatMayNotStart(t *testing.T) {
 	_, err := newClient(t, untouched(t)).Agents.CreateAndStart(t.Context(), altered(monitor(), func(s *monitorOf) { s.Prompt = "" }))
 	require.Equal(t, []string{startNeedsCap, "prompt has 0 characters, must have 1 to 2000"}, refusals(t, err))
 	require.ErrorContains(t, err, "agents.create-web-monitor")
@@ -275,7 +275,7 @@ func TestCreateAndStartLeavesNoDraftBehindThatMayNotStart(t *testing.T) {
 	require.Equal(t, []string{`body cannot be encoded: field "prompt" is set by the call itself`}, refusals(t, err))
 }
 
-func TestOptionsOfCreateAndStart(t *testing.T) {
+func TestCreateAndStart_Options(t *testing.T) {
 	var info prospectkit.Info
 	s := stage(t, otherAgents, draftSaved, activated)
 	_, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped(),
@@ -287,7 +287,7 @@ func TestOptionsOfCreateAndStart(t *testing.T) {
 	s.done()
 }
 
-func TestCreateAndStartEndsWithTheContext(t *testing.T) {
+func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
@@ -303,7 +303,7 @@ func TestCreateAndStartEndsWithTheContext(t *testing.T) {
 }
 
 // An activation in doubt stays in doubt, whatever is refused after it: the first one may have spent.
-func TestCreateAndStartKeepsItsDoubt(t *testing.T) {
+func TestCreateAndStart_StaysUnknown(t *testing.T) {
 	for code, status := range map[string]int{"INSUFFICIENT_CREDITS": 402, "AGENT_NOT_FOUND": 404, "VALIDATION_FAILED": 422} {
 		synctest.Test(t, func(t *testing.T) {
 			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))

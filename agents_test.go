@@ -19,7 +19,7 @@ func agentJSON(status string) string {
 // sees answers with an agent in a given state.
 func sees(status string) roundTrip { return always(200, agentJSON(status)) }
 
-func TestCreateAgents(t *testing.T) {
+func TestAgents_Create(t *testing.T) {
 	fields := func(f prospectkit.Fields) prospectkit.Fields { return f }
 	for name, spec := range map[string]prospectkit.AgentSpec{
 		"agents.create-person-discovery/draft": prospectkit.PersonDiscovery{
@@ -65,7 +65,7 @@ func TestCreateAgents(t *testing.T) {
 	}
 }
 
-func TestCreateRefusedByTheService(t *testing.T) {
+func TestAgents_CreateRefusedByTheService(t *testing.T) {
 	_, err := exchange(t, "agents.create-people-watcher/one-list").Agents.Create(t.Context(), prospectkit.PeopleWatcher{
 		ListName: "Posts", EventType: prospectkit.WatchPostUpdates, ListID: listID,
 	})
@@ -75,14 +75,14 @@ func TestCreateRefusedByTheService(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }
 
-func TestCreatedAgentNeedsAnID(t *testing.T) {
+func TestAgents_CreateNeedsAnID(t *testing.T) {
 	for _, body := range []string{`{"agent":{"name":"Funding"}}`, `{"agent":[]}`, `{}`, `null`, ``} {
 		_, err := newClient(t, always(201, body)).Agents.Create(t.Context(), monitor())
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost, body)
 	}
 }
 
-func TestAgentListings(t *testing.T) {
+func TestAgents_Listings(t *testing.T) {
 	for _, wrapper := range []string{"agents", "data", "bare"} {
 		t.Run(wrapper, func(t *testing.T) {
 			page, err := exchange(t, "agents.list/"+wrapper).Agents.List(t.Context())
@@ -114,7 +114,7 @@ func TestAgentListings(t *testing.T) {
 	}
 }
 
-func TestAgentListingsThatShowNoAgents(t *testing.T) {
+func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
 	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
 		client := newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err := client.Agents.List(t.Context())
@@ -128,7 +128,7 @@ func TestAgentListingsThatShowNoAgents(t *testing.T) {
 	}
 }
 
-func TestAllAgentsOverPages(t *testing.T) {
+func TestAgents_AllOverPages(t *testing.T) {
 	page := func(items, pagination string) roundTrip {
 		return always(200, `{"data":[`+items+`],"pagination":{`+pagination+`}}`)
 	}
@@ -157,7 +157,7 @@ func TestAllAgentsOverPages(t *testing.T) {
 	require.ErrorContains(t, err, "asked for page 2, got page 1", "the assumed parameter is ignored: an error, not an endless walk")
 }
 
-func TestGetAgent(t *testing.T) {
+func TestAgents_Get(t *testing.T) {
 	agent, err := exchange(t, "agents.get/wrapped").Agents.Get(t.Context(), agentID)
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
@@ -174,7 +174,7 @@ func TestGetAgent(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
-func TestAdjustAgent(t *testing.T) {
+func TestAgents_Adjust(t *testing.T) {
 	adjusted, err := exchange(t, "agents.adjust/draft").Agents.Adjust(t.Context(), agentID, prospectkit.Fields{
 		"maxCreditSpend": 2000, "expirationDate": prospectkit.NeverExpires(),
 	})
@@ -188,7 +188,7 @@ func TestAdjustAgent(t *testing.T) {
 	require.Equal(t, []string{"expirationDate is 2027-02-30, which is no date"}, refusals(t, err))
 }
 
-func TestActivateAgent(t *testing.T) {
+func TestAgents_Activate(t *testing.T) {
 	agent, err := exchange(t, "agents.activate/agent").Agents.Activate(t.Context(), agentID)
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
@@ -209,7 +209,7 @@ func TestActivateAgent(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
 }
 
-func TestPauseAgent(t *testing.T) {
+func TestAgents_Pause(t *testing.T) {
 	path := "/business/agents/{agentId}/yours"
 	paused, err := exchange(t, "agents.pause/your-path").Agents.Pause(t.Context(), agentID,
 		prospectkit.WithRoute("PUT "+path), prospectkit.WithField("yourField", true))
@@ -237,7 +237,7 @@ func TestPauseAgent(t *testing.T) {
 	require.Equal(t, []string{"agentId must be 24 hexadecimal digits"}, refusals(t, err))
 }
 
-func TestAutocomplete(t *testing.T) {
+func TestAgents_Autocomplete(t *testing.T) {
 	found, err := exchange(t, "agents.autocomplete/region").Agents.Autocomplete(t.Context(), prospectkit.AutocompleteRegion,
 		prospectkit.WithQuery("yourText", "Ber lin"), prospectkit.WithQuery("more", "B&n"))
 	require.NoError(t, err)
@@ -256,7 +256,7 @@ func TestAutocomplete(t *testing.T) {
 	require.Equal(t, []string{"field is required"}, refusals(t, err))
 }
 
-func TestAgentIDsAreChecked(t *testing.T) {
+func TestAgents_IDsAreChecked(t *testing.T) {
 	agents := newClient(t, untouched(t)).Agents
 	for _, id := range []string{"", "65f0", "../../../../business/me", strings.Repeat("g", 24), listID + "0"} {
 		_, get := agents.Get(t.Context(), id)
@@ -270,7 +270,7 @@ func TestAgentIDsAreChecked(t *testing.T) {
 	}
 }
 
-func TestSafetyModesOfAgents(t *testing.T) {
+func TestAgents_SafetyModes(t *testing.T) {
 	started := monitor()
 	started.Start, started.Unlimited = true, true
 	noSpend := newClient(t, always(201, agentJSON("initializing")), prospectkit.NoSpend())
@@ -295,7 +295,7 @@ func TestSafetyModesOfAgents(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestRowsOfAnAgent(t *testing.T) {
+func TestAgents_Rows(t *testing.T) {
 	rows := `{"entityType":"contactList","data":[{"id":"65f0c0ffee65f0c0ffee7001","firstName":"Ada"}],"pagination":{"pageNum":1,"totalPages":1}}`
 	s := stage(t, sees("active"), always(200, rows), sees("active"), always(200, rows))
 	seq := newClient(t, s).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.NoRetry))
@@ -325,7 +325,7 @@ func TestRowsOfAnAgent(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }
 
-func TestKnownAgentWords(t *testing.T) {
+func TestAgents_KnownWords(t *testing.T) {
 	for _, status := range []prospectkit.AgentStatus{"initializing", "processing", "active", "paused", "expired", "failed"} {
 		require.True(t, status.Known(), status)
 		require.Equal(t, status != "initializing" && status != "processing", status.Settled(), status)

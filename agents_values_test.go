@@ -39,7 +39,7 @@ func TestCheckValues(t *testing.T) {
 }
 
 // An industry that is not known is the one mistake that spends more: it widens the filter.
-func TestCheckValuesOfIndustries(t *testing.T) {
+func TestCheckValues_OfIndustries(t *testing.T) {
 	for field, widens := range map[prospectkit.AutocompleteField]bool{"industry": true, "title": false, "region": false} {
 		got, err := newClient(t, always(200, `["Software","software "]`)).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{
 			Field: field, Values: []string{"Software", "SOFTWARE", "Qwxyz"},
@@ -53,7 +53,7 @@ func TestCheckValuesOfIndustries(t *testing.T) {
 	}
 }
 
-func TestCheckValuesWhenAnAnswerFails(t *testing.T) {
+func TestCheckValues_WhenAResponseFails(t *testing.T) {
 	s := stage(t, always(200, `["A"]`), always(403, envelope("INSUFFICIENT_SCOPE")))
 	got, err := newClient(t, s).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{
 		Field: prospectkit.AutocompleteTitle, Values: []string{"A", "B", "C"}, TextParam: "yours",
@@ -68,7 +68,7 @@ func TestCheckValuesWhenAnAnswerFails(t *testing.T) {
 	}
 }
 
-func TestCheckValuesRefusesWhatCannotBeChecked(t *testing.T) {
+func TestCheckValues_RefusesWhatCannotBeChecked(t *testing.T) {
 	agents := newClient(t, untouched(t)).Agents
 	for _, test := range []struct {
 		in   prospectkit.ValueCheck

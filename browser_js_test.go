@@ -11,7 +11,7 @@ import (
 )
 
 // Node has the same fetch as a browser; what tells them apart is its process.
-func TestNoBrowser(t *testing.T) {
+func TestBrowser_IsRefused(t *testing.T) {
 	options := []prospectkit.Option{
 		prospectkit.WithTransport(&http.Transport{}), prospectkit.WithHTTPClient(&http.Client{}), prospectkit.WithUserAgent("app/1"),
 	}

@@ -14,7 +14,7 @@ import (
 
 // net/http's transport leaves compressed answers to us, because we ask for them; behind another one it decompresses them itself. Nobody
 // is to see a difference.
-func TestCompressedAnswers(t *testing.T) {
+func TestAttempt_CompressedResponses(t *testing.T) {
 	const limit = 1 << 16
 	missing := envelope("LIST_NOT_FOUND")
 	long := oneUser + strings.Repeat(" ", limit-len(oneUser))
@@ -72,7 +72,7 @@ func TestCompressedAnswers(t *testing.T) {
 }
 
 // A transport that must not ask for compressed answers does not.
-func TestCompressionSwitchedOff(t *testing.T) {
+func TestAttempt_CompressionSwitchedOff(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "" {
 			w.WriteHeader(http.StatusNotAcceptable)
@@ -128,7 +128,7 @@ func streamed(body string, piece int) http.HandlerFunc {
 }
 
 // A recording of net/http's may tell of a compression that it has undone.
-func TestPlainAnswerThatSaysGzip(t *testing.T) {
+func TestAttempt_PlainResponseThatSaysGzip(t *testing.T) {
 	recorded := serve(http.StatusOK, oneUser)
 	recorded.header.Set("Content-Encoding", "gzip")
 	user, err := newClient(t, recorded).Account.Me(t.Context())

@@ -36,7 +36,7 @@ func countConnections(t *testing.T, h http.HandlerFunc) (url string, connections
 }
 
 // A call that fails for good leaves the warm connections of the others alone.
-func TestWarmConnectionsSurviveFailures(t *testing.T) {
+func TestAttempt_WarmConnectionsSurviveFailures(t *testing.T) {
 	const warm = 20
 	var together sync.WaitGroup
 	url, connections := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +78,7 @@ func TestWarmConnectionsSurviveFailures(t *testing.T) {
 }
 
 // Whatever the answer was, its connection serves the next request.
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestAttempt_ConnectionsAreReused(t *testing.T) {
 	page := func(n int) http.HandlerFunc { return serves(502, strings.Repeat("x", n), contentType, htmlType) }
 	tests := map[string]struct {
 		serve       http.HandlerFunc
@@ -133,7 +133,7 @@ func chunked(body string) http.HandlerFunc {
 
 // The retry engine logs every URL to standard error unless it is told not to. This runs failing calls in a process of its own
 // and demands silence.
-func TestSilence(t *testing.T) {
+func TestAttempt_Silence(t *testing.T) {
 	const mark = "PROSPECTKIT_TEST_SILENCE"
 	if os.Getenv(mark) != "" {
 		url, _ := countConnections(t, serves(503, html))
@@ -150,7 +150,7 @@ func TestSilence(t *testing.T) {
 		fmt.Println("calls made") // proves that it ran
 		return
 	}
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSilence$", "-test.count=1")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAttempt_Silence$", "-test.count=1")
 	child.Env = append(os.Environ(), mark+"=1")
 	var stdout, stderr bytes.Buffer
 	child.Stdout, child.Stderr = &stdout, &stderr
@@ -161,7 +161,7 @@ func TestSilence(t *testing.T) {
 }
 
 // A transport that breaks its contract is an error, never a panic and never a claim that something happened.
-func TestTransportsThatBreakTheirContract(t *testing.T) {
+func TestAttempt_TransportsThatBreakTheirContract(t *testing.T) {
 	tests := map[string]struct {
 		rt    roundTrip
 		cause string

@@ -25,7 +25,7 @@ import (
 )
 
 // What the peer writes proves nothing, although net/http quotes it: only its own words, as a whole, and over HTTP/2, do.
-func TestTextOfThePeerProvesNothing(t *testing.T) {
+func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 	const (
 		refused = "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] after Request.Body was written; define Request.GetBody to avoid this error"
 		away    = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define Request.GetBody to avoid this error"
@@ -63,7 +63,7 @@ func TestTextOfThePeerProvesNothing(t *testing.T) {
 }
 
 // A transport of the caller's that adds an idempotency key gives net/http licence to send a write again. It does not.
-func TestAnIdempotencyKeyOfATransport(t *testing.T) {
+func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
 		for name, op := range map[string]prospectkit.Operation{
 			"a write":            described(http.MethodPost, prospectkit.ClassGuardedByState),
@@ -125,7 +125,7 @@ func warmed(t *testing.T, m *memoryServer, n int) {
 }
 
 // A length that is only said costs no memory, and no limit is too large.
-func TestLengthsThatAreOnlySaid(t *testing.T) {
+func TestDelivery_LengthsThatAreOnlyAnnounced(t *testing.T) {
 	packed := []byte(zip(oneUser))
 	copy(packed[len(packed)-4:], "\xff\xff\xff\xff")
 	for name, serve := range map[string]http.HandlerFunc{
@@ -179,7 +179,7 @@ func proxied(t *testing.T, reply string) (rt *http.Transport) {
 }
 
 // A proxy that does not connect has sent nothing, is not taken for the service, and is asked again only if that may help.
-func TestAProxyThatRefuses(t *testing.T) {
+func TestDelivery_ProxyThatRefuses(t *testing.T) {
 	for status, attempts := range map[int]int{400: 1, 403: 1, 407: 1, 408: 3, 429: 3, 500: 3, 502: 3, 503: 3, 504: 3} {
 		for _, isWrite := range []bool{false, true} {
 			phrase := http.StatusText(status)
@@ -195,7 +195,7 @@ func TestAProxyThatRefuses(t *testing.T) {
 }
 
 // Without an answer to where the proxy is, nothing was asked for.
-func TestAProxyFunctionThatFails(t *testing.T) {
+func TestDelivery_ProxyFunctionThatFails(t *testing.T) {
 	rt := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return nil, errBroken }}
 	info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
 	requireNotSent(t, err, info, 3)
@@ -210,7 +210,7 @@ func TestAProxyFunctionThatFails(t *testing.T) {
 }
 
 // A server that wants a certificate which is not there ends the handshake, in TLS 1.3 after the request was written. Nobody has read it.
-func TestACertificateThatIsMissing(t *testing.T) {
+func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 	model := httptest.NewTLSServer(nil)
 	defer model.Close()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {

@@ -94,7 +94,7 @@ func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int
 
 // Whatever the body of a response does, under every status and in every operation: the call ends with its context, its permit is free,
 // and no goroutine stays, unless the body heeds neither the context nor Close.
-func TestNoBodyOutlivesTheContext(t *testing.T) {
+func TestAttempt_NoBodyOutlivesTheContext(t *testing.T) {
 	for name, body := range stuckBodies {
 		t.Run(name, func(t *testing.T) {
 			for _, status := range stuckStatuses {
@@ -129,7 +129,7 @@ func callUntil(ctx context.Context, d time.Duration, f func(context.Context)) {
 }
 
 // The time limit of an attempt holds like the context. What is known by then about a write counts.
-func TestNoBodyOutlivesTheTimeLimit(t *testing.T) {
+func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 	for name, body := range stuckBodies {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestNoBodyOutlivesTheTimeLimit(t *testing.T) {
 }
 
 // A transport that does not come back is left behind. It may still connect and send, so nothing is proven, whatever its trace shows.
-func TestATransportThatDoesNotComeBack(t *testing.T) {
+func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 	for name, broken := range map[string]func(rt http.RoundTripper, released <-chan struct{}) http.RoundTripper{
 		"deaf": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {
 			return roundTrip(func(*http.Request) (*http.Response, error) {
@@ -197,7 +197,7 @@ func TestATransportThatDoesNotComeBack(t *testing.T) {
 }
 
 // What a transport panics with, or that it ends its goroutine as a failing test does, arrives at the caller.
-func TestATransportThatPanics(t *testing.T) {
+func TestAttempt_TransportThatPanics(t *testing.T) {
 	for where, rt := range map[string]roundTrip{
 		"in RoundTrip": func(*http.Request) (*http.Response, error) { panic(errBroken) },
 		"in Read": func(*http.Request) (*http.Response, error) {
@@ -228,7 +228,7 @@ func TestATransportThatPanics(t *testing.T) {
 }
 
 // A connection that is switched to another protocol belongs to nobody: it is closed unread, over a real socket, too.
-func TestSwitchedProtocols(t *testing.T) {
+func TestAttempt_SwitchedProtocols(t *testing.T) {
 	closed := make(chan error, 2)
 	url, _ := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -270,7 +270,7 @@ func (f *stuckFile) Read(p []byte) (int, error) {
 
 // A file that stalls, wherever it does, holds no upload beyond its context or its time limit; and nothing was applied, because the end
 // was never handed over.
-func TestAnUploadThatStalls(t *testing.T) {
+func TestAttempt_UploadThatStalls(t *testing.T) {
 	const size = 100_000
 	closable := func(given int) func(<-chan struct{}) (io.ReadCloser, error) {
 		return func(<-chan struct{}) (io.ReadCloser, error) {

@@ -92,7 +92,7 @@ func noContent(c net.Conn, stream uint32) {
 
 // A peer that ends a stream: what net/http makes of it, pinned for the Go release, and what we make of that. It resends any
 // request without a body, unless it is kept from it, even after PROTOCOL_ERROR, which promises nothing.
-func TestHTTP2Resets(t *testing.T) {
+func TestDelivery_HTTP2Resets(t *testing.T) {
 	withBody, bodyless := any(map[string]int{"n": 1}), any(nil)
 	tests := []struct {
 		name     string
@@ -133,7 +133,7 @@ func TestHTTP2Resets(t *testing.T) {
 }
 
 // Refused for ever is a clean failure, after the attempts that the policy allows.
-func TestHTTP2RefusedAgainAndAgain(t *testing.T) {
+func TestDelivery_HTTP2RefusedRepeatedly(t *testing.T) {
 	server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) { reset(refusedStream)(c, stream) })
 	client := clientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
 	_, err := call(context.Background(), client, true)

@@ -54,7 +54,7 @@ func served(t *testing.T, h http.HandlerFunc, start func(*httptest.Server)) (url
 }
 
 // The same evidence over every protocol: what was answered, and what was cut after the request had been read.
-func TestEvidencePerProtocol(t *testing.T) {
+func TestDelivery_PerProtocol(t *testing.T) {
 	for name, start := range protocols {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int32
@@ -82,7 +82,7 @@ func TestEvidencePerProtocol(t *testing.T) {
 }
 
 // A mock shows no trace of a connection, so its failures prove nothing: reads are repeated, writes are unknown.
-func TestMocksProveNothing(t *testing.T) {
+func TestDelivery_MocksProveNothing(t *testing.T) {
 	mock := httpmock.NewMockTransport()
 	mock.RegisterNoResponder(httpmock.NewErrorResponder(errBroken))
 	client := newClient(t, mock, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
@@ -97,7 +97,7 @@ func TestMocksProveNothing(t *testing.T) {
 }
 
 // What net/http would need to send a write again by itself is not there, and what it needs to frame it well is.
-func TestRequestsCannotBeReplayed(t *testing.T) {
+func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			attempts := 0
@@ -122,7 +122,7 @@ func TestRequestsCannotBeReplayed(t *testing.T) {
 
 // A kept connection that dies after the request was processed: net/http sends a GET again by itself, and so it must not be able
 // to where that could matter. This pins the behaviour of the Go release.
-func TestReusedConnectionThatDies(t *testing.T) {
+func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 	get := described(http.MethodGet, prospectkit.ClassRead)
 	meteredGet := described(http.MethodGet, prospectkit.ClassMeteredRead)
 	unsafeGet := described(http.MethodGet, prospectkit.ClassUnsafe)
@@ -181,7 +181,7 @@ func steadily(pause time.Duration, parts ...string) http.HandlerFunc {
 	}
 }
 
-func TestProgressRenewsTheTimeLimit(t *testing.T) {
+func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 	large := append(slices.Repeat([]string{strings.Repeat(" ", 64<<10)}, 20), oneUser)
 	tests := map[string]struct {
 		serve http.HandlerFunc
@@ -212,7 +212,7 @@ func TestProgressRenewsTheTimeLimit(t *testing.T) {
 	}
 }
 
-func TestLongAnswers(t *testing.T) {
+func TestAttempt_LongResponses(t *testing.T) {
 	const most = 1 << 16
 	padded := func(n int) string { return oneUser + strings.Repeat(" ", n-len(oneUser)) }
 	tests := map[string]struct {
@@ -258,7 +258,7 @@ func zip(text string) string {
 }
 
 // A small answer that unpacks to a huge one is given up at the limit.
-func TestGzipBomb(t *testing.T) {
+func TestAttempt_GzipBomb(t *testing.T) {
 	bomb := strings.Repeat(zip(strings.Repeat(" ", 1<<20)), 1<<10) // 1 GiB
 	inMemory(t, serves(200, bomb, "Content-Encoding", "gzip"), func(t *testing.T, m *memoryServer) {
 		t.Helper()
@@ -273,7 +273,7 @@ func TestGzipBomb(t *testing.T) {
 }
 
 // An error page longer than what is read is cut, and the error is what it would have been.
-func TestLongErrorPages(t *testing.T) {
+func TestAttempt_LongErrorPages(t *testing.T) {
 	for name, serve := range map[string]http.HandlerFunc{
 		"longer than any page":          serves(502, strings.Repeat("x", 1<<20), contentType, htmlType),
 		"longer than this client reads": serves(502, strings.Repeat("x", 5000), contentType, htmlType),
@@ -294,7 +294,7 @@ func TestLongErrorPages(t *testing.T) {
 }
 
 // Whatever may make a transport linger knows that the attempt is over once the call has returned.
-func TestTheContextOfAnAttemptEnds(t *testing.T) {
+func TestAttempt_ContextEnds(t *testing.T) {
 	var ctx context.Context
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		ctx = r.Context() //nolint:fatcontext // it is what the test is about
@@ -307,7 +307,7 @@ func TestTheContextOfAnAttemptEnds(t *testing.T) {
 }
 
 // A response that is whole counts, even if the time limit was reached as it came.
-func TestAResponseBeatsTheTimeLimit(t *testing.T) {
+func TestAttempt_ResponseBeatsTheTimeLimit(t *testing.T) {
 	for _, isWrite := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			info, err := call(t.Context(), newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -16,7 +16,7 @@ import (
 
 // HTTP/1 of net/http writes to a connection that it was handed without another look at the context. So where a write is to be sent a second
 // time, the context has to end and the connection has to be of no use.
-func TestASecondConnectionForAWrite(t *testing.T) {
+func TestDelivery_SecondConnectionForAWrite(t *testing.T) {
 	for name, test := range map[string]struct {
 		class    op.Class
 		fields   []string

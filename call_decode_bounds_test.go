@@ -99,7 +99,7 @@ var hugeCases = map[string]struct {
 }
 
 // A mebibyte stays some mebibytes, whatever it is read into, and nobody asks again for what is too much.
-func TestWhatIsMadeOfAResponseIsBounded(t *testing.T) {
+func TestDecode_MemoryIsBounded(t *testing.T) {
 	for name, tc := range hugeCases {
 		for _, packed := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, packed), func(t *testing.T) {

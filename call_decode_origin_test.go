@@ -51,7 +51,7 @@ var shown = map[string]bool{
 
 // Without the rate headers, an answer proves itself, or belongs to a read that costs nothing, or the client has learnt that the
 // headers are dropped on the way.
-func TestSuccessesWithoutRateHeaders(t *testing.T) {
+func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
 		client, _ := behindStripping(t)
 		_, err := call(t.Context(), client)
@@ -72,7 +72,7 @@ func TestSuccessesWithoutRateHeaders(t *testing.T) {
 }
 
 // Once a success with the headers was seen, one without is a stranger's, unless it proves itself.
-func TestSuccessesThatLackWhatOthersHad(t *testing.T) {
+func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
 		client, proxy := behindStripping(t)
 		for _, proxy.on = range []bool{true, false} {
@@ -108,7 +108,7 @@ func TestSuccessesThatLackWhatOthersHad(t *testing.T) {
 }
 
 // What a stranger answers with a 2xx is a success of no call, unless it is the read of something whose shape nobody knows.
-func TestStrangersSucceedInNothing(t *testing.T) {
+func TestDecode_OtherServersNeverSucceed(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
 		for name, tc := range map[string]struct {
 			status            int
@@ -149,7 +149,7 @@ func TestStrangersSucceedInNothing(t *testing.T) {
 }
 
 // Where a proxy begins to drop the headers, a response that proves itself makes reads pass again. What changes or costs something stays in doubt.
-func TestHeadersThatAreDroppedFromNowOn(t *testing.T) {
+func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
 	client, proxy := behindStripping(t)
 	for _, proxy.on = range []bool{false, true} {
 		_, err := client.Account.Credits(t.Context())
@@ -175,7 +175,7 @@ func TestHeadersThatAreDroppedFromNowOn(t *testing.T) {
 }
 
 // An error that repeats what was sent is a success of no call that changes or costs something; an envelope is none even with the headers.
-func TestErrorsThatRepeatWhatWasSent(t *testing.T) {
+func TestDecode_ErrorsThatRepeatWhatWasSent(t *testing.T) {
 	const sent = `"id":"` + draftID + `","list":{"id":"` + listID + `","name":"Q1"},"agent":{"id":"` + draftID + `","name":"Heads"},` +
 		`"campaignId":"` + campaignID + `","stepId":"` + stepID + `","crm":"crm-1","listIds":[],"fact":{"id":"` + factID + `"},"profiles":[]`
 	for fault, headers := range map[string][]string{
@@ -196,7 +196,7 @@ func TestErrorsThatRepeatWhatWasSent(t *testing.T) {
 }
 
 // A client that has learnt that the headers are dropped still believes no error page.
-func TestStrangersWhereTheHeadersAreDropped(t *testing.T) {
+func TestDecode_OtherServersBehindAProxyThatDropsHeaders(t *testing.T) {
 	for _, tc := range [][2]string{
 		{"", "application/json"},
 		{" ", "application/json"},
@@ -225,7 +225,7 @@ func TestStrangersWhereTheHeadersAreDropped(t *testing.T) {
 }
 
 // What passes for a read teaches nothing if an error page may look like it: an id of anything, an array of anything.
-func TestStrangersTeachNothing(t *testing.T) {
+func TestDecode_OtherServersTeachNothing(t *testing.T) {
 	for _, tc := range [][2]string{
 		{"lists.get", `{"id":"gw-1","message":"unavailable"}`},
 		{"lists.get", `{"list":{"id":"gw-1"}}`},
@@ -250,7 +250,7 @@ func TestStrangersTeachNothing(t *testing.T) {
 }
 
 // Another transport may take another way: what was learnt is not taken along.
-func TestAnotherTransportLearnsAnew(t *testing.T) {
+func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
 	client := newClient(t, always(200, oneUser, bare...))
 	_, err := client.Account.Me(t.Context())
 	require.NoError(t, err)
@@ -261,7 +261,7 @@ func TestAnotherTransportLearnsAnew(t *testing.T) {
 }
 
 // An answer that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
-func TestUnfitAnswersOfStrangers(t *testing.T) {
+func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 	var out struct{ Status int }
 	write := described(http.MethodPost, prospectkit.ClassUnsafe)
 	read := described(http.MethodGet, prospectkit.ClassRead)
@@ -287,7 +287,7 @@ func TestUnfitAnswersOfStrangers(t *testing.T) {
 }
 
 // Nothing proves that a page that costs credits came from the service if it is empty: it is no end of a search.
-func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
+func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 	first := always(200, `{"profiles":[{"firstName":"Ada"}],"scrollToken":"t"}`)
 	for name, second := range map[string]struct {
 		rt   roundTrip
@@ -334,7 +334,7 @@ func TestAnEmptyPageIsNoEndOfASearch(t *testing.T) {
 }
 
 // The five calls that may cost credits go out again after the service's own 500, unless the policy forbids it.
-func TestNoMeteredRetry(t *testing.T) {
+func TestDecode_MeteredReadsAreNotRetried(t *testing.T) {
 	failing := serves(500, envelope("UNEXPECTED_ERROR"))
 	for _, forbidden := range []bool{false, true} {
 		inMemory(t, failing, func(t *testing.T, m *memoryServer) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Over net/http's own transport, requests without a body share their header. Whatever makes a body, it is sent.
-func TestEveryBodyIsSentOverTheOwnTransport(t *testing.T) {
+func TestEncode_EveryBodyIsSent(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {

@@ -69,7 +69,7 @@ func FuzzPath(f *testing.F) {
 }
 
 // The document's ids are 24 hexadecimal digits, wherever the path comes from.
-func TestPathRefusesOtherIDs(t *testing.T) {
+func TestEncode_PathRefusesOtherIDs(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"..", ".", "", "a/b", "%2e%2e", "x", "65f0c0ffee65f0c0ffee65f0 "} {
 		for _, template := range []string{"", "/business/other/{listId}"} {
@@ -81,7 +81,7 @@ func TestPathRefusesOtherIDs(t *testing.T) {
 	}
 }
 
-func TestWithRouteRefusesDots(t *testing.T) {
+func TestEncode_WithRouteRefusesDots(t *testing.T) {
 	t.Parallel()
 	for _, template := range []string{"/a/../b", "/a/%2e%2e/b", "/a/.%2E/b", "/%2e/b", "/a/x%2F..%2Fb", "/..", "/a/%zz", "a", "/a//b", "/a?b", "/a#b", "/a b", "/a/{id"} {
 		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, "65f0c0ffee65f0c0ffee65f0", template)

@@ -30,7 +30,7 @@ func missing(*http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-func TestAnAssumedPathThatIsWrongSaysSo(t *testing.T) {
+func TestEncode_WrongAssumedPathSaysSo(t *testing.T) {
 	const id = "65f0c0ffee65f0c0ffee65f0"
 	for _, o := range op.All() {
 		if o.Provenance == op.CallerSupplied {
@@ -50,7 +50,7 @@ func TestAnAssumedPathThatIsWrongSaysSo(t *testing.T) {
 	}
 }
 
-func TestAPathThatIsNotShownHasToBeGiven(t *testing.T) {
+func TestEncode_UndocumentedPathHasToBeGiven(t *testing.T) {
 	for _, o := range op.All() {
 		if o.Provenance != op.CallerSupplied {
 			continue
@@ -61,7 +61,7 @@ func TestAPathThatIsNotShownHasToBeGiven(t *testing.T) {
 	}
 }
 
-func TestIdsAreCheckedOnAPathOfTheCaller(t *testing.T) {
+func TestEncode_IDsOfACallersPathAreChecked(t *testing.T) {
 	for _, id := range []string{"..", "a/b", "65f0c0ffee65f0c0ffee65f", "65f0c0ffee65f0c0ffee65f0?x"} {
 		sent := false
 		err := ask(t, op.ContactsTimeline, func(r *http.Request) *http.Response { sent = true; return missing(r) },

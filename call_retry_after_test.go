@@ -101,7 +101,7 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Cl
 }
 
 // Dates are held against the server's clock where the answer tells it.
-func TestRetryAfterDateUsesTheServersClock(t *testing.T) {
+func TestRetryAfter_DateUsesTheServersClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits, _ := refuse(t, 429, http.Header{"Retry-After": {rfc1123}, "Date": {"Fri, 31 Dec 1999 23:59:55 GMT"}})
 		require.Len(t, waits, 1)
@@ -111,7 +111,7 @@ func TestRetryAfterDateUsesTheServersClock(t *testing.T) {
 }
 
 // A read that failed is repeated no sooner than Retry-After says, whatever the status; the backoff is a floor, too.
-func TestRetryAfterOnFailures(t *testing.T) {
+func TestRetryAfter_OnFailures(t *testing.T) {
 	for _, status := range []int{500, 502, 503, 504} {
 		synctest.Test(t, func(t *testing.T) {
 			waits, _ := refuse(t, status, http.Header{"Retry-After": {"7"}})
@@ -127,7 +127,7 @@ func TestRetryAfterOnFailures(t *testing.T) {
 }
 
 // However small the backoff is set, a 429 is never answered with a hot loop.
-func TestRefusalFloorHoldsForAnyPolicy(t *testing.T) {
+func TestRetry_RefusalFloorHoldsForAnyPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hasty := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10, BaseDelay: 1, MaxDelay: 1})
 		for _, header := range []http.Header{nil, {"Retry-After": {"0"}}} {
@@ -141,7 +141,7 @@ func TestRefusalFloorHoldsForAnyPolicy(t *testing.T) {
 	})
 }
 
-func TestBackoffDoublesWithinBounds(t *testing.T) {
+func TestRetry_BackoffDoublesWithinBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := prospectkit.RetryPolicy{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}
 		seen := map[time.Duration]bool{}
@@ -159,7 +159,7 @@ func TestBackoffDoublesWithinBounds(t *testing.T) {
 }
 
 // The documented defaults: two repetitions, after half a second and a second; with more of them, never more than 8 s apart.
-func TestBackoffByDefault(t *testing.T) {
+func TestRetry_BackoffByDefault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{}))
 		require.Len(t, waits, 2)
@@ -179,7 +179,7 @@ func TestBackoffByDefault(t *testing.T) {
 }
 
 // A wait that the deadline does not leave room for is not begun, and a 429 that is not waited for still says what it said.
-func TestWaitsThatDoNotFit(t *testing.T) {
+func TestRetry_WaitsThatDoNotFit(t *testing.T) {
 	tests := []struct {
 		name    string
 		timeout time.Duration
@@ -219,7 +219,7 @@ func TestWaitsThatDoNotFit(t *testing.T) {
 }
 
 // A wait that fits with its jitter, a tenth of it, is begun.
-func TestAWaitThatFitsIsBegun(t *testing.T) {
+func TestRetry_WaitThatFitsBegins(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second+time.Millisecond)

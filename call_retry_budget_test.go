@@ -23,7 +23,7 @@ func counting(requests *int, f func(n int) (*http.Response, error)) roundTrip {
 func fails(int) (*http.Response, error) { return answer(503, ""), nil }
 
 // However many calls fail, the retries are a bucketful and one in ten seconds.
-func TestThousandFailingCalls(t *testing.T) {
+func TestRetry_ThousandFailingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bucket, calls = 10, 1000
 		requests := 0
@@ -39,7 +39,7 @@ func TestThousandFailingCalls(t *testing.T) {
 }
 
 // An outage of an hour at the full pace of a surface costs at most 15% more requests than there are calls.
-func TestAmplificationInAnOutage(t *testing.T) {
+func TestRetry_AmplificationInAnOutage(t *testing.T) {
 	for name, hold := range map[string]struct {
 		pace        time.Duration
 		fails       int // of ten requests
@@ -74,7 +74,7 @@ func TestAmplificationInAnOutage(t *testing.T) {
 }
 
 // Ten good calls earn one retry, and the bucket never holds more than ten.
-func TestSuccessEarnsRetries(t *testing.T) {
+func TestRetry_SuccessEarnsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests, down := 0, true
 		client := newClient(t, counting(&requests, func(n int) (*http.Response, error) {
@@ -110,7 +110,7 @@ func TestSuccessEarnsRetries(t *testing.T) {
 }
 
 // What the service did not see, or asked for itself, needs no permission; and each surface has a bucket of its own.
-func TestRetriesThatAreFree(t *testing.T) {
+func TestRetry_WithoutCost(t *testing.T) {
 	kinds := map[string]func(int) (*http.Response, error){
 		"429": func(int) (*http.Response, error) { return answer(429, "", "Retry-After", "1"), nil },
 		"421": func(int) (*http.Response, error) { return answer(421, ""), nil },

@@ -17,7 +17,7 @@ import (
 
 var errApplication = errors.New("the application's own reason")
 
-func TestCancelledBeforeTheStart(t *testing.T) {
+func TestRetry_CancelledBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -32,7 +32,7 @@ func TestCancelledBeforeTheStart(t *testing.T) {
 }
 
 // When time runs out between two attempts, the error says both: the context's end and what the last answer was.
-func TestContextEndsDuringBackoff(t *testing.T) {
+func TestRetry_ContextEndsDuringBackoff(t *testing.T) {
 	causes := map[string]roundTrip{
 		"after an answer": always(503, envelope("UNEXPECTED_ERROR")),
 		"after a cut":     func(*http.Request) (*http.Response, error) { return nil, errBroken },
@@ -62,7 +62,7 @@ func TestContextEndsDuringBackoff(t *testing.T) {
 }
 
 // The same when the deadline would pass before the next attempt: nobody waits for that, and the error says both all the same.
-func TestNoTimeForAnotherAttempt(t *testing.T) {
+func TestRetry_NoTimeForAnotherAttempt(t *testing.T) {
 	for name, rt := range map[string]roundTrip{
 		"after an answer":   always(503, envelope("UNEXPECTED_ERROR")),
 		"after a cut":       func(*http.Request) (*http.Response, error) { return nil, errBroken },
@@ -87,7 +87,7 @@ func TestNoTimeForAnotherAttempt(t *testing.T) {
 }
 
 // A write that is waiting for its second chance has not been sent, whenever the context ends.
-func TestContextEndsWhileAWriteWaits(t *testing.T) {
+func TestRetry_ContextEndsWhileAWriteWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -101,7 +101,7 @@ func TestContextEndsWhileAWriteWaits(t *testing.T) {
 }
 
 // An answer that is there beats a context that ended in the same moment.
-func TestAnswerBeatsTheContext(t *testing.T) {
+func TestRetry_ResponseBeatsTheContext(t *testing.T) {
 	for _, isWrite := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -129,7 +129,7 @@ func TestAnswerBeatsTheContext(t *testing.T) {
 }
 
 // What an ended context says about a request that was under way.
-func TestContextEndsDuringAnAttempt(t *testing.T) {
+func TestRetry_ContextEndsDuringAnAttempt(t *testing.T) {
 	tests := []struct {
 		name    string
 		isWrite bool
@@ -160,7 +160,7 @@ func TestContextEndsDuringAnAttempt(t *testing.T) {
 }
 
 // A connection that is still being made when the context ends has carried nothing.
-func TestContextEndsWhileDialling(t *testing.T) {
+func TestRetry_ContextEndsWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -175,7 +175,7 @@ func TestContextEndsWhileDialling(t *testing.T) {
 }
 
 // The time limit of an attempt covers connecting: what was not sent is tried again, writes too.
-func TestAttemptTimeoutWhileDialling(t *testing.T) {
+func TestRetry_AttemptTimeoutWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, release := hanging()
 		defer release()
@@ -190,7 +190,7 @@ func TestAttemptTimeoutWhileDialling(t *testing.T) {
 }
 
 // A time limit of the caller's HTTP client counts for one attempt. Time spent waiting for the surface does not use it up.
-func TestTimeoutOfTheHTTPClient(t *testing.T) {
+func TestRetry_TimeoutOfTheHTTPClient(t *testing.T) {
 	t.Run("without an answer", func(t *testing.T) {
 		inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
 			t.Helper()

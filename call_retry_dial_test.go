@@ -125,7 +125,7 @@ func toServer(start func(*httptest.Server)) func(*testing.T) dialFunc {
 	}
 }
 
-func TestAttemptsBeforeARequestIsSent(t *testing.T) {
+func TestRetry_AttemptsBeforeARequestIsSent(t *testing.T) {
 	wrapped := func(rt http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			resp, err := rt.RoundTrip(r)
@@ -182,7 +182,7 @@ func (c *brokenConn) Write(p []byte) (int, error) {
 
 // A request whose headers did not get out whole was not processed. Once they may have been, nothing is certain: net/http hands
 // small requests to the kernel in one piece, and tells before.
-func TestCutWhileWriting(t *testing.T) {
+func TestRetry_CutWhileWriting(t *testing.T) {
 	long := prospectkit.WithHeader("X-Long", strings.Repeat("x", 12<<10))
 	short := prospectkit.WithHeader("X-Short", "x")
 	tests := []struct {

@@ -44,7 +44,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // One refusal holds the surface for everybody, reads and writes, of every client that shares the budget. They come back within
 // a tenth of the wait, at most a second, and never early.
-func TestOneRefusalHoldsTheSurface(t *testing.T) {
+func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &door{opens: time.Now().Add(30 * time.Second)}
 		client := newClient(t, d)
@@ -78,7 +78,7 @@ func page(t *testing.T, client *prospectkit.Client) error {
 	return err
 }
 
-func TestOtherSurfacesAndBudgetsAreNotHeld(t *testing.T) {
+func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusals := 0
 		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -102,7 +102,7 @@ func TestOtherSurfacesAndBudgetsAreNotHeld(t *testing.T) {
 }
 
 // A held surface refuses at once what it would have to hold too long, and sends nothing.
-func TestHeldSurfaceRefusesLongWaits(t *testing.T) {
+func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
 	tests := []struct {
 		name     string
 		hold     time.Duration
@@ -152,7 +152,7 @@ func requireHeld(t *testing.T, err error, opens time.Time) {
 }
 
 // A second refusal that arrives late does not shorten the hold, and no answer holds a surface longer than a day.
-func TestHoldsNeitherShrinkNorLastForEver(t *testing.T) {
+func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := []string{"100", "1", "99999999999999999999"}
 		gate := make(chan struct{})

@@ -10,7 +10,7 @@ import (
 )
 
 // A wait gets longer by up to a tenth and a second, but never beyond the deadline.
-func TestJitterStaysWithinTheDeadline(t *testing.T) {
+func TestRetry_JitterStaysWithinTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{time.Second, time.Minute} {
 			free := &call{plan: plan{ctx: t.Context()}}
@@ -34,7 +34,7 @@ func TestJitterStaysWithinTheDeadline(t *testing.T) {
 }
 
 // A wait that ends with the deadline leaves no time for another attempt.
-func TestAWaitThatEndsWithTheDeadlineIsBeyondIt(t *testing.T) {
+func TestRetry_WaitUpToTheDeadlineDoesNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -36,7 +36,7 @@ var decided = []struct {
 	{"failUnfit", failUnfit, stepStop, stepLost, stepLost, stepLost},
 }
 
-func TestDecisionTable(t *testing.T) {
+func TestRetry_DecisionTable(t *testing.T) {
 	for _, row := range decided {
 		t.Run(row.name, func(t *testing.T) {
 			for _, later := range []bool{false, true} {
@@ -52,7 +52,7 @@ func TestDecisionTable(t *testing.T) {
 }
 
 // A failure without a row would read as a clean refusal.
-func TestEveryFailureHasARow(t *testing.T) {
+func TestRetry_EveryFailureHasARow(t *testing.T) {
 	names := constantsOfType(t, "call_retry.go", "failure")
 	require.Len(t, decisions, 1+len(names))
 	require.Len(t, decided, len(names))
@@ -63,7 +63,7 @@ func TestEveryFailureHasARow(t *testing.T) {
 	}
 }
 
-func TestOnlyThreeStepsRetry(t *testing.T) {
+func TestRetry_OnlyThreeStepsRetry(t *testing.T) {
 	for next, retries := range map[step]bool{stepStop: false, stepUnknown: false, stepLost: false, stepRetry: true, stepResend: true, stepWait: true} {
 		require.Equal(t, retries, next.retries())
 	}

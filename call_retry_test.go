@@ -161,7 +161,7 @@ var answers = []struct {
 	{"201 two values, of somebody else", strangers(201, "{}{}"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 }
 
-func TestAttemptsPerAnswer(t *testing.T) {
+func TestRetry_AttemptsPerResponse(t *testing.T) {
 	for _, a := range answers {
 		for _, kind := range kinds {
 			want := map[string]string{"read": a.read, "metered": a.metered, "later page": a.later}[kind.name]
@@ -210,7 +210,7 @@ func requireFamily(t *testing.T, err error) {
 }
 
 // Answers that are JSON but not what was asked for. The typed calls notice; what has no documented shape cannot.
-func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
+func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 	for _, body := range []string{"null", "{}", "[]", `"text"`, `{"list":null,"user":null}`, `{"list":[],"user":"ada"}`, `{"other":{}}`, "", " "} {
 		t.Run(body, func(t *testing.T) {
 			inMemory(t, serves(200, body), func(t *testing.T, m *memoryServer) {
@@ -231,7 +231,7 @@ func TestUnreadableAnswersOfTypedCalls(t *testing.T) {
 }
 
 // The error is that of the last attempt: a failure of the network is not told as the response that came before it.
-func TestTheLastAttemptIsTheError(t *testing.T) {
+func TestRetry_LastAttemptIsTheError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := always(500, envelope("UNEXPECTED_ERROR"))
 		rt, _ := inTurn(t, failed, breaks)
@@ -255,7 +255,7 @@ func TestTheLastAttemptIsTheError(t *testing.T) {
 }
 
 // What ended a call and what came before it advise together: a response is looked at, also where the time ran out after it.
-func TestAdviceOfACallThatRanOutOfTime(t *testing.T) {
+func TestRetry_AdviceOfACallThatRanOutOfTime(t *testing.T) {
 	for want, rt := range map[prospectkit.Action]roundTrip{
 		prospectkit.ActionVerifyFirst: always(503, "<html>", "Content-Type", "text/html"),
 		prospectkit.ActionMayPass:     breaks,

@@ -25,7 +25,7 @@ var breaks roundTrip = func(*http.Request) (*http.Response, error) { return nil,
 
 // Once an attempt of a call may have been delivered, the call ends as applied or as unknown. A clear refusal that comes later
 // proves nothing: it may be the first attempt that took the name.
-func TestDoubtIsNeverCleared(t *testing.T) {
+func TestRetry_UnknownStaysUnknown(t *testing.T) {
 	made := always(201, `{"list":`+oneList+`}`)
 	failed := always(500, envelope("UNEXPECTED_ERROR"))
 	limited := always(429, envelope("RATE_LIMITED"), "Retry-After", "1")
@@ -65,7 +65,7 @@ func TestDoubtIsNeverCleared(t *testing.T) {
 }
 
 // What may spend, send or add twice is not repeated even if the caller asks for it.
-func TestWhatMayNotBeRepeatedAfterDoubt(t *testing.T) {
+func TestRetry_CallsThatAllowNoRetryUnknown(t *testing.T) {
 	client := newClient(t, always(200, "{}"))
 	for name, err := range map[string]error{
 		"metered": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil, prospectkit.AllowRetryUnknown()),
@@ -80,7 +80,7 @@ func TestWhatMayNotBeRepeatedAfterDoubt(t *testing.T) {
 }
 
 // Without being asked, one call sends a write once, also where the retry policy would allow more.
-func TestPolicyDoesNotRepeatWrites(t *testing.T) {
+func TestRetry_PolicyRetriesNoWrites(t *testing.T) {
 	rt, asked := inTurn(t, breaks)
 	_, err := call(t.Context(), newClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10})), true)
 	requireUnknown(t, err)

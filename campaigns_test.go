@@ -16,7 +16,7 @@ import (
 	"example.com/prospectkit"
 )
 
-func TestCampaignExchanges(t *testing.T) {
+func TestCampaigns_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	type fields = prospectkit.Fields
 	lists := fields{"listIds": []string{sendID}}
@@ -60,7 +60,7 @@ func TestCampaignExchanges(t *testing.T) {
 	})
 }
 
-func TestPreviewNeedsAPath(t *testing.T) {
+func TestCampaigns_PreviewNeedsAPath(t *testing.T) {
 	client := newClient(t, untouched(t))
 	_, err := client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil)
 	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, refusals(t, err))
@@ -88,7 +88,7 @@ func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) 
 }
 
 // Whatever the listing says, an approval goes out once, and only an active campaign says that it happened.
-func TestApprovalIsResolvedByTheListing(t *testing.T) {
+func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 	campaign := func(rest string) string { return `{"id": "` + campaignID + `"` + rest + `}` }
 	other := `{"id": "65f0c0ffee65f0c0ffee6cff", "status": "active"}`
 	for name, c := range map[string]struct {
@@ -135,7 +135,7 @@ func TestApprovalIsResolvedByTheListing(t *testing.T) {
 	}
 }
 
-func TestApprovalHasNoBody(t *testing.T) {
+func TestCampaigns_ApprovalHasNoBody(t *testing.T) {
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		require.Nil(t, r.Body)
 		require.Nil(t, r.GetBody)
@@ -149,7 +149,7 @@ func TestApprovalHasNoBody(t *testing.T) {
 }
 
 // Listings whose shape is not shown are read in three forms, page by page; any other is an error that says what is there.
-func TestCampaignIterators(t *testing.T) {
+func TestCampaigns_Iterators(t *testing.T) {
 	type seq = iter.Seq2[*prospectkit.Object, error]
 	for name, c := range map[string]struct {
 		path    string
@@ -189,7 +189,7 @@ func TestCampaignIterators(t *testing.T) {
 	}
 }
 
-func TestWaitInitializedLooksThroughAllPages(t *testing.T) {
+func TestCampaigns_WaitInitializedLooksThroughAllPages(t *testing.T) {
 	s := stage(t, always(200, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}`),
 		always(200, `{"data":[{"id":"`+strings.ToUpper(campaignID)+`","initializationStatus":"failed"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":2}}`))
 	campaign, err := newClient(t, s).Campaigns.WaitInitialized(t.Context(), campaignID, prospectkit.Initialized)
@@ -198,7 +198,7 @@ func TestWaitInitializedLooksThroughAllPages(t *testing.T) {
 	s.done()
 }
 
-func TestWaitInitialized(t *testing.T) {
+func TestCampaigns_WaitInitialized(t *testing.T) {
 	listing := func(status string) string {
 		return `{"campaigns": [{"id": "` + campaignID + `", "initializationStatus": "` + status + `"}]}`
 	}
@@ -220,7 +220,7 @@ func TestWaitInitialized(t *testing.T) {
 	}
 }
 
-func TestWaitInitializedEndsWithTheContext(t *testing.T) {
+func TestCampaigns_WaitInitializedEndsWithTheContext(t *testing.T) {
 	for body, state := range map[string]string{
 		`{"campaigns": []}`: "not in the listing",
 		`[{"id": "` + campaignID + `", "initializationStatus": "generating"}]`: "generating",
@@ -239,7 +239,7 @@ func TestWaitInitializedEndsWithTheContext(t *testing.T) {
 	require.Equal(t, []string{"campaignId must be 24 hexadecimal digits", "test must not be nil"}, refusals(t, err))
 }
 
-func TestCampaignValues(t *testing.T) {
+func TestCampaigns_Values(t *testing.T) {
 	states := map[prospectkit.SendState]bool{ // and whether an edit is accepted
 		"scheduled": true, "approval_required": true, "sent": false, "skipped": false, "stopped": false, "overwritten": false,
 		"replied": false, "failed": false,

@@ -36,7 +36,7 @@ func requireNoToken(t *testing.T, name string, v any) {
 	}
 }
 
-func TestTheScanFindsTokens(t *testing.T) {
+func TestRedaction_ScanFindsTokens(t *testing.T) {
 	for _, leak := range []any{
 		token, errors.New(token), struct{ Header http.Header }{http.Header{"Authorization": {"Basic " + traces()[1]}}},
 	} {
@@ -50,7 +50,7 @@ func TestTheScanFindsTokens(t *testing.T) {
 	}
 }
 
-func TestNothingPrintsTheToken(t *testing.T) {
+func TestRedaction_NothingPrintsTheToken(t *testing.T) {
 	var seen []prospectkit.Event
 	client := newClient(t, always(200, oneUser), events(&seen))
 	child, err := client.With(prospectkit.WithUserAgent("app/1"))
@@ -70,7 +70,7 @@ func TestNothingPrintsTheToken(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%v", client), fmt.Sprintf("%#v", client))
 }
 
-func TestErrorsDoNotPrintTheToken(t *testing.T) {
+func TestRedaction_ErrorsDoNotPrintTheToken(t *testing.T) {
 	for name, err := range family(t) {
 		requireNoToken(t, name, err)
 	}
@@ -89,7 +89,7 @@ func TestErrorsDoNotPrintTheToken(t *testing.T) {
 }
 
 // Errors of net/http hold the URL and sometimes more of the request.
-func TestErrorsOfTheTransportDoNotPrintTheRequest(t *testing.T) {
+func TestRedaction_TransportErrorsDoNotPrintTheRequest(t *testing.T) {
 	refusing := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}
 	var seen []prospectkit.Event
 	for name, rt := range map[string]http.RoundTripper{

@@ -87,7 +87,7 @@ func violation(param, problem string) []prospectkit.Violation {
 	return []prospectkit.Violation{{Param: param, Problem: problem}}
 }
 
-func TestNewRefusesBadConfigurations(t *testing.T) {
+func TestClient_NewRefusesBadConfigurations(t *testing.T) {
 	for _, c := range badConfigurations {
 		t.Run(c.name, func(t *testing.T) {
 			client, err := prospectkit.New(c.base, c.token, c.opts...)
@@ -104,7 +104,7 @@ func TestNewRefusesBadConfigurations(t *testing.T) {
 	}
 }
 
-func TestNewAcceptsAddresses(t *testing.T) {
+func TestClient_NewAcceptsAddresses(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://api.example.com/api/v1":          "https://api.example.com/api/v1",
 		"https://api.example.com/api/v1/":         "https://api.example.com/api/v1",
@@ -125,7 +125,7 @@ func TestNewAcceptsAddresses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestRequestsGoBelowTheBaseURL(t *testing.T) {
+func TestClient_RequestsGoBelowTheBaseURL(t *testing.T) {
 	for base, want := range map[string]string{
 		"https://api.example.com/api/v1":        "https://api.example.com/api/v1/business/me",
 		"https://api.example.com/a%2Fb/api/v1/": "https://api.example.com/a%2Fb/api/v1/business/me",
@@ -145,7 +145,7 @@ func TestRequestsGoBelowTheBaseURL(t *testing.T) {
 }
 
 // A bubble ends clean only if nothing that it started is left behind.
-func TestNewStartsNothing(t *testing.T) {
+func TestClient_NewStartsNothing(t *testing.T) {
 	var connections atomic.Int32
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ConnState = func(net.Conn, http.ConnState) { connections.Add(1) }
@@ -201,14 +201,14 @@ func TestFromEnv(t *testing.T) {
 	}
 }
 
-func TestNewReadsNoEnvironment(t *testing.T) {
+func TestClient_NewReadsNoEnvironment(t *testing.T) {
 	t.Setenv("PROSPECTKIT_BASE_URL", baseURL)
 	t.Setenv("PROSPECTKIT_TOKEN", token)
 	_, err := prospectkit.New("", "")
 	require.ErrorContains(t, err, "token must not be empty; base URL must not be empty")
 }
 
-func TestWithDerivesAClient(t *testing.T) {
+func TestClient_WithDerivesAClient(t *testing.T) {
 	var agents []string
 	parentEvents, childEvents := 0, 0
 	count := func(n *int) prospectkit.ClientOption {
@@ -238,7 +238,7 @@ func TestWithDerivesAClient(t *testing.T) {
 	require.Equal(t, []int{4, 1}, []int{parentEvents, childEvents})
 }
 
-func TestWithChangesTheTransportOfTheChildOnly(t *testing.T) {
+func TestClient_WithChangesTheTransportOfTheChildOnly(t *testing.T) {
 	parent := newClient(t, always(404, envelope("LIST_NOT_FOUND")))
 	child, err := parent.With(prospectkit.WithTransport(always(200, oneUser)))
 	require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestWithChangesTheTransportOfTheChildOnly(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
-func TestWithRefuses(t *testing.T) {
+func TestClient_WithRefuses(t *testing.T) {
 	parent := newClient(t, always(200, oneUser))
 	child, err := parent.With(prospectkit.WithTransport(nil), nil, prospectkit.WithMaxWait(-1))
 	require.Nil(t, child)
@@ -264,7 +264,7 @@ func TestWithRefuses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWithKeepsTheLicenceForPlainHTTP(t *testing.T) {
+func TestClient_WithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 	parent, err := prospectkit.New("http://api.example.com/api/v1", token, prospectkit.AllowPlainHTTP())
 	require.NoError(t, err)
 	child, err := parent.With(prospectkit.WithUserAgent("app/1"))
@@ -272,7 +272,7 @@ func TestWithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 	require.Equal(t, parent.BaseURL(), child.BaseURL())
 }
 
-func TestBudgetIsOneUnlessGiven(t *testing.T) {
+func TestClient_BudgetIsOneUnlessGiven(t *testing.T) {
 	one, other := newClient(t, always(200, oneUser)), newClient(t, always(200, oneUser))
 	require.NotSame(t, one.Budget(), other.Budget())
 	shared := prospectkit.NewBudget(prospectkit.BudgetConfig{})

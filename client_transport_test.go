@@ -61,7 +61,7 @@ func dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.ClientOp
 	return client
 }
 
-func TestCallersHTTPClientIsLeftAlone(t *testing.T) {
+func TestClient_CallersHTTPClientIsLeftAlone(t *testing.T) {
 	server, _ := counted(t, lists)
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestCallersHTTPClientIsLeftAlone(t *testing.T) {
 	require.Equal(t, 3, transport.MaxIdleConns)
 }
 
-func TestJarAndTimeoutOfTheCallersClientCount(t *testing.T) {
+func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	release := make(chan struct{})
 	server, _ := counted(t, func(w http.ResponseWriter, r *http.Request) {
 		if cookie, err := r.Cookie("affinity"); err == nil && cookie.Value == "b" {
@@ -116,7 +116,7 @@ func TestJarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	require.Equal(t, prospectkit.DeliveryUnknown, failed.Attempts[0].Delivery)
 }
 
-func TestFailuresKeepTheConnections(t *testing.T) {
+func TestClient_FailuresKeepTheConnections(t *testing.T) {
 	for name, options := range map[string][]prospectkit.ClientOption{
 		"own transport":      nil,
 		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),
@@ -144,7 +144,7 @@ func TestFailuresKeepTheConnections(t *testing.T) {
 }
 
 // An error of the transport makes the retry loop empty the connection pool, if it is let.
-func TestCallersIdleConnectionsSurviveOurFailures(t *testing.T) {
+func TestClient_CallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 	server, connections := counted(t, lists)
 	own := &http.Client{Transport: &http.Transport{Proxy: func(r *http.Request) (*url.URL, error) {
 		if strings.HasSuffix(r.URL.Path, "/credits") {
@@ -167,7 +167,7 @@ func TestCallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 	require.EqualValues(t, 1, connections.Load())
 }
 
-func TestDerivedClientsShareConnections(t *testing.T) {
+func TestClient_DerivedClientsShareConnections(t *testing.T) {
 	server, connections := counted(t, lists)
 	parent := dialled(t, server)
 	for range 3 {
@@ -181,7 +181,7 @@ func TestDerivedClientsShareConnections(t *testing.T) {
 	require.EqualValues(t, 1, connections.Load())
 }
 
-func TestCredentialIsBasic(t *testing.T) {
+func TestClient_CredentialIsBasic(t *testing.T) {
 	var header http.Header
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		header = r.Header
@@ -196,7 +196,7 @@ func TestCredentialIsBasic(t *testing.T) {
 }
 
 // Redirects are never followed, wherever they lead: the credential must not travel.
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestClient_RedirectsAreNotFollowed(t *testing.T) {
 	elsewhere, hits := counted(t, lists)
 	_, port, err := net.SplitHostPort(elsewhere.Listener.Addr().String())
 	require.NoError(t, err)
@@ -235,7 +235,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	require.Zero(t, hits.Load())
 }
 
-func TestRedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
+func TestClient_RedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
 	var paths []string
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		paths = append(paths, r.URL.Path)
@@ -246,7 +246,7 @@ func TestRedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
 	require.Equal(t, []string{"/api/v1/business/me"}, paths)
 }
 
-func TestOneClientServesManyGoroutines(t *testing.T) {
+func TestClient_OneClientServesManyGoroutines(t *testing.T) {
 	server, _ := counted(t, lists)
 	var attempts atomic.Int32
 	client := dialled(t, server, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {

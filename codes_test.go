@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCodeConstantsAreTheDocumentedCodes(t *testing.T) {
+func TestCodes_AreTheDocumentedOnes(t *testing.T) {
 	file, err := parser.ParseFile(gotoken.NewFileSet(), "codes.go", nil, 0)
 	require.NoError(t, err)
 	var constants, documented []string

@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit"
 )
 
-func TestContactExchanges(t *testing.T) {
+func TestContacts_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	activities := func(p prospectkit.ActivityParams) func(context.Context, client) (any, error) {
 		return func(ctx context.Context, c client) (any, error) {
@@ -56,7 +56,7 @@ func timeline(queries *[]string, last int) roundTrip {
 	}
 }
 
-func TestActivitiesFollowTheCursor(t *testing.T) {
+func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	var queries []string
 	client := newClient(t, timeline(&queries, 3))
 	var progress prospectkit.Progress
@@ -89,7 +89,7 @@ func TestActivitiesFollowTheCursor(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 }
 
-func TestActivityBounds(t *testing.T) {
+func TestContacts_ActivityBounds(t *testing.T) {
 	var queries []string
 	client := newClient(t, timeline(&queries, 1))
 	for _, limit := range []int{0, 1, 99, 100} {
@@ -106,7 +106,7 @@ func TestActivityBounds(t *testing.T) {
 }
 
 // A cursor that the service would refuse is not sent, and nothing shows it.
-func TestCursorBounds(t *testing.T) {
+func TestContacts_CursorBounds(t *testing.T) {
 	for length, fits := range map[int]bool{1: true, 500: true, 501: false} {
 		cursor := strings.Repeat("é", length)
 		sent := 0
@@ -130,7 +130,7 @@ func TestCursorBounds(t *testing.T) {
 }
 
 // A timeline costs nothing, so each of its pages is read again like any other read.
-func TestActivitiesAreRepeatedAsReads(t *testing.T) {
+func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var queries []string
 		calls := 0

@@ -66,7 +66,7 @@ func exportedErrors(t *testing.T) []string {
 }
 
 // Whoever fakes a service makes errors by hand, and whoever stores them reads them back: they print, and read well.
-func TestZeroErrors(t *testing.T) {
+func TestErrors_ZeroValues(t *testing.T) {
 	require.Equal(t, exportedErrors(t), slices.Sorted(maps.Keys(zeroErrors)))
 	for name, err := range zeroErrors {
 		text, fault := json.Marshal(err)
@@ -99,7 +99,7 @@ func requireReadable(t *testing.T, name string, err error) {
 	require.NotRegexp(t, `: :|:$|: $|  |\(\)|0001|<nil>|no cause| 0 `, text, name)
 }
 
-func TestErrorsMadeByHand(t *testing.T) {
+func TestErrors_MadeByHand(t *testing.T) {
 	for want, err := range map[string]error{
 		"prospectkit: no details are known": &prospectkit.Error{},
 		"prospectkit: LIST_NOT_FOUND":       &prospectkit.Error{Code: prospectkit.CodeListNotFound},
@@ -121,7 +121,7 @@ func TestErrorsMadeByHand(t *testing.T) {
 	}
 }
 
-func TestCodesMatchTheirClass(t *testing.T) {
+func TestErrors_CodesMatchTheirClass(t *testing.T) {
 	for _, row := range documentedCodes(t) {
 		requireClass(t, row.code, classStatus(row))
 		want := prospectkit.OutcomeNotApplied
@@ -140,7 +140,7 @@ func TestCodesMatchTheirClass(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
 }
 
-func TestAdviceOf(t *testing.T) {
+func TestErrors_AdviceOf(t *testing.T) {
 	require.Equal(t, prospectkit.Advice{}, prospectkit.AdviceOf(nil))
 	require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(io.EOF).Action)
 	for _, err := range family(t) {
@@ -159,7 +159,7 @@ func TestAdviceOf(t *testing.T) {
 }
 
 // A fake can say what became of a call.
-func TestResolutionOfAFake(t *testing.T) {
+func TestErrors_ResolutionOfAFake(t *testing.T) {
 	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: new(prospectkit.List)}}
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](fake)
 	require.True(t, ok)
@@ -176,7 +176,7 @@ func TestResolutionOfAFake(t *testing.T) {
 }
 
 // Records print as JSON, whether they were read or made.
-func TestRecordsPrint(t *testing.T) {
+func TestErrors_RecordsPrint(t *testing.T) {
 	for want, v := range map[string]any{
 		`{"id":"1","email":"a@b.example","name":"A"}`: &prospectkit.User{ID: "1", Email: "a@b.example", Name: "A"},
 		`{"id":"1","name":"A","type":"agents"}`:       prospectkit.Folder{ID: "1", Name: "A", Kind: "agents"},

@@ -46,7 +46,7 @@ func family(t *testing.T) map[string]error {
 	}
 }
 
-func TestEveryErrorOfTheFamily(t *testing.T) {
+func TestErrors_EveryKind(t *testing.T) {
 	type facts struct {
 		kind    string
 		outcome prospectkit.Outcome
@@ -93,7 +93,7 @@ func TestEveryErrorOfTheFamily(t *testing.T) {
 	}
 }
 
-func TestCausesStayReachable(t *testing.T) {
+func TestErrors_CausesStayReachable(t *testing.T) {
 	errs := family(t)
 	require.ErrorIs(t, errs["cut"], io.ErrUnexpectedEOF)
 	require.ErrorIs(t, errs["refused locally"], prospectkit.ErrInvalid)
@@ -104,13 +104,13 @@ func TestCausesStayReachable(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome(), "the answer inside does not say otherwise")
 }
 
-func TestOutcomeOfOtherErrors(t *testing.T) {
+func TestErrors_OutcomeOfOtherErrors(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(nil))
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(io.EOF))
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(context.DeadlineExceeded))
 }
 
-func TestMissingScopeIsNamed(t *testing.T) {
+func TestErrors_MissingScopeIsNamed(t *testing.T) {
 	client := newClient(t, always(403, strings.Replace(envelope("INSUFFICIENT_SCOPE"), "prose", "Prose.", 1)))
 	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
 	require.ErrorContains(t, err, `: Prose; this operation needs the scope "lists"`)
@@ -125,7 +125,7 @@ func TestMissingScopeIsNamed(t *testing.T) {
 	require.NotContains(t, client.Call(t.Context(), unnamed, nil, nil).Error(), "needs the scope")
 }
 
-func TestUnknownEndpoint(t *testing.T) {
+func TestErrors_UnknownEndpoint(t *testing.T) {
 	client := newClient(t, always(404, envelope("ENDPOINT_NOT_FOUND")))
 	_, err := client.Account.Me(t.Context())
 	require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
@@ -135,7 +135,7 @@ func TestUnknownEndpoint(t *testing.T) {
 	require.NotContains(t, err.Error(), "WithRoute", "the caller gave this path")
 }
 
-func TestAdviceWhenTheContextEnded(t *testing.T) {
+func TestErrors_AdviceWhenTheContextEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := newClient(t, always(200, "{}")).Account.Me(ctx)

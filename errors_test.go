@@ -70,7 +70,7 @@ func refusedRead(t *testing.T, status int, body string, header ...string) error 
 	return err
 }
 
-func TestEveryDocumentedCode(t *testing.T) {
+func TestErrors_EveryDocumentedCode(t *testing.T) {
 	for _, row := range documentedCodes(t) {
 		for _, status := range row.statuses {
 			err := fmt.Errorf("wrapped: %w", refusedRead(t, status, envelope(string(row.code))))
@@ -106,7 +106,7 @@ func classStatus(row documentedCode) int {
 	return row.statuses[0]
 }
 
-func TestTheCodeDecidesAndNotTheStatus(t *testing.T) {
+func TestErrors_CodeDecidesAndNotTheStatus(t *testing.T) {
 	for _, status := range []int{400, 404, 409, 418, 422, 500} {
 		err := refusedRead(t, status, envelope("LIST_NOT_FOUND"))
 		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
@@ -114,7 +114,7 @@ func TestTheCodeDecidesAndNotTheStatus(t *testing.T) {
 	}
 }
 
-func TestCodesInASwitch(t *testing.T) {
+func TestErrors_CodesInASwitch(t *testing.T) {
 	branch := func(err error) string {
 		switch prospectkit.CodeOf(err) {
 		case prospectkit.CodeListNotFound:
@@ -135,7 +135,7 @@ func TestCodesInASwitch(t *testing.T) {
 	require.Equal(t, "busy", branch(prospectkit.CodeListProcessing), "a code is an error")
 }
 
-func TestAdvice(t *testing.T) {
+func TestErrors_Advice(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		code   prospectkit.Code
@@ -165,7 +165,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-func TestAFutureCodePassesUnchanged(t *testing.T) {
+func TestErrors_FutureCodePassesUnchanged(t *testing.T) {
 	for status, class := range map[int]int{
 		400: 422, 401: 401, 402: 402, 403: 403, 404: 404, 409: 409, 422: 422, 429: 429, 410: 0, 418: 0, 451: 0, 500: 0, 503: 0,
 	} {
@@ -181,7 +181,7 @@ func TestAFutureCodePassesUnchanged(t *testing.T) {
 	}
 }
 
-func TestEnvelopeFields(t *testing.T) {
+func TestErrors_EnvelopeFields(t *testing.T) {
 	var answered *prospectkit.Error
 	require.ErrorAs(t, refusedRead(t, 422, "\ufeff"+`{"trace":[{}],"error":{"code":"VALIDATION_FAILED","message":"limit: too large","param":"limit",
 		"doc_url":"https://docs.example.com/#x","request_id":"req-9","more":{"a":1}}}`, "Content-Type", "text/plain"), &answered)
@@ -220,7 +220,7 @@ var notTheEnvelope = []struct {
 	{"unknown status", 599, "application/json", `{"data":[]}`},
 }
 
-func TestAnswersWithoutTheEnvelope(t *testing.T) {
+func TestErrors_ResponsesWithoutTheEnvelope(t *testing.T) {
 	for _, c := range notTheEnvelope {
 		t.Run(c.name, func(t *testing.T) {
 			err := refusedRead(t, c.status, c.body, "Content-Type", c.contentType)
@@ -246,14 +246,14 @@ func TestAnswersWithoutTheEnvelope(t *testing.T) {
 	}
 }
 
-func TestBodyIsCutAt2KiB(t *testing.T) {
+func TestErrors_BodyIsCutAt2KiB(t *testing.T) {
 	var answered *prospectkit.Error
 	require.ErrorAs(t, refusedRead(t, 404, strings.Repeat("x", 5000), "Content-Type", "text/plain"), &answered)
 	require.Len(t, answered.Body, 2048)
 	require.Less(t, len(answered.Error()), 200, "the text of the error does not hold the body")
 }
 
-func TestSuccessWithoutContent(t *testing.T) {
+func TestErrors_SuccessWithoutContent(t *testing.T) {
 	for _, status := range []int{200, 202, 204} {
 		client := newClient(t, always(status, ""), prospectkit.WithRetry(prospectkit.NoRetry))
 		credits, err := client.Account.Credits(t.Context())
@@ -294,7 +294,7 @@ func requireOneLine(t *testing.T, err error) {
 	}
 }
 
-func TestErrorsAreOneLine(t *testing.T) {
+func TestErrors_AreOneLine(t *testing.T) {
 	full := `{"error":{"code":C,"message":C,"param":C,"doc_url":C,"request_id":C}}`
 	body := strings.ReplaceAll(full, "C", jsonText(hostile))
 	for _, status := range []int{404, 429, 500} {
@@ -323,7 +323,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 }
 
 // One error says both: that the time ran out, and what the service had answered until then.
-func TestTimeRunsOut(t *testing.T) {
+func TestErrors_TimeRunsOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit    time.Duration
 		attempts int

@@ -22,7 +22,7 @@ import (
 )
 
 // A repetition that our own limit refuses says both: why the first attempt failed, and why there is no second one.
-func TestRefusedRepetitionKeepsTheFirstFailure(t *testing.T) {
+func TestErrors_RefusedRetryKeepsTheFirstFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := errors.New("no route to host")
 		holding := false
@@ -52,7 +52,7 @@ func TestRefusedRepetitionKeepsTheFirstFailure(t *testing.T) {
 // The end of a context says what the call was about, with the words of its cause.
 var errInterrupted = errors.New("interrupt signal received")
 
-func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
+func TestErrors_InterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 	stall := func(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, context.Cause(r.Context())
@@ -79,14 +79,14 @@ func TestInterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreCalledSo(t *testing.T) {
+func TestErrors_RedirectsAreCalledSo(t *testing.T) {
 	for status, redirect := range map[int]bool{299: false, 300: true, 399: true, 400: false} {
 		text := (&prospectkit.Error{Op: "account.me", Status: status}).Error()
 		require.Equal(t, redirect, strings.Contains(text, strconv.Itoa(status)+", a redirect, which is not followed"), text)
 	}
 }
 
-func TestPunctuation(t *testing.T) {
+func TestErrors_Punctuation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -111,7 +111,7 @@ type withA struct {
 }
 
 // Whatever refuses a value, the error names type and field, and neither id nor value.
-func TestMisfitsHoldNoValues(t *testing.T) {
+func TestErrors_MisfitsHoldNoValues(t *testing.T) {
 	const person = "Ada Lovelace <ada@engines.example> +49 30 23125"
 	huge := strings.Repeat("9", 1<<20)
 	for name, c := range map[string]struct {
@@ -170,7 +170,7 @@ func TestMisfitsHoldNoValues(t *testing.T) {
 }
 
 // A row may have the key for its id, or a very long one, wherever it comes from.
-func TestRowIDOfEverySource(t *testing.T) {
+func TestErrors_RowIDOfEverySource(t *testing.T) {
 	type whole struct{ F int }
 	for id, want := range map[string]string{token: "[hidden]", strings.Repeat("x", 1<<20): strings.Repeat("x", 64)} {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -197,7 +197,7 @@ func callAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:
 }
 
 // Logs hold what the service writes only if it is a plain name.
-func TestLogsBoundWhatTheServiceWrites(t *testing.T) {
+func TestErrors_LogsBoundWhatTheServiceWrites(t *testing.T) {
 	for code, want := range map[string]string{
 		"LIST_ASLEEP": `"code":"LIST_ASLEEP"`, "LIST_NOT_FOUND": `"code":"LIST_NOT_FOUND"`, "": `"code":""`,
 		"Ada Lovelace, 12 Engine Row": `"code":"undocumented"`, strings.Repeat("LONG_", 9): `"code":"undocumented"`, strings.Repeat("A", 100_000): `"code":"undocumented"`,
@@ -223,7 +223,7 @@ func TestLogsBoundWhatTheServiceWrites(t *testing.T) {
 }
 
 // The state of a record is the service's word, too.
-func TestStateInLogs(t *testing.T) {
+func TestErrors_StateInLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -237,7 +237,7 @@ func TestStateInLogs(t *testing.T) {
 }
 
 // errors.Is and errors.As find what a transport returned, but no error that holds the URL.
-func TestErrorsOfTheTransportStayReachable(t *testing.T) {
+func TestErrors_TransportErrorsStayReachable(t *testing.T) {
 	failing := func(err error) error {
 		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { return nil, err }), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err = client.Account.Me(t.Context())

@@ -21,7 +21,7 @@ func found(claim string) (all []string) {
 	return all
 }
 
-func TestClaimsThatPass(t *testing.T) {
+func TestCheckClaim_ClaimsThatPass(t *testing.T) {
 	for _, claim := range []string{
 		"", "Teams save a day a week.", "Founded in 2019, 350 employees, 12 offices", "ends with @ sign", "ada@home",
 		"ISO 27001 and SOC 2", "Costs 30 EUR a month", "Buyers ask for a quote early", "They agreed on the agenda",
@@ -33,7 +33,7 @@ func TestClaimsThatPass(t *testing.T) {
 	}
 }
 
-func TestClaimsThatAreLikelyRefused(t *testing.T) {
+func TestCheckClaim_ClaimsThatAreLikelyRefused(t *testing.T) {
 	for claim, want := range map[string][]string{
 		"write to ada.b+x@mail.example.com!": {"e-mail address: ada.b+x@mail.example.com"},
 		"jörg@größe.example":                 {"e-mail address: jörg@größe.example"},
@@ -60,7 +60,7 @@ func TestClaimsThatAreLikelyRefused(t *testing.T) {
 }
 
 // Each word of the document counts, whether or not it goes on, in either case, and only beside an amount.
-func TestDealLanguage(t *testing.T) {
+func TestCheckClaim_DealLanguage(t *testing.T) {
 	for word := range strings.FieldsSeq("discount quote contract renewal proposal negotiated agreed") {
 		for _, form := range []string{word, strings.ToUpper(word)} {
 			require.Equal(t, []string{
@@ -73,7 +73,7 @@ func TestDealLanguage(t *testing.T) {
 	}
 }
 
-func TestContractVocabulary(t *testing.T) {
+func TestCheckClaim_ContractVocabulary(t *testing.T) {
 	for _, words := range []string{
 		"renewal date", "contract term", "termination clause", "auto-renew", "payment terms", "net 30", "net 60", "net 90",
 		"master service agreement", "MSA", "SOW", "non-disclosure", "NDA",
@@ -122,13 +122,13 @@ func FuzzCheckClaim(f *testing.F) {
 }
 
 // A phrase does not hide one that overlaps it.
-func TestCheckClaimOverlappingPhrases(t *testing.T) {
+func TestCheckClaim_OverlappingPhrases(t *testing.T) {
 	require.Equal(t, []string{"contract vocabulary: contract termination", "contract vocabulary: termination clause"},
 		found("They asked for a contract termination clause."))
 }
 
 // What the sandbox refuses is foreseen, and what it takes is not warned of.
-func TestCheckClaimForeseesTheSandbox(t *testing.T) {
+func TestCheckClaim_ForeseesTheSandbox(t *testing.T) {
 	sb := sandbox.New(t, sandbox.NoLimits(), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Facts: []sandbox.Fact{{ID: factID}}}}}))
 	client := sandboxClient(t, sb)
 	for _, claim := range []string{

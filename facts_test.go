@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit"
 )
 
-func TestFactExchanges(t *testing.T) {
+func TestFacts_Exchanges(t *testing.T) {
 	edit := func(in prospectkit.FactEdit) func(context.Context, *prospectkit.Client) (any, error) {
 		return func(ctx context.Context, c *prospectkit.Client) (any, error) { return c.Facts.Edit(ctx, factID, in) }
 	}
@@ -26,13 +26,13 @@ func TestFactExchanges(t *testing.T) {
 	})
 }
 
-func TestAFactWithoutIdIsNoAnswer(t *testing.T) {
+func TestFacts_FactWithoutIDIsRefused(t *testing.T) {
 	_, err := exchange(t, "facts.edit/without-id").Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: "Fast"})
 	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 	require.ErrorContains(t, err, "a fact has no id")
 }
 
-func TestFactBounds(t *testing.T) {
+func TestFacts_Bounds(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
@@ -61,7 +61,7 @@ func TestFactBounds(t *testing.T) {
 	require.Equal(t, 4, sent)
 }
 
-func TestFactCategories(t *testing.T) {
+func TestFacts_Categories(t *testing.T) {
 	documented := strings.Fields("overview products pricing icp-use-cases differentiators competitors faq source-digest custom objection faq-insight")
 	require.Len(t, documented, 11)
 	client := newClient(t, always(200, `{"fact": {"id": "`+factID+`"}}`))
@@ -75,7 +75,7 @@ func TestFactCategories(t *testing.T) {
 	require.False(t, prospectkit.FactCategory("Pricing").Known())
 }
 
-func TestHubExchanges(t *testing.T) {
+func TestFacts_HubExchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	hub := prospectkit.Fields{"hub": hubID}
 	play(t, []surfaceCall{

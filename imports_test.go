@@ -28,7 +28,7 @@ import (
 
 const megabyte = 1 << 20
 
-func TestImportExchanges(t *testing.T) {
+func TestImports_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	play(t, []surfaceCall{
 		{"imports.create/import-id", func(ctx context.Context, c client) (any, error) { return c.Imports.FromUpload(ctx, importID) }, `{"import": {"id": "` + importID + `"}}`, ""},
@@ -73,7 +73,7 @@ func receive(t *testing.T, r *http.Request) (got received) {
 	}
 }
 
-func TestUploadAsItGoesOut(t *testing.T) {
+func TestImports_UploadAsItGoesOut(t *testing.T) {
 	const xls, xlsx = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1rest", "PK\x03\x04rest"
 	for _, c := range []struct{ name, content, disposition, kind string }{
 		{"people.csv", "name\nAda\n", `form-data; name="file"; filename="people.csv"`, "text/csv"},
@@ -112,7 +112,7 @@ func TestUploadAsItGoesOut(t *testing.T) {
 	}
 }
 
-func TestUploadBounds(t *testing.T) {
+func TestImports_UploadBounds(t *testing.T) {
 	text := strings.NewReader("name\nAda\n")
 	broken := func() (io.ReadCloser, error) { return nil, fs.ErrPermission }
 	for want, up := range map[string]prospectkit.Upload{
@@ -145,7 +145,7 @@ func TestUploadBounds(t *testing.T) {
 }
 
 // Only what cannot be such a file is refused.
-func TestFormatsByTheFirstBytes(t *testing.T) {
+func TestImports_FormatsByTheFirstBytes(t *testing.T) {
 	long := strings.Repeat("x,", 300)
 	for content, ok := range map[string]bool{
 		"name,company\nAda,Engines\n": true, "BMI,OTTO,ID3": true, "\xEF\xBB\xBFname": true, "\xFF\xFEn\x00a\x00": true, "\xFE\xFF\x00n": true,
@@ -161,7 +161,7 @@ func TestFormatsByTheFirstBytes(t *testing.T) {
 	}
 }
 
-func TestUploadFile(t *testing.T) {
+func TestImports_UploadFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "people.csv")
 	require.NoError(t, os.WriteFile(name, []byte("name\nAda\n"), 0o600))
 	up, err := prospectkit.UploadFile(name)
@@ -210,7 +210,7 @@ type closeFunc func()
 func (f closeFunc) Close() error { f(); return nil }
 
 // A file is opened once for each attempt, and closed as often.
-func TestAnUploadIsOpenedForEachAttempt(t *testing.T) {
+func TestImports_UploadIsOpenedForEachAttempt(t *testing.T) {
 	for attempts := 1; attempts <= 3; attempts++ {
 		inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
 			t.Helper()
@@ -245,7 +245,7 @@ func inMemoryUploads(t *testing.T, test func(*testing.T, *memoryServer, *[]recei
 	})
 }
 
-func TestAnUploadThatIsRefusedLocallyIsClosed(t *testing.T) {
+func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 	s := &fileSource{content: "PK\x03\x04"}
 	_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(4))
 	require.Equal(t, []string{"file does not begin as CSV does"}, refusals(t, err))
@@ -260,7 +260,7 @@ func TestAnUploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 }
 
 // A transport that reads the body and forgets to close it leaves no file open.
-func TestAFileIsClosedAtItsEnd(t *testing.T) {
+func TestImports_FileIsClosedAtItsEnd(t *testing.T) {
 	s := &fileSource{content: "name\nAda\n"}
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		receive(t, r)
@@ -272,7 +272,7 @@ func TestAFileIsClosedAtItsEnd(t *testing.T) {
 }
 
 // An upload whose end never left is sent once, and was surely not applied: with and without a trace.
-func TestAnUploadThatIsCutShort(t *testing.T) {
+func TestImports_UploadThatIsCutShort(t *testing.T) {
 	content := strings.Repeat("name,company\n", 100_000)
 	size := int64(len(content))
 	fire := errors.New("disk on fire")
@@ -316,7 +316,7 @@ func TestAnUploadThatIsCutShort(t *testing.T) {
 }
 
 // An answer that came before the end has left: what the service says counts, and whatever anybody else says, nothing was applied.
-func TestAnUploadThatIsAnsweredBeforeItsEnd(t *testing.T) {
+func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 1000)
 	for name, c := range map[string]struct {
 		answer roundTrip
@@ -351,7 +351,7 @@ func requireCutShort(t *testing.T, err error, want string) {
 }
 
 // Whatever breaks before the end has left is not applied; from then on it is unknown.
-func TestWhatAnUploadThatBreaksProves(t *testing.T) {
+func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 100_000)
 	whole := func(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
 	half := func(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, int64(len(content)/2)) }
@@ -398,7 +398,7 @@ func answerEarly(w http.ResponseWriter) {
 }
 
 // The context ends in the middle of an upload: the end is withheld, even if the transport goes on reading.
-func TestTheEndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
+func TestImports_EndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 	var body io.ReadCloser
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		body = r.Body
@@ -414,7 +414,7 @@ func TestTheEndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 }
 
 // Nothing listens: nothing was sent, so the file goes out anew, and whole.
-func TestAnUploadIsSentAgainWhenNothingWasSent(t *testing.T) {
+func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
 	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
 		t.Helper()
 		dial, dials := m.Transport.DialTLSContext, 0
@@ -436,7 +436,7 @@ func TestAnUploadIsSentAgainWhenNothingWasSent(t *testing.T) {
 }
 
 // The second opening fails: nothing more is sent, and nothing was applied.
-func TestAFileThatCannotBeOpenedAgain(t *testing.T) {
+func TestImports_FileThatCannotBeReopened(t *testing.T) {
 	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
 		t.Helper()
 		s := &fileSource{content: "name\nAda\n"}
@@ -456,7 +456,7 @@ func TestAFileThatCannotBeOpenedAgain(t *testing.T) {
 }
 
 // A file of 10 MiB, the largest allowed, passes with less than 1 MiB of memory, all allocations together.
-func TestALargeUploadTakesLittleMemory(t *testing.T) {
+func TestImports_LargeUploadTakesLittleMemory(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcde\n"), 10*megabyte/16)
 	var arrived atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

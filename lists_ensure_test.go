@@ -35,7 +35,7 @@ func seededList(name, kind string) sandbox.Workspace {
 	return sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000001", Name: name, EntityType: kind, CreatedAt: time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)}}}
 }
 
-func TestEnsureCreatesOrFinds(t *testing.T) {
+func TestEnsure_CreatesOrFinds(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		first, err := client.Lists.Ensure(t.Context(), q1)
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestEnsureCreatesOrFinds(t *testing.T) {
 }
 
 // Whatever becomes of the first request, there is one list at the end, and Ensure knows whether it made it.
-func TestEnsureThroughTrouble(t *testing.T) {
+func TestEnsure_ThroughTrouble(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault   []sandbox.FaultOption
 		hidden  time.Duration
@@ -85,7 +85,7 @@ func TestEnsureThroughTrouble(t *testing.T) {
 }
 
 // The name is held by something that is not the list that was wanted.
-func TestEnsureNameHeld(t *testing.T) {
+func TestEnsure_NameConflict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seed   sandbox.Workspace
 		in     prospectkit.NewList
@@ -120,7 +120,7 @@ func TestEnsureNameHeld(t *testing.T) {
 }
 
 // A list that was there before answers a lost creation as found, not as created.
-func TestEnsureFindsAnOlderListAfterALostAnswer(t *testing.T) {
+func TestEnsure_FindsAnOlderListAfterALostResponse(t *testing.T) {
 	ensuring(t, seededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 		got, err := client.Lists.Ensure(t.Context(), q1)
@@ -131,7 +131,7 @@ func TestEnsureFindsAnOlderListAfterALostAnswer(t *testing.T) {
 }
 
 // Fifty goroutines ensure the same list, while answers get lost: it exists once.
-func TestEnsureRaces(t *testing.T) {
+func TestEnsure_Races(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Every(3), sandbox.DropAfter())
 		var group sync.WaitGroup
@@ -151,7 +151,7 @@ func TestEnsureRaces(t *testing.T) {
 	})
 }
 
-func TestEnsureGivesUp(t *testing.T) {
+func TestEnsure_GivesUp(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Always(), sandbox.HTML(502))
 		first := time.Now()
@@ -174,7 +174,7 @@ func TestEnsureGivesUp(t *testing.T) {
 }
 
 // Names are searched by their first 200 characters and compared whole; several lists of one name are an error with its code.
-func TestEnsureComparesWholeNames(t *testing.T) {
+func TestEnsure_ComparesWholeNames(t *testing.T) {
 	long := strings.Repeat("ä", 220)
 	ensuring(t, seededList(long+"x", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		got, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: long + "y"})

@@ -16,7 +16,7 @@ import (
 )
 
 // After a creation whose outcome is unknown, no refusal of a later one says that nothing was made.
-func TestEnsureKeepsItsDoubt(t *testing.T) {
+func TestEnsure_StaysUnknown(t *testing.T) {
 	lost := []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropAfter()}
 	early := []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}
 	for name, tc := range map[string]struct {
@@ -56,7 +56,7 @@ func TestEnsureKeepsItsDoubt(t *testing.T) {
 }
 
 // What holds the name and is of another kind was made by nobody's creation of ours.
-func TestEnsureKeepsNoDoubtBesideAnotherKind(t *testing.T) {
+func TestEnsure_IsCertainBesideAnotherKind(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
 		time.AfterFunc(8*time.Second, func() {
@@ -70,7 +70,7 @@ func TestEnsureKeepsNoDoubtBesideAnotherKind(t *testing.T) {
 }
 
 // A request that got lost does not use up the whole context: half of it is left for the next one.
-func TestEnsureInAShortContext(t *testing.T) {
+func TestEnsure_InAShortContext(t *testing.T) {
 	for _, limit := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second} {
 		ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
@@ -94,7 +94,7 @@ func TestEnsureInAShortContext(t *testing.T) {
 }
 
 // Ensure waits for a list that holds the name and does not show yet, with growing pauses.
-func TestEnsureWaitsForAListThatDoesNotShowYet(t *testing.T) {
+func TestEnsure_WaitsForAListThatDoesNotShowYet(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(5 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		_, err := client.Lists.Create(t.Context(), q1)
 		require.NoError(t, err)
@@ -131,7 +131,7 @@ func (g repeating) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // A list that is younger than the call may have been made by it, through a gateway that repeats requests.
-func TestEnsureBehindARepeatingGateway(t *testing.T) {
+func TestEnsure_BehindARepeatingGateway(t *testing.T) {
 	ensuring(t, seededList("old", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(repeating{sb.Transport()}))
 		require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestEnsureBehindARepeatingGateway(t *testing.T) {
 
 // What is found is certain only if it is surely older than the call: by ten seconds if no request of the call is in doubt, and by two
 // minutes if one is.
-func TestEnsureIsCertainOfOlderLists(t *testing.T) {
+func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 	for name, tc := range map[string]struct {
 		age    time.Duration // when the call begins
 		unseen time.Duration // from then on
@@ -194,7 +194,7 @@ func TestEnsureIsCertainOfOlderLists(t *testing.T) {
 }
 
 // A list that tells no age is certain, unless a request of the call is in doubt.
-func TestEnsureOfAListWithoutAnAge(t *testing.T) {
+func TestEnsure_OfAListWithoutAnAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken := always(409, envelope("LIST_NAME_TAKEN"))
 		nobody, there := always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), always(200, `{"data":[`+oneList+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)

@@ -48,7 +48,7 @@ func filterWith[F prospectkit.RowFilter](field string, value any) prospectkit.Ro
 	return f
 }
 
-func TestFilterMatchKeys(t *testing.T) {
+func TestFilter_MatchKeys(t *testing.T) {
 	t.Parallel()
 	forms := []struct {
 		match prospectkit.Match
@@ -118,7 +118,7 @@ var filterCases = []struct {
 	{"raw", prospectkit.RawFilter{"brandNew": []int{1}}, `{"brandNew":[1]}`},
 }
 
-func TestFilterJSON(t *testing.T) {
+func TestFilter_JSON(t *testing.T) {
 	t.Parallel()
 	for _, tc := range filterCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestFilterJSON(t *testing.T) {
 	}
 }
 
-func TestFilterRefusals(t *testing.T) {
+func TestFilter_Refusals(t *testing.T) {
 	t.Parallel()
 	columns := func(id string, c prospectkit.ColumnFilter) prospectkit.RowFilter {
 		return prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{id: c}}
@@ -168,7 +168,7 @@ func TestFilterRefusals(t *testing.T) {
 }
 
 // Except leaves the match it is called on alone, also when there is room behind its values.
-func TestMatchExcept(t *testing.T) {
+func TestFilter_MatchExcept(t *testing.T) {
 	t.Parallel()
 	base := prospectkit.Match{Exclude: make([]string, 0, 4)}
 	a, b := base.Except("a"), base.Except("b")
@@ -180,7 +180,7 @@ func TestMatchExcept(t *testing.T) {
 }
 
 // What came out empty is not taken for "no filter": that would return everybody.
-func TestAnEmptyFilterIsRefused(t *testing.T) {
+func TestFilter_EmptyIsRefused(t *testing.T) {
 	t.Parallel()
 	type contact = prospectkit.ContactFilter
 	type company = prospectkit.CompanyFilter
@@ -221,7 +221,7 @@ func TestAnEmptyFilterIsRefused(t *testing.T) {
 }
 
 // A column filter has one of the three documented forms, whole.
-func TestColumnFilterForms(t *testing.T) {
+func TestFilter_ColumnForms(t *testing.T) {
 	t.Parallel()
 	yes := true
 	for _, c := range []prospectkit.ColumnFilter{
@@ -256,7 +256,7 @@ func keysOf(f any) []string {
 }
 
 // The document names 24 keys for contact lists and says that company lists honour seven.
-func TestFilterKeysAreTheDocumentedOnes(t *testing.T) {
+func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"campaignEngagement", "companyHeadQuartersCountry", "companyIndustry", "companyName", "customColumns", "numberOfEmployees", "website",
@@ -298,7 +298,7 @@ func TestSort(t *testing.T) {
 }
 
 // The service ignores a key that it does not know, without a word.
-func TestAnUnknownSortKeyIsRefused(t *testing.T) {
+func TestSort_UnknownKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
 		"lastname":        `sortBy is "lastname", must be one of `,
@@ -312,7 +312,7 @@ func TestAnUnknownSortKeyIsRefused(t *testing.T) {
 }
 
 // A filter and a sort key for different kinds of lists cannot both fit.
-func TestSortOfAnotherKind(t *testing.T) {
+func TestSort_OfAnotherKind(t *testing.T) {
 	t.Parallel()
 	call := func(f prospectkit.RowFilter, s prospectkit.RowSort) error {
 		_, err := newClient(t, always(http.StatusOK, `{"data":[]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{

@@ -43,7 +43,7 @@ type person struct {
 	Size int    `json:"size"`
 }
 
-func TestRowsOfAnySource(t *testing.T) {
+func TestRowsOf_AnySource(t *testing.T) {
 	t.Parallel()
 	s := &stub{rows: []string{`{"id":"1","firstName":"Ada","size":7}`, `{"id":"2","firstName":"Grace","other":true}`}}
 	params := prospectkit.RowsParams{Limit: 3}
@@ -72,7 +72,7 @@ func TestRowsOfAnySource(t *testing.T) {
 }
 
 // The results of an agent are rows, too.
-func TestRowsOfTakesAgents(t *testing.T) {
+func TestRowsOf_TakesAgents(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abc")
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -13,7 +13,7 @@ import (
 	"example.com/prospectkit"
 )
 
-func TestRowsPage(t *testing.T) {
+func TestRows_Page(t *testing.T) {
 	t.Parallel()
 	page, err := exchange(t, "lists.rows/contacts").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func TestRowsPage(t *testing.T) {
 }
 
 // A row may be kept as JSON, and read back into a variable that held another.
-func TestRowReadBack(t *testing.T) {
+func TestRows_ReadBack(t *testing.T) {
 	t.Parallel()
 	page, err := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
 	require.NoError(t, err)
@@ -54,8 +54,8 @@ func TestRowReadBack(t *testing.T) {
 	require.Equal(t, "a", page.Items[0].ID())
 }
 
-// A filter that nobody asked for is not sent. One that came out empty is another thing: see TestAnEmptyFilterIsRefused.
-func TestRowsEmptyFilter(t *testing.T) {
+// A filter that nobody asked for is not sent. One that came out empty is another thing: see TestFilter_EmptyIsRefused.
+func TestRows_EmptyFilter(t *testing.T) {
 	t.Parallel()
 	for _, f := range []prospectkit.RowFilter{
 		nil,
@@ -97,7 +97,7 @@ func TestRowsOf(t *testing.T) {
 }
 
 // Records that move between requests are told by their id, also where the caller's struct has none.
-func TestRowsOfWithoutID(t *testing.T) {
+func TestRowsOf_WithoutID(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdef", nil, add("X"))
 	var p prospectkit.Progress
@@ -108,7 +108,7 @@ func TestRowsOfWithoutID(t *testing.T) {
 	require.Equal(t, 1, p.Report().Repeats)
 }
 
-func TestRowsOfMismatchNamesTheRow(t *testing.T) {
+func TestRowsOf_MismatchNamesTheRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`

@@ -31,7 +31,7 @@ func sameList(t *testing.T, want prospectkit.List, got *prospectkit.List) {
 	require.JSONEq(t, string(w), string(g))
 }
 
-func TestListsPage(t *testing.T) {
+func TestLists_Page(t *testing.T) {
 	t.Parallel()
 	page, err := exchange(t, "lists.list/plain").Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestListsPage(t *testing.T) {
 	require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally)
 }
 
-func TestListsCreate(t *testing.T) {
+func TestLists_Create(t *testing.T) {
 	t.Parallel()
 	root := berlin
 	root.FolderID = ""
@@ -75,7 +75,7 @@ func TestListsCreate(t *testing.T) {
 }
 
 // A list that was made, but whose answer makes no sense, is an answer lost and no failure.
-func TestListsCreateAnswerLost(t *testing.T) {
+func TestLists_CreateResponseLost(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"bare": `the response has no "list"`, "without-id": "a list has no id"} {
 		_, err := exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
@@ -85,7 +85,7 @@ func TestListsCreateAnswerLost(t *testing.T) {
 	}
 }
 
-func TestListsGet(t *testing.T) {
+func TestLists_Get(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []string{"wrapped", "bare"} {
 		list, err := exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
@@ -106,7 +106,7 @@ func TestListsGet(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
-func TestListsMove(t *testing.T) {
+func TestLists_Move(t *testing.T) {
 	t.Parallel()
 	moved, err := exchange(t, "lists.move/folder").Lists.Move(t.Context(), listID, folderID)
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestListsMove(t *testing.T) {
 	require.True(t, moved.IsZero())
 }
 
-func TestListsPushToCRM(t *testing.T) {
+func TestLists_PushToCRM(t *testing.T) {
 	t.Parallel()
 	whole := prospectkit.CRMPush{CRM: "some-crm"}
 	pushed, err := exchange(t, "lists.crm-push/whole-list").Lists.PushToCRM(t.Context(), listID, whole)
@@ -132,7 +132,7 @@ func TestListsPushToCRM(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeCRMNotConnected)
 }
 
-func TestListsFill(t *testing.T) {
+func TestLists_Fill(t *testing.T) {
 	t.Parallel()
 	added, err := exchange(t, "lists.add-members/fields").Lists.AddMembers(t.Context(), listID, prospectkit.Fields{"contacts": []string{columnID}})
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestListsFill(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
 }
 
-func TestFolders(t *testing.T) {
+func TestLists_Folders(t *testing.T) {
 	t.Parallel()
 	folders, err := exchange(t, "folders.list/contact-lists").Lists.Folders(t.Context(), prospectkit.ContactListFolder)
 	require.NoError(t, err)
@@ -170,7 +170,7 @@ func TestFolders(t *testing.T) {
 }
 
 // What the document promises has to be there; the message names what is not.
-func TestEntityRules(t *testing.T) {
+func TestLists_EntityRules(t *testing.T) {
 	t.Parallel()
 	me := func(c *prospectkit.Client) error { _, err := c.Account.Me(t.Context()); return err }
 	get := func(c *prospectkit.Client) error {
@@ -216,7 +216,7 @@ func TestEntityRules(t *testing.T) {
 }
 
 // Fields that come, go or change their type never fail a page, as long as the id is there.
-func TestListsSurviveOddFields(t *testing.T) {
+func TestLists_SurviveOddFields(t *testing.T) {
 	t.Parallel()
 	odd := rapid.SampledFrom([]string{`null`, `7`, `-0.5e3`, `"x"`, `true`, `[]`, `[{"id":1}]`, `{}`, `{"a":{"b":[null]}}`, `"2026-13-99"`})
 	names := rapid.SampledFrom([]string{"name", "entityType", "contactsCount", "companiesCount", "createdAt", "folderId", "columns", "new", ""})
@@ -239,7 +239,7 @@ func TestListsSurviveOddFields(t *testing.T) {
 }
 
 // Of duplicate keys the last one counts, as in encoding/json.
-func TestListsDuplicateKeys(t *testing.T) {
+func TestLists_DuplicateKeys(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}],"data":[{"id":"x","id":"c"}]}`))
 	page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
@@ -248,7 +248,7 @@ func TestListsDuplicateKeys(t *testing.T) {
 	require.Equal(t, "c", page.Items[0].ID)
 }
 
-func TestListJSON(t *testing.T) {
+func TestLists_JSON(t *testing.T) {
 	t.Parallel()
 	want := berlin
 	want.Columns = []prospectkit.Column{{ID: columnID, Name: "Score", Type: "number"}}
@@ -273,7 +273,7 @@ func TestListJSON(t *testing.T) {
 }
 
 // An unreadable answer to a read is asked for again; it may have been cut by somebody in between.
-func TestListsUnreadableIsReadAgain(t *testing.T) {
+func TestLists_UnreadableIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := 0

@@ -23,7 +23,7 @@ const manyKinds = ` {"s":"x","empty":"","i":0,"f":2.5,"big":1e400,"yes":true,"no
 	"a":[{"id":"p"},{"id":"q","in":[[7,8]]},"z"],"o":{"0":"key","deep":{"i":7}}} `
 
 // A reader that says whether there was something tells zero from nothing.
-func TestReadersThatReportAbsence(t *testing.T) {
+func TestObject_ReadersThatReportAbsence(t *testing.T) {
 	o := objectOf(t, manyKinds)
 	for _, test := range []struct {
 		path                            string
@@ -81,7 +81,7 @@ func TestReadersThatReportAbsence(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestElementsOfAnObject(t *testing.T) {
+func TestObject_Elements(t *testing.T) {
 	o := objectOf(t, manyKinds)
 	read := func(path string) (all []string) {
 		for v := range o.All(path) {
@@ -102,7 +102,7 @@ func TestElementsOfAnObject(t *testing.T) {
 }
 
 // A wrong guess is answered with what there is, as far as it is no data of somebody.
-func TestFind(t *testing.T) {
+func TestObject_Find(t *testing.T) {
 	o := objectOf(t, manyKinds)
 	for _, path := range []string{"", "s", "n", "a", "a.1.in", "o.deep.i"} {
 		v, err := o.Find(path)
@@ -220,7 +220,7 @@ func TestObject(t *testing.T) {
 }
 
 // What a first program prints is text, not the bytes inside.
-func TestValuesPrintAsJSON(t *testing.T) {
+func TestObject_ValuesPrintAsJSON(t *testing.T) {
 	t.Parallel()
 	const text = `{"id":"0123456789abcdef01234567", "name":"Q1", "new":1}`
 	client := newClient(t, always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`), unpaced())

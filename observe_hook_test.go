@@ -21,7 +21,7 @@ func marking(name string, observer prospectkit.Observer) prospectkit.CallHook {
 	}
 }
 
-func TestTheContextOfAHookIsTheCalls(t *testing.T) {
+func TestHook_ContextIsTheCalls(t *testing.T) {
 	var sent, seen string
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent, _ = r.Context().Value(hookKey{}).(string)
@@ -50,7 +50,7 @@ func TestTheContextOfAHookIsTheCalls(t *testing.T) {
 	}, start)
 }
 
-func TestAHookFollowsOneCallAmongMany(t *testing.T) {
+func TestHook_FollowsOneCallAmongMany(t *testing.T) {
 	var mu sync.Mutex
 	var calls [][]prospectkit.EventKind
 	hook := func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
@@ -78,7 +78,7 @@ func TestAHookFollowsOneCallAmongMany(t *testing.T) {
 	}
 }
 
-func TestARefusedCallIsObserved(t *testing.T) {
+func TestHook_RefusedCallIsObserved(t *testing.T) {
 	var got []prospectkit.Event
 	hooked := 0
 	client := newClient(t, always(200, oneUser), events(&got), prospectkit.ReadOnly(),
@@ -102,7 +102,7 @@ func TestARefusedCallIsObserved(t *testing.T) {
 	}
 }
 
-func TestANilHookIsRefused(t *testing.T) {
+func TestHook_NilIsRefused(t *testing.T) {
 	_, err := prospectkit.New(baseURL, token, prospectkit.WithCallHook(nil))
 	require.ErrorContains(t, err, "WithCallHook")
 }

@@ -35,7 +35,7 @@ func thirdTime() roundTrip {
 	}
 }
 
-func TestEventsOfACall(t *testing.T) {
+func TestObserve_EventsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []prospectkit.Event
 		began := time.Now()
@@ -85,7 +85,7 @@ func TestEventsOfACall(t *testing.T) {
 	})
 }
 
-func TestEventsOfAFailure(t *testing.T) {
+func TestObserve_EventsOfAFailure(t *testing.T) {
 	var got []prospectkit.Event
 	cut := roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
 	_, err := newClient(t, cut, events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
@@ -105,7 +105,7 @@ func eventKinds(all []prospectkit.Event) []prospectkit.EventKind {
 	return list
 }
 
-func TestWaitForAHeldSurfaceIsAnEvent(t *testing.T) {
+func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []prospectkit.Event
 		sent := 0
@@ -127,7 +127,7 @@ func TestWaitForAHeldSurfaceIsAnEvent(t *testing.T) {
 	})
 }
 
-func TestObserversCannotBreakACall(t *testing.T) {
+func TestObserve_ObserversCannotBreakACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
 		var order []string
@@ -166,7 +166,7 @@ func silence(t *testing.T, f func()) string {
 	return string(text)
 }
 
-func TestSilentByDefault(t *testing.T) {
+func TestObserve_SilentByDefault(t *testing.T) {
 	call := func(options ...prospectkit.ClientOption) func() {
 		return func() {
 			synctest.Test(t, func(t *testing.T) {
@@ -206,7 +206,7 @@ func logLines(t *testing.T, level slog.Level, f func(prospectkit.ClientOption)) 
 	return lines, text
 }
 
-func TestLogHoldsListedFieldsOnly(t *testing.T) {
+func TestObserve_LogHoldsListedFieldsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines, text := logLines(t, slog.LevelDebug, func(logger prospectkit.ClientOption) {
 			_, err := newClient(t, thirdTime(), logger).Account.Me(t.Context())
@@ -239,7 +239,7 @@ func TestLogHoldsListedFieldsOnly(t *testing.T) {
 	})
 }
 
-func TestLogLevels(t *testing.T) {
+func TestObserve_LogLevels(t *testing.T) {
 	for level, want := range map[slog.Level][]string{
 		slog.LevelDebug: {
 			"DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "DEBUG call",

@@ -36,7 +36,7 @@ func (c *canary) observe(_ context.Context, e prospectkit.Event) {
 func (c *canary) option() prospectkit.ClientOption { return prospectkit.WithObserver(c.observe) }
 
 // The sandbox answers as the document says, so a canary stays silent on every operation.
-func TestNothingUndocumentedInTheSandbox(t *testing.T) {
+func TestUndocumented_NothingInTheSandbox(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	eachOperation(t, func(t *testing.T, _ *op.Op, call anyCall) {
 		sb := everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
@@ -100,7 +100,7 @@ func TestUndocumented(t *testing.T) {
 }
 
 // Every value that the package has a name for is documented.
-func TestKnownValuesAreDocumented(t *testing.T) {
+func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 	for call, values := range map[string][]string{
 		`agents.list {"agents": [{"id": "x", "status": %q}]}`: {"initializing", "processing", "active", "paused", "expired", "failed"},
 		`agents.list {"agents": [{"id": "x", "type": %q}]}`:   {"person-discovery-via-filters", "people-watcher", "web-monitor"},
@@ -121,7 +121,7 @@ func TestKnownValuesAreDocumented(t *testing.T) {
 }
 
 // Clients of one family report together, from any number of goroutines; others for themselves.
-func TestUndocumentedIsToldOnce(t *testing.T) {
+func TestUndocumented_IsReportedOnce(t *testing.T) {
 	var c canary
 	newUser := always(200, strings.Replace(oneUser, `"name"`, `"color":1,"name"`, 1))
 	client := newClient(t, newUser, c.option())
@@ -143,7 +143,7 @@ func TestUndocumentedIsToldOnce(t *testing.T) {
 }
 
 // What is new in a late answer is noticed in the end, though not every answer is looked into. A new code or header is noticed at once.
-func TestUndocumentedInLateAnswers(t *testing.T) {
+func TestUndocumented_InLateResponses(t *testing.T) {
 	for name, test := range map[string]struct {
 		more        int // lists on the page
 		old         int // answers before the new one
@@ -185,7 +185,7 @@ func TestUndocumentedInLateAnswers(t *testing.T) {
 }
 
 // A service that makes up names for ever fills no memory, and a token that it repeats is not shown.
-func TestUndocumentedIsBounded(t *testing.T) {
+func TestUndocumented_IsBounded(t *testing.T) {
 	var c canary
 	var sent atomic.Int32
 	letters := func(n int) string {
@@ -219,7 +219,7 @@ func TestUndocumentedIsBounded(t *testing.T) {
 }
 
 // An operation is one however often it is described or its route is given: after the first responses only some are looked into.
-func TestUndocumentedSamplesCallersRoutes(t *testing.T) {
+func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
 		"a described operation": func(ctx context.Context, client *prospectkit.Client) error {
 			return client.Call(ctx, prospectkit.Operation{

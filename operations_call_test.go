@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit"
 )
 
-func TestCallSendsWhatTheOperationSays(t *testing.T) {
+func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 	wire := &recorder{answer: func() (*http.Response, error) { return answer(200, `{"stopped":true,"at":{"n":3}}`), nil }}
 	client := newClient(t, wire)
 	stop := unnamedOperation(prospectkit.ClassUnsafe)
@@ -37,7 +37,7 @@ func TestCallSendsWhatTheOperationSays(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "it happened, though the answer has another type: %v", err)
 }
 
-func TestCallOfAnEmptyAnswer(t *testing.T) {
+func TestCall_EmptyResponse(t *testing.T) {
 	client := newClient(t, always(204, ""))
 	typed := struct{ N int }{7}
 	require.NoError(t, client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), nil, &typed))
@@ -45,7 +45,7 @@ func TestCallOfAnEmptyAnswer(t *testing.T) {
 }
 
 // What is repeated is decided by the class that the caller names.
-func TestCallRespectsTheClass(t *testing.T) {
+func TestCall_RespectsTheClass(t *testing.T) {
 	for class, want := range map[prospectkit.Class]struct {
 		after500, after502 int // requests
 		unknown            bool
@@ -73,7 +73,7 @@ func TestCallRespectsTheClass(t *testing.T) {
 	}
 }
 
-func TestCallTimeouts(t *testing.T) {
+func TestCall_Timeouts(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 5 * time.Second: 5 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			o := unnamedOperation(prospectkit.ClassUnsafe)
@@ -89,7 +89,7 @@ func TestCallTimeouts(t *testing.T) {
 	}
 }
 
-func TestCallRefuses(t *testing.T) {
+func TestCall_Refuses(t *testing.T) {
 	wire := new(recorder)
 	client := newClient(t, wire)
 	type object = prospectkit.Object

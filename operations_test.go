@@ -9,7 +9,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-func TestOperationsAreTheTable(t *testing.T) {
+func TestOperations_AreTheTable(t *testing.T) {
 	all := prospectkit.Operations()
 	require.Len(t, all, len(op.All()))
 	for i, o := range op.All() {
@@ -33,7 +33,7 @@ func TestOperationsAreTheTable(t *testing.T) {
 	require.Equal(t, prospectkit.Code(op.All()[0].Codes[0]), prospectkit.Operations()[0].Codes[0])
 }
 
-func TestScopesFor(t *testing.T) {
+func TestOperations_ScopesFor(t *testing.T) {
 	scopes, err := prospectkit.ScopesFor("account.me", "lists.rows", "facts.edit", "lists.create", "search.companies", "account.me")
 	require.NoError(t, err)
 	require.Equal(t, []prospectkit.Scope{prospectkit.ScopeLists, prospectkit.ScopeCampaigns, prospectkit.ScopeCompanies}, scopes)

@@ -36,7 +36,7 @@ var snippets = []struct{ code, complaint string }{
 	{`client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.ResumeFrom(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 }
 
-func TestMisplacedOptionsDoNotCompile(t *testing.T) {
+func TestOptions_MisplacedDoNotCompile(t *testing.T) {
 	set := gotoken.NewFileSet()
 	compiled := importer.ForCompiler(set, "gc", exportData(t))
 	for _, s := range snippets {

@@ -12,7 +12,7 @@ import (
 
 // Each safety mode refuses, before the network, exactly what the catalogue says, for a client, for one call, and for clients
 // derived from it.
-func TestSafetyModes(t *testing.T) {
+func TestSafety_Modes(t *testing.T) {
 	modes := map[string]struct {
 		option  func() prospectkit.Option
 		rule    prospectkit.SafetyRule
@@ -70,7 +70,7 @@ func TestSafetyModes(t *testing.T) {
 }
 
 // A draft agent spends nothing, although its operation may.
-func TestDraftsAreFree(t *testing.T) {
+func TestSafety_DraftsAreFree(t *testing.T) {
 	client := newClient(t, always(http.StatusCreated,
 		`{"agent":{"id":"b00000000000000000000001","type":"web-monitor","name":"Hiring","status":"initializing","started":false}}`), prospectkit.NoSpend())
 	spec := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
@@ -81,7 +81,7 @@ func TestDraftsAreFree(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 }
 
-func TestClosedClient(t *testing.T) {
+func TestSafety_ClosedClient(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
@@ -104,7 +104,7 @@ func TestClosedClient(t *testing.T) {
 }
 
 // A missing context is a clear local error everywhere, never a panic.
-func TestNoContext(t *testing.T) {
+func TestSafety_NoContext(t *testing.T) {
 	var none context.Context
 	client := newClient(t, always(http.StatusOK, `{}`))
 	const id = "a00000000000000000000001"

@@ -39,7 +39,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // A shared option holds for the client, and a call overrides it for itself.
-func TestSharedOptionsAtBothLevels(t *testing.T) {
+func TestOptions_SharedAtBothLevels(t *testing.T) {
 	failing := func() (*http.Response, error) { return answer(502, "<html>"), nil }
 	limited := func() (*http.Response, error) { return answer(429, envelope("RATE_LIMITED"), "Retry-After", "30"), nil }
 	hanging := func() (*http.Response, error) { return nil, errors.New("cut") }
@@ -76,7 +76,7 @@ func TestSharedOptionsAtBothLevels(t *testing.T) {
 
 func calls(o ...prospectkit.CallOption) []prospectkit.CallOption { return o }
 
-func TestAttemptTimeoutAtBothLevels(t *testing.T) {
+func TestOptions_AttemptTimeoutAtBothLevels(t *testing.T) {
 	for _, c := range []struct {
 		client []prospectkit.ClientOption
 		call   []prospectkit.CallOption
@@ -100,7 +100,7 @@ func TestAttemptTimeoutAtBothLevels(t *testing.T) {
 	}
 }
 
-func TestBadCallOptionsSendNothing(t *testing.T) {
+func TestOptions_BadOnesSendNothing(t *testing.T) {
 	wire := new(recorder)
 	client := newClient(t, wire)
 	for name, c := range map[string]struct {
@@ -130,7 +130,7 @@ func TestBadCallOptionsSendNothing(t *testing.T) {
 	require.Zero(t, wire.requests)
 }
 
-func TestAllMistakesOfACallComeAtOnce(t *testing.T) {
+func TestOptions_AllMistakesOfACallComeAtOnce(t *testing.T) {
 	wire := new(recorder)
 	_, err := newClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""), prospectkit.WithRoute("nowhere"))
 	var refused *prospectkit.RefusedError
@@ -188,7 +188,7 @@ func TestWithQuery(t *testing.T) {
 }
 
 // A field that the body knows is not set from outside, also if the body leaves it out, and has no name for it in its tag.
-func TestWithFieldOfTheBody(t *testing.T) {
+func TestWithField_OfTheBody(t *testing.T) {
 	type body struct {
 		Note string `json:",omitempty"`
 		Size int    `json:"size,omitempty"`
@@ -286,7 +286,7 @@ func TestWithRoute(t *testing.T) {
 	require.Equal(t, sent, wire.requests)
 }
 
-func TestCapture(t *testing.T) {
+func TestWithInfo(t *testing.T) {
 	var info prospectkit.Info
 	client := newClient(t, always(200, oneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
 	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
@@ -315,7 +315,7 @@ func TestCapture(t *testing.T) {
 	require.ErrorIs(t, info.Attempts[0].Err, io.ErrUnexpectedEOF)
 }
 
-func TestCaptureHoldsEveryAttempt(t *testing.T) {
+func TestWithInfo_HoldsEveryAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var info prospectkit.Info
 		sent := 0

@@ -35,7 +35,7 @@ func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
 	return err
 }
 
-func TestResolveLostAgentCalls(t *testing.T) {
+func TestResolve_AgentCalls(t *testing.T) {
 	for _, test := range lostCalls {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestResolveLostAgentCalls(t *testing.T) {
 	}
 }
 
-func TestResolveAmbiguousNames(t *testing.T) {
+func TestResolve_AmbiguousAgentNames(t *testing.T) {
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPost {
 			return cutOff(r)
@@ -79,7 +79,7 @@ func TestResolveAmbiguousNames(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
 }
 
-func TestAdjustCannotBeResolved(t *testing.T) {
+func TestResolve_AdjustedAgents(t *testing.T) {
 	_, err := newClient(t, stage(t, cutOff)).Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"x": 1})
 	var doubt *prospectkit.OutcomeUnknownError
 	require.ErrorAs(t, err, &doubt)

@@ -15,7 +15,7 @@ import (
 )
 
 // Whenever one looks, a list that the call made is not too old for it.
-func TestResolveLongAfterTheCall(t *testing.T) {
+func TestResolve_LongAfterTheCall(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
 		time.Sleep(time.Hour)
@@ -26,7 +26,7 @@ func TestResolveLongAfterTheCall(t *testing.T) {
 }
 
 // Without a Date nobody knows how far the clocks differ.
-func TestResolveWithoutADate(t *testing.T) {
+func TestResolve_WithoutADate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := sandbox.NewManualClock(time.Now().Add(-time.Hour))
 		sb := sandbox.New(t, sandbox.WithClock(clock))
@@ -58,7 +58,7 @@ func (d withDate) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // The clock of the edge and that of createdAt may differ: a list that the call made is not taken for an older one.
-func TestAgesAcrossClocks(t *testing.T) {
+func TestResolve_AgesAcrossClocks(t *testing.T) {
 	for _, d := range []withDate{{shift: -time.Minute}, {shift: -4 * time.Second}, {shift: 4 * time.Second}, {shift: time.Minute}, {none: true}} {
 		ensuring(t, seededList("old", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
 			d.base = sb.Transport()
@@ -96,7 +96,7 @@ func clockSet(at time.Time, d time.Duration) time.Time {
 
 // If the clock of this machine is set between the call and the look, neither what is found changes, nor whether it is settled. Instants
 // in a bubble have no monotonic reading, so this test is of real time, and does not wait.
-func TestResolveAcrossAClockThatIsSet(t *testing.T) {
+func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 	for _, d := range []time.Duration{-time.Hour, -10 * time.Minute, -5 * time.Second, 5 * time.Second, 10 * time.Minute, time.Hour} {
 		for _, arrives := range []bool{true, false} {
 			sb := sandbox.New(t)
@@ -122,7 +122,7 @@ func TestResolveAcrossAClockThatIsSet(t *testing.T) {
 }
 
 // An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.
-func TestResolveWithAnInstantAhead(t *testing.T) {
+func TestResolve_WithAnInstantAhead(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
 		doubt.SentAt = doubt.SentAt.Round(0).Add(time.Hour)

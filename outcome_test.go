@@ -31,7 +31,7 @@ func create(t *testing.T, client *prospectkit.Client, in prospectkit.NewList) fu
 	}
 }
 
-func TestResolveCreate(t *testing.T) {
+func TestResolve_Create(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seed    sandbox.Workspace
 		hidden  time.Duration
@@ -73,7 +73,7 @@ func TestResolveCreate(t *testing.T) {
 }
 
 // A teammate who makes the list in the same moment cannot be told from us, and the note says so.
-func TestResolveIsHonestAboutTeammates(t *testing.T) {
+func TestResolve_IsHonestAboutTeammates(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
@@ -84,7 +84,7 @@ func TestResolveIsHonestAboutTeammates(t *testing.T) {
 	})
 }
 
-func TestResolveMove(t *testing.T) {
+func TestResolve_Move(t *testing.T) {
 	const folder = "f00000000000000000000001"
 	seed := seededList("People", sandbox.ContactList)
 	seed.Folders = []sandbox.Folder{{ID: folder, Name: "Spring", Type: sandbox.ContactList}}
@@ -113,7 +113,7 @@ func TestResolveMove(t *testing.T) {
 }
 
 // Where nothing can be read, Resolve sends nothing and says why.
-func TestResolveUnknowable(t *testing.T) {
+func TestResolve_Unknowable(t *testing.T) {
 	seed := seededList("People", sandbox.ContactList)
 	seed.CRM = sandbox.CRM{Supported: []string{"crm-a"}, Connected: []string{"crm-a"}}
 	ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -134,7 +134,7 @@ func TestResolveUnknowable(t *testing.T) {
 }
 
 // When the context ends first, the answer is "not seen", not settled; when reading fails, it is the error of the read.
-func TestResolveWithinTheContext(t *testing.T) {
+func TestResolve_WithinTheContext(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
 		short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
@@ -150,7 +150,7 @@ func TestResolveWithinTheContext(t *testing.T) {
 	})
 }
 
-func TestResolvedOfNothing(t *testing.T) {
+func TestResolve_ResolvedOfNothing(t *testing.T) {
 	_, ok := prospectkit.Resolved[prospectkit.List](nil)
 	require.False(t, ok)
 	_, ok = prospectkit.Resolved[prospectkit.Agent](&prospectkit.Resolution{Object: new(prospectkit.List)})
@@ -159,7 +159,7 @@ func TestResolvedOfNothing(t *testing.T) {
 
 // Ages are compared by the service's clock, which the Date of its answers tells: a list that was made some minutes before the call
 // is not taken for ours, even if the clocks differ by decades.
-func TestResolveReckonsWithTheServicesClock(t *testing.T) {
+func TestResolve_UsesTheServicesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := sandbox.NewManualClock(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)) // three decades ahead of ours
 		sb := sandbox.New(t, sandbox.WithClock(clock))
@@ -183,7 +183,7 @@ func TestResolveReckonsWithTheServicesClock(t *testing.T) {
 }
 
 // Ids are hexadecimal, in either case.
-func TestResolveMoveIgnoresTheCaseOfIDs(t *testing.T) {
+func TestResolve_MoveIgnoresTheCaseOfIDs(t *testing.T) {
 	seed := seededList("People", sandbox.ContactList)
 	seed.Folders = []sandbox.Folder{{ID: "f0000000000000000000000a", Name: "Spring", Type: sandbox.ContactList}}
 	ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -198,7 +198,7 @@ func TestResolveMoveIgnoresTheCaseOfIDs(t *testing.T) {
 }
 
 // Errors that no call has made, or that were written down and read back, print, and say that they cannot look.
-func TestOutcomesThatNoCallHasMade(t *testing.T) {
+func TestResolve_OutcomesOfNoCall(t *testing.T) {
 	var zero prospectkit.OutcomeUnknownError
 	require.Equal(t, "prospectkit: outcome unknown, it may have happened", zero.Error())
 	require.NotEmpty(t, zero.LogValue().String())

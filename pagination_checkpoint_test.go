@@ -48,7 +48,7 @@ var resumeCases = []struct {
 }
 
 // Killed after any record, a second run goes on with the next one, whatever came and went in between.
-func TestResumeAtEveryRecord(t *testing.T) {
+func TestResume_AtEveryRecord(t *testing.T) {
 	t.Parallel()
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	for _, tc := range resumeCases {
@@ -71,7 +71,7 @@ func TestResumeAtEveryRecord(t *testing.T) {
 
 // A run that is killed again and again, while records come and go between any two requests, delivers each survivor; and just
 // once, unless it says that it had to rewind.
-func TestResumeProperty(t *testing.T) {
+func TestResume_Property(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 7).Draw(t, "limit")
@@ -101,7 +101,7 @@ func TestResumeProperty(t *testing.T) {
 }
 
 // When none of the records that the checkpoint names is left, the walk goes back far enough to miss nothing, and says so.
-func TestResumeRewound(t *testing.T) {
+func TestResume_Rewound(t *testing.T) {
 	t.Parallel()
 	for _, delivered := range []int{1, 7, 20, 24} {
 		s := new(shelf)
@@ -117,7 +117,7 @@ func TestResumeRewound(t *testing.T) {
 }
 
 // The page that is found may be that of an older record of the checkpoint: what comes again behind it is no sign of a walk in circles.
-func TestResumeBehindAnOlderRecord(t *testing.T) {
+func TestResume_AfterAnOlderRecord(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdefgh")
 	client := newClient(t, s)
@@ -129,7 +129,7 @@ func TestResumeBehindAnOlderRecord(t *testing.T) {
 }
 
 // How far a place is looked for: on the pages beside its own, and as far as the total has moved.
-func TestResumeLooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
+func TestResume_LooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		untold bool // the first run is told no totals
@@ -165,7 +165,7 @@ func TestResumeLooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
 }
 
 // Rows without ids cannot be found again: the page is read from its beginning, and the report says so.
-func TestResumeWithoutIDs(t *testing.T) {
+func TestResume_WithoutIDs(t *testing.T) {
 	t.Parallel()
 	page := func(r *http.Request) (*http.Response, error) {
 		n := r.URL.Query().Get("pageNum")
@@ -190,7 +190,7 @@ func TestResumeWithoutIDs(t *testing.T) {
 }
 
 // What the page of the checkpoint holds before the place is known to have been delivered, though the checkpoint does not name it.
-func TestResumeKnowsTheWholePage(t *testing.T) {
+func TestResume_KnowsTheWholePage(t *testing.T) {
 	t.Parallel()
 	s := new(shelf)
 	s.stock(60)
@@ -203,7 +203,7 @@ func TestResumeKnowsTheWholePage(t *testing.T) {
 }
 
 // By whole pages, a checkpoint inside the loop counts the page as delivered.
-func TestResumePages(t *testing.T) {
+func TestResume_Pages(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdefghij")
 	lists := newClient(t, s).Lists
@@ -219,7 +219,7 @@ func TestResumePages(t *testing.T) {
 }
 
 // A second run that finds nothing new keeps the place of the first.
-func TestResumeAtTheEnd(t *testing.T) {
+func TestResume_AtTheEnd(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcde")
 	client := newClient(t, s)
@@ -232,7 +232,7 @@ func TestResumeAtTheEnd(t *testing.T) {
 	require.Empty(t, rest, "records that came in front were not asked for")
 }
 
-func TestCheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
+func TestResume_CheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
 	require.Empty(t, p.Checkpoint())
@@ -254,7 +254,7 @@ func refusedResume(t *testing.T, base, checkpoint string, p prospectkit.ListsPar
 
 func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-func TestCheckpointOfSomethingElse(t *testing.T) {
+func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	_, p := take(t, newClient(t, shelfOf("abcdef")), 2, 3, "")
 	cp := p.Checkpoint()
@@ -283,7 +283,7 @@ func TestCheckpointOfSomethingElse(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestCheckpointGarbage(t *testing.T) {
+func TestResume_CheckpointGarbage(t *testing.T) {
 	t.Parallel()
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
 	for checkpoint, want := range map[string]string{
@@ -303,7 +303,7 @@ func TestCheckpointGarbage(t *testing.T) {
 }
 
 // A program's first run has no checkpoint yet: it needs no other code than the next one.
-func TestFirstRunHasNoCheckpoint(t *testing.T) {
+func TestResume_FirstRunHasNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	ids, p := take(t, newClient(t, shelfOf("abc")), 2, 3, new(prospectkit.Progress).Checkpoint())
 	require.Len(t, ids, 3)
@@ -311,7 +311,7 @@ func TestFirstRunHasNoCheckpoint(t *testing.T) {
 }
 
 // A checkpoint names ids and numbers, but nothing that was asked.
-func TestCheckpointHoldsNoQuery(t *testing.T) {
+func TestResume_CheckpointHoldsNoQuery(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
 	for _, err := range newClient(t, shelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.WithProgress(&p)) {
@@ -326,7 +326,7 @@ func TestCheckpointHoldsNoQuery(t *testing.T) {
 }
 
 // Report and checkpoint may be read from other goroutines while the loop runs.
-func TestProgressConcurrently(t *testing.T) {
+func TestWithProgress_Concurrently(t *testing.T) {
 	t.Parallel()
 	s := new(shelf)
 	s.stock(200)

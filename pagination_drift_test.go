@@ -171,7 +171,7 @@ func TestDrift(t *testing.T) {
 }
 
 // Without totals nothing tells that records have slipped past. Repeats are removed all the same, and the empty page is the end.
-func TestDriftWithoutTotals(t *testing.T) {
+func TestDrift_WithoutTotals(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
 	s := shelfOf("abcdef", nil, drop("a"), add("X"))
@@ -183,7 +183,7 @@ func TestDriftWithoutTotals(t *testing.T) {
 }
 
 // A collection that shrinks at every look cannot be read to the end of its border: the walk says so and goes on.
-func TestDriftIncomplete(t *testing.T) {
+func TestDrift_Incomplete(t *testing.T) {
 	t.Parallel()
 	one := func(s *shelf) { s.items = s.items[:len(s.items)-1] }
 	s := shelfOf("abcdefghijklmnopqrstuvwxyz", nil, one, one, one, one, one, one, one, one, one, one, one)
@@ -195,7 +195,7 @@ func TestDriftIncomplete(t *testing.T) {
 }
 
 // The rows of a list come in an order that nobody promises, and the report says so.
-func TestDriftOfRows(t *testing.T) {
+func TestDrift_OfRows(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
 	s := shelfOf("abcdef", nil, drop("a"))
@@ -210,7 +210,7 @@ func TestDriftOfRows(t *testing.T) {
 }
 
 // Recovered records come on a page of their own, which says so.
-func TestDriftPages(t *testing.T) {
+func TestDrift_Pages(t *testing.T) {
 	t.Parallel()
 	type seen struct {
 		ids       string
@@ -232,7 +232,7 @@ func TestDriftPages(t *testing.T) {
 }
 
 // An error in the middle of a reread ends the range like any other.
-func TestDriftErrorInReread(t *testing.T) {
+func TestDrift_ErrorInReread(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdef", nil, drop("a"))
 	rt := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -297,7 +297,7 @@ func churned(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "hold nothing but records that came before")
 }
 
-func TestDriftProperty(t *testing.T) {
+func TestDrift_Property(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := scripted(t, 4)

@@ -67,7 +67,7 @@ var endless = map[string]struct {
 	},
 }
 
-func TestPagerEndsWhereNothingNewComes(t *testing.T) {
+func TestPager_EndsWhereNothingNewComes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range endless {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestPagerEndsWhereNothingNewComes(t *testing.T) {
 }
 
 // Rows without ids cannot be told from each other, but a page that is the one before it to the letter, and again, can.
-func TestPagerEndsWithoutIDs(t *testing.T) {
+func TestPager_EndsWithoutIDs(t *testing.T) {
 	t.Parallel()
 	n := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
@@ -107,7 +107,7 @@ func TestPagerEndsWithoutIDs(t *testing.T) {
 }
 
 // Pages that a walk may meet and that are not the end of it.
-func TestPagerReadsOn(t *testing.T) {
+func TestPager_ReadsOn(t *testing.T) {
 	t.Parallel()
 	const five = `"totalPages":5,"totalRecords":10`
 	for name, tc := range map[string]struct {
@@ -150,7 +150,7 @@ func TestPagerReadsOn(t *testing.T) {
 }
 
 // A walk over a part does not know what should have come.
-func TestMissingIsOfTheWhole(t *testing.T) {
+func TestPager_MissingIsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	page := func(n int) (string, string) { return []string{"ab", "cd", "e"}[n-1], `"totalPages":3,"totalRecords":6` }
 	var asked []int
@@ -167,7 +167,7 @@ func TestMissingIsOfTheWhole(t *testing.T) {
 }
 
 // A walk that begins on a later page of a service with short pages still comes to the end.
-func TestPagerReadsShortPagesFromTheMiddle(t *testing.T) {
+func TestPager_ReadsShortPagesFromTheMiddle(t *testing.T) {
 	t.Parallel()
 	var asked []int
 	client := newClient(t, numbered(&asked, func(n int) (string, string) { return "abcdef"[n-1 : n], `"totalRecords":6` }))
@@ -177,7 +177,7 @@ func TestPagerReadsShortPagesFromTheMiddle(t *testing.T) {
 }
 
 // Lists come in and out of a folder or of what a search finds at any place, so that the order of all is not theirs.
-func TestOrderIsKnownForAllLists(t *testing.T) {
+func TestPager_OrderIsKnownForAllLists(t *testing.T) {
 	t.Parallel()
 	lists := newClient(t, shelfOf("abc")).Lists
 	for want, all := range map[bool][]prospectkit.ListsParams{

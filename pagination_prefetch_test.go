@@ -98,7 +98,7 @@ func (s *slowShelf) asked() []int {
 
 func inPagesOf(n int) prospectkit.ListsParams { return prospectkit.ListsParams{Limit: n} }
 
-func TestPrefetchDividesTheServersTime(t *testing.T) {
+func TestPrefetch_DividesTheServersTime(t *testing.T) {
 	for ahead, want := range map[int]int64{0: 2000, 1: 1020, 2: 680, 4: 420, 8: 240, 64: 60} {
 		synctest.Test(t, func(t *testing.T) {
 			s := stocked(1000)
@@ -117,7 +117,7 @@ func TestPrefetchDividesTheServersTime(t *testing.T) {
 }
 
 // While the loop works, so many pages are on their way and no more, and none that is not known to exist.
-func TestPrefetchIsBounded(t *testing.T) {
+func TestPrefetch_IsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(95)
 		page := 0
@@ -134,7 +134,7 @@ func TestPrefetchIsBounded(t *testing.T) {
 }
 
 // A change makes the walk careful for a while, not for ever.
-func TestPrefetchComesBackAfterAChange(t *testing.T) {
+func TestPrefetch_ResumesAfterAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(1000)
 		s.shelf.edits = make([]func(*shelf), 41)
@@ -147,7 +147,7 @@ func TestPrefetchComesBackAfterAChange(t *testing.T) {
 }
 
 // Without totals nobody knows whether there is a next page.
-func TestPrefetchNeedsTotals(t *testing.T) {
+func TestPrefetch_NeedsTotals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(35)
 		s.shelf.noTotals = true
@@ -158,7 +158,7 @@ func TestPrefetchNeedsTotals(t *testing.T) {
 }
 
 // However a range ends, nothing is under way behind it.
-func TestPrefetchLeavesNothingBehind(t *testing.T) {
+func TestPrefetch_LeavesNothingBehind(t *testing.T) {
 	errLoop := errors.New("the loop's own")
 	for name, end := range map[string]func(t *testing.T, cancel func()) bool{
 		"break":  func(*testing.T, func()) bool { return false },
@@ -205,7 +205,7 @@ func (v *touchy) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func TestPrefetchPanicsInTheLoop(t *testing.T) {
+func TestPrefetch_PanicsInTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(30)
 		seen := 0
@@ -221,7 +221,7 @@ func TestPrefetchPanicsInTheLoop(t *testing.T) {
 }
 
 // An error ends the range in its place: all pages before it are delivered.
-func TestPrefetchDeliversAnErrorInItsPlace(t *testing.T) {
+func TestPrefetch_DeliversAnErrorInItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(100)
 		s.fail = func(page int) *http.Response {
@@ -241,7 +241,7 @@ func TestPrefetchDeliversAnErrorInItsPlace(t *testing.T) {
 
 // The trap: the pages behind are looked at before page 2, and in between a record comes in front while another one at the end goes.
 // Record d is then on neither page, and the total says nothing.
-func TestPrefetchLosesNothingBetweenPages(t *testing.T) {
+func TestPrefetch_LosesNothingBetweenPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, nil, nil, func(s *shelf) { add("X")(s); drop("j")(s) })}
 		s.there = func(page int) time.Duration { return time.Duration(10-page) * time.Millisecond }
@@ -254,7 +254,7 @@ func TestPrefetchLosesNothingBetweenPages(t *testing.T) {
 }
 
 // Where records have no id, nothing would tell that one comes twice, so nothing is read ahead.
-func TestPrefetchNeedsIDs(t *testing.T) {
+func TestPrefetch_NeedsIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(50)
 		nameless := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -276,7 +276,7 @@ func TestPrefetchNeedsIDs(t *testing.T) {
 }
 
 // When the total falls, the border is read again as ever, and what was read ahead is forgotten.
-func TestPrefetchAndAFallingTotal(t *testing.T) {
+func TestPrefetch_AndAFallingTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, drop("a")), back: time.Millisecond}
 		var p prospectkit.Progress
@@ -289,7 +289,7 @@ func TestPrefetchAndAFallingTotal(t *testing.T) {
 }
 
 // Where the collection never stands still, reading ahead gives up instead of wasting the quota.
-func TestPrefetchGivesWayToChanges(t *testing.T) {
+func TestPrefetch_GivesWayToChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(400)
 		for range 1000 {
@@ -302,7 +302,7 @@ func TestPrefetchGivesWayToChanges(t *testing.T) {
 	})
 }
 
-func TestPrefetchAndCapture(t *testing.T) {
+func TestPrefetch_AndInfo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(60)
 		var info prospectkit.Info
@@ -317,7 +317,7 @@ func TestPrefetchAndCapture(t *testing.T) {
 }
 
 // The wait that a page ahead of its turn would need may be refused: then it is asked for again in its turn.
-func TestPrefetchAndARefusedWait(t *testing.T) {
+func TestPrefetch_AndARefusedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(60)
 		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s), prospectkit.NoWait())
@@ -338,7 +338,7 @@ func TestPrefetchAndARefusedWait(t *testing.T) {
 	})
 }
 
-func TestPrefetchIsRefused(t *testing.T) {
+func TestPrefetch_IsRefused(t *testing.T) {
 	client := newClient(t, untouched(t))
 	token := []string{"Prefetch is not possible here: a page is asked for with what the one before it gave"}
 	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))
@@ -354,7 +354,7 @@ func TestPrefetchIsRefused(t *testing.T) {
 }
 
 // A checkpoint taken anywhere resumes with or without pages ahead.
-func TestPrefetchAndCheckpoints(t *testing.T) {
+func TestPrefetch_AndCheckpoints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(47)
 		lists := s.lists(t)
@@ -471,7 +471,7 @@ func (q squall) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string
 	return got, nil
 }
 
-func TestPrefetchInASquall(t *testing.T) {
+func TestPrefetch_UnderRandomFaults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := drawSquall(rt)
 		var wrong error
@@ -483,7 +483,7 @@ func TestPrefetchInASquall(t *testing.T) {
 }
 
 // On a collection that stands still, reading ahead changes nothing but the time.
-func TestPrefetchIsTheSameAsWithout(t *testing.T) {
+func TestPrefetch_IsTheSameAsWithout(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := drawSquall(rt)
 		q.deletes, q.inserts, q.cancel, q.failures = 0, 0, 0, min(q.failures, 2)

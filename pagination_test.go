@@ -81,7 +81,7 @@ func count(t *testing.T, seq iter.Seq2[any, error]) (n int) {
 	return n
 }
 
-func TestPagerIsLazyAndStartsAfresh(t *testing.T) {
+func TestPager_IsLazyAndStartsAfresh(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := shelfOf("abcde")
@@ -98,7 +98,7 @@ func TestPagerIsLazyAndStartsAfresh(t *testing.T) {
 	})
 }
 
-func TestPagerStartsAtPageNum(t *testing.T) {
+func TestPager_StartsAtPageNum(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := shelfOf("abcde")
@@ -112,7 +112,7 @@ func TestPagerStartsAtPageNum(t *testing.T) {
 }
 
 // Budgets count requests, so the largest page is the cheapest.
-func TestPagerPageSize(t *testing.T) {
+func TestPager_PageSize(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		var asked []string
@@ -127,7 +127,7 @@ func TestPagerPageSize(t *testing.T) {
 	})
 }
 
-func TestPagerErrorComesOnceAndLast(t *testing.T) {
+func TestPager_ErrorComesOnceAndLast(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := shelfOf("abcdef")
@@ -158,7 +158,7 @@ func TestPagerErrorComesOnceAndLast(t *testing.T) {
 	})
 }
 
-func TestPagerBreak(t *testing.T) {
+func TestPager_Break(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := shelfOf("abcdef")
@@ -170,7 +170,7 @@ func TestPagerBreak(t *testing.T) {
 	})
 }
 
-func TestPagerCancelled(t *testing.T) {
+func TestPager_Cancelled(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := shelfOf("abcdef")
@@ -186,7 +186,7 @@ func TestPagerCancelled(t *testing.T) {
 	})
 }
 
-func TestPagerRefusesBeforeTheNetwork(t *testing.T) {
+func TestPager_RefusesBeforeTheNetwork(t *testing.T) {
 	t.Parallel()
 	var track *prospectkit.Progress
 	for want, w := range map[string]struct {
@@ -217,7 +217,7 @@ func TestPagerRefusesBeforeTheNetwork(t *testing.T) {
 	}
 }
 
-func TestPagerCapturesTheLastPage(t *testing.T) {
+func TestPager_InfoIsOfTheLastPage(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := shelfOf("abcde")
@@ -251,7 +251,7 @@ var endCases = []struct {
 	{"one record too many told", `{"totalRecords":3}`, 2, 3},
 }
 
-func TestPagerEnd(t *testing.T) {
+func TestPager_End(t *testing.T) {
 	t.Parallel()
 	for _, tc := range endCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestPagerEnd(t *testing.T) {
 	}
 }
 
-func TestPagerPastTheEnd(t *testing.T) {
+func TestPager_PastTheEnd(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := shelfOf("abc")
@@ -287,7 +287,7 @@ func TestPagerPastTheEnd(t *testing.T) {
 }
 
 // A service that answers another page than asked would make a loop of the walk.
-func TestPagerWrongPage(t *testing.T) {
+func TestPager_WrongPage(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		client := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":3,"totalRecords":3}}`))
@@ -305,7 +305,7 @@ func TestPagerWrongPage(t *testing.T) {
 }
 
 // What the caller hands in stays as it is.
-func TestPagerLeavesParamsAlone(t *testing.T) {
+func TestPager_LeavesParamsAlone(t *testing.T) {
 	t.Parallel()
 	params := func() prospectkit.RowsParams {
 		return prospectkit.RowsParams{

@@ -92,7 +92,7 @@ func pullAll(t *testing.T, clients []*prospectkit.Client, goroutines int, d time
 	return &group
 }
 
-func TestProcessesShareTheQuota(t *testing.T) {
+func TestStore_ProcessesShareTheQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(8)
@@ -106,7 +106,7 @@ func TestProcessesShareTheQuota(t *testing.T) {
 }
 
 // While the store is away, each process has its part.
-func TestStoreGoesAwayAndComesBack(t *testing.T) {
+func TestStore_FailsAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(4)
@@ -125,7 +125,7 @@ func TestStoreGoesAwayAndComesBack(t *testing.T) {
 }
 
 // An empty store is learned anew by one look.
-func TestStoreForgets(t *testing.T) {
+func TestStore_Forgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(4)
@@ -141,7 +141,7 @@ func TestStoreForgets(t *testing.T) {
 }
 
 // A store that hangs holds a call up for as long as the sharing allows, and only one call a second.
-func TestStoreHangs(t *testing.T) {
+func TestStore_Hangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(2)
@@ -162,7 +162,7 @@ func TestStoreHangs(t *testing.T) {
 }
 
 // One process earns a 429, and all are held.
-func TestRefusalHoldsAllProcesses(t *testing.T) {
+func TestStore_RefusalPausesAllProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		clients := fleet(t, sb, newStore(2), prospectkit.BudgetConfig{})
@@ -181,7 +181,7 @@ func TestRefusalHoldsAllProcesses(t *testing.T) {
 }
 
 // Time that the store takes for its answer is no wait for a rate limit: not even for the first call of a process.
-func TestFirstCallNeedNotWait(t *testing.T) {
+func TestStore_FirstCallNeedNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var observed []prospectkit.EventKind
 		observer := func(_ context.Context, e prospectkit.Event) { observed = append(observed, e.Kind) }
@@ -196,7 +196,7 @@ func TestFirstCallNeedNotWait(t *testing.T) {
 }
 
 // Calls that give up while they wait, or in the very moment in which they are let go, leave nothing behind.
-func TestSharedPermitsComeBack(t *testing.T) {
+func TestStore_PermitsAreReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(2)
@@ -230,7 +230,7 @@ func (f storeFunc) Exchange(ctx context.Context, s prospectkit.Surface, ask *pro
 }
 
 // A store that panics while it asks for all who wait leaves a line that goes on.
-func TestStorePanics(t *testing.T) {
+func TestStore_Panics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(1)
@@ -262,7 +262,7 @@ func TestStorePanics(t *testing.T) {
 }
 
 // Calls that do not wait and come together are all let go while there is room.
-func TestNoWaitTogether(t *testing.T) {
+func TestStore_NoWaitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(1)
@@ -287,7 +287,7 @@ func TestNoWaitTogether(t *testing.T) {
 	})
 }
 
-func TestBudgetConfigOfAStore(t *testing.T) {
+func TestStore_BudgetConfigOfAStore(t *testing.T) {
 	for want, config := range map[string]prospectkit.BudgetConfig{
 		"BudgetConfig.Store is missing":               {Processes: 2},
 		"BudgetConfig.StoreTimeout is -1ns, must not": {Store: newStore(1), StoreTimeout: -1},

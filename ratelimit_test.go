@@ -30,7 +30,7 @@ func tooMany(sb *sandbox.Sandbox) (n int) {
 
 // Two hundred goroutines pull as fast as they may for ten minutes, through two clients of one budget: not one 429, and nearly all
 // of the quota.
-func TestBudgetUsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
+func TestBudget_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		one := sandboxClient(t, sb)
@@ -57,7 +57,7 @@ func TestBudgetUsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 }
 
 // A teammate drains the same pool.
-func TestBudgetYieldsToTeammates(t *testing.T) {
+func TestBudget_YieldsToTeammates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		sb.Teammate("lists", 1)
@@ -84,7 +84,7 @@ func snapshotOf(t *testing.T, client *prospectkit.Client, s prospectkit.Surface)
 }
 
 // When the window is used up, a call is refused at once if it may not wait, and nothing is sent.
-func TestBudgetRefusesFast(t *testing.T) {
+func TestBudget_RefusesFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		client := sandboxClient(t, sb)
@@ -127,7 +127,7 @@ func isDeadline(err error) bool {
 }
 
 // Batch calls leave the reserve alone, and interactive ones use it.
-func TestBudgetReserve(t *testing.T) {
+func TestBudget_Reserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 20})))
@@ -150,7 +150,7 @@ func TestBudgetReserve(t *testing.T) {
 }
 
 // A request that net/http sent again by itself, over another connection, is counted twice.
-func TestBudgetCountsReplays(t *testing.T) {
+func TestBudget_CountsReplays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conns := 1
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -168,7 +168,7 @@ func TestBudgetCountsReplays(t *testing.T) {
 	})
 }
 
-func TestBudgetForecastAndSnapshot(t *testing.T) {
+func TestBudget_ForecastAndSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		client := sandboxClient(t, sb)
@@ -188,7 +188,7 @@ func TestBudgetForecastAndSnapshot(t *testing.T) {
 }
 
 // A pull ends when the forecast says, or up to a minute earlier: at the start, and in the middle of a minute.
-func TestForecastHolds(t *testing.T) {
+func TestBudget_ForecastHolds(t *testing.T) {
 	for _, before := range []int{0, 50, 300} {
 		for _, pages := range []int{150, 300, 1000} {
 			synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func pull(t *testing.T, client *prospectkit.Client, pages int) {
 	group.Wait()
 }
 
-func TestBudgetOptions(t *testing.T) {
+func TestBudget_Options(t *testing.T) {
 	_, err := prospectkit.New("https://api.example.com/api/v1", token,
 		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: -1})), prospectkit.WithPriority("urgent"))
 	require.ErrorContains(t, err, "Reserve is -1")
@@ -234,7 +234,7 @@ func TestBudgetOptions(t *testing.T) {
 }
 
 // A permit whose attempt never left goes back: a file that cannot be opened, a refused connection.
-func TestPermitsComeBack(t *testing.T) {
+func TestBudget_PermitsAreReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		sb.Fail("lists.list", sandbox.First(9), sandbox.Refuse())
@@ -259,7 +259,7 @@ func TestPermitsComeBack(t *testing.T) {
 }
 
 // A panic in code of the caller's leaves no request under way, so that a server which recovers does not wait for it.
-func TestPanicsLeaveNothingUnderWay(t *testing.T) {
+func TestBudget_PanicsLeaveNothingInFlight(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []roundTrip{
 		always(http.StatusOK, `{"data":[{"id":"7"}]}`), // touchy
@@ -279,7 +279,7 @@ func TestPanicsLeaveNothingUnderWay(t *testing.T) {
 }
 
 // An attempt whose transport panics is over when it panics: the budget takes it for one that was lost.
-func TestBudgetAfterAPanic(t *testing.T) {
+func TestBudget_AfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := newPacedClient(t, func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); return nil, errBroken })
 		panics := newPacedClient(t, func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); panic(errBroken) })

@@ -48,7 +48,7 @@ func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context,
 
 // What a client is told of its waits is what they take: alone and with others in the queue, near and far from the service, in windows
 // that are fixed and in such as slide.
-func TestToldWaitsAreTrue(t *testing.T) {
+func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
 	sliding := []sandbox.Option{sandbox.SlidingWindows()}
 	for _, tc := range []struct {
 		name       string
@@ -99,7 +99,7 @@ func TestToldWaitsAreTrue(t *testing.T) {
 }
 
 // What a call waited is what it did not spend on attempts: in the queue and before repetitions, until the end of the context, too.
-func TestWaitedIsTrue(t *testing.T) {
+func TestBudget_WaitedIsTrue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
@@ -135,7 +135,7 @@ func TestWaitedIsTrue(t *testing.T) {
 }
 
 // The same by a store that several processes share, of which this one is alone.
-func TestToldWaitsAreTrueWithAStore(t *testing.T) {
+func TestBudget_ReportedWaitsAreTrueWithAStore(t *testing.T) {
 	t.Parallel()
 	for _, goroutines := range []int{1, 8} {
 		synctest.Test(t, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestToldWaitsAreTrueWithAStore(t *testing.T) {
 }
 
 // After a 429 that nobody had earned, the budget takes it that a teammate did, and tells how long it waits for that.
-func TestToldAfterARefusal(t *testing.T) {
+func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var all waits
@@ -179,7 +179,7 @@ func TestToldAfterARefusal(t *testing.T) {
 }
 
 // A refusal tells when the call fits: whoever sleeps until then gets through.
-func TestToldRefusalsAreTrue(t *testing.T) {
+func TestBudget_ReportedRefusalsAreTrue(t *testing.T) {
 	t.Parallel()
 	for _, trip := range []time.Duration{0, 100 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestToldRefusalsAreTrue(t *testing.T) {
 }
 
 // A call whose wait was in vain says how long it took, and what is left of it.
-func TestRefusedAfterWaiting(t *testing.T) {
+func TestBudget_RefusedAfterWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := sandboxClient(t, sandbox.New(t))
@@ -224,7 +224,7 @@ func TestRefusedAfterWaiting(t *testing.T) {
 }
 
 // A first request that takes long holds the others up for a moment only.
-func TestSlowFirstRequest(t *testing.T) {
+func TestBudget_SlowFirstRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)

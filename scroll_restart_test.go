@@ -15,7 +15,7 @@ import (
 
 // A token of the sandbox lives for five minutes. A loop that takes longer over a page pays for the pages before again, and sees each
 // profile once.
-func TestRestartAfterATokenHasExpired(t *testing.T) {
+func TestScroll_RestartAfterATokenHasExpired(t *testing.T) {
 	search := prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}, Size: 5}
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Credits(1000))
@@ -72,7 +72,7 @@ var (
 	allFour = []string{"1a", "1b", "2a", "2b", "3a", "3b", "4a", "4b"}
 )
 
-func TestRestartSkipsWhatWasDelivered(t *testing.T) {
+func TestScroll_RestartSkipsWhatWasDelivered(t *testing.T) {
 	for name, c := range map[string]struct {
 		script         map[int]roundTrip
 		times, maximum int
@@ -119,7 +119,7 @@ func TestRestartSkipsWhatWasDelivered(t *testing.T) {
 }
 
 // Whoever gives up does not want to pay again.
-func TestNoRestartAfterACancel(t *testing.T) {
+func TestScroll_NoRestartAfterACancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	sent := 0
 	client := newClient(t, fourPages(&sent, map[int]roundTrip{3: func(r *http.Request) (*http.Response, error) {
@@ -133,7 +133,7 @@ func TestNoRestartAfterACancel(t *testing.T) {
 }
 
 // The address tells profiles apart even if the service tells more or less of them the second time. Within one pass, nothing is dropped.
-func TestRestartKnowsProfilesByTheirAddress(t *testing.T) {
+func TestScroll_RestartKnowsProfilesByTheirAddress(t *testing.T) {
 	sent := 0
 	bodies := []roundTrip{
 		always(200, `{"profiles": [{"socialUrl": "u/1", "firstName": "a"}, {"socialUrl": "u/1", "firstName": "b"}, {"firstName": "c"}], "scrollToken": "t"}`),
@@ -149,7 +149,7 @@ func TestRestartKnowsProfilesByTheirAddress(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c", "d", "C"}, got)
 }
 
-func TestRestartIsRefused(t *testing.T) {
+func TestScroll_RestartIsRefused(t *testing.T) {
 	client := newClient(t, untouched(t))
 	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(0)))
 	require.Equal(t, []string{"WithRestarts is 0, must be positive"}, refusals(t, err))

@@ -76,7 +76,7 @@ func names(seq iter.Seq2[*prospectkit.Profile, error]) (all []string, err error)
 
 var everything = prospectkit.SearchParams{}
 
-func TestAScrollAsksForTheSameOnEachPage(t *testing.T) {
+func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 	var bodies []searchBody
 	sent := 0
 	serve := pages(&sent, 3)
@@ -111,7 +111,7 @@ func TestAScrollAsksForTheSameOnEachPage(t *testing.T) {
 	}
 }
 
-func TestAScrollReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
+func TestScroll_ReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
 	sent, seen := 0, 0
 	client := newClient(t, pages(&sent, 9))
 	for _, err := range client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()) {
@@ -124,7 +124,7 @@ func TestAScrollReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
 	require.Equal(t, 3, sent, "a break ends it")
 }
 
-func TestPaidPagesNeedADecision(t *testing.T) {
+func TestScroll_PaidPagesNeedADecision(t *testing.T) {
 	client := newClient(t, untouched(t))
 	missing := []string{"MaxPaidPages is required, because each page may spend credits; UnlimitedPages if you mean it"}
 	_, err := names(client.Search.Prospects(t.Context(), everything))
@@ -146,7 +146,7 @@ func TestPaidPagesNeedADecision(t *testing.T) {
 	require.Equal(t, unpaid, refusals(t, err))
 }
 
-func TestMaxPaidPages(t *testing.T) {
+func TestScroll_MaxPaidPages(t *testing.T) {
 	for limit := 1; limit <= 4; limit++ {
 		sent := 0
 		var p prospectkit.Progress
@@ -169,7 +169,7 @@ func TestMaxPaidPages(t *testing.T) {
 }
 
 // The end is the absence of a token, and nothing else.
-func TestTheEndOfAScroll(t *testing.T) {
+func TestScroll_End(t *testing.T) {
 	for name, c := range map[string]struct {
 		bodies []string
 		want   int
@@ -216,7 +216,7 @@ func profileNamed(name string, n int) string {
 }
 
 // Pages are paid for, so a scroll that brings nothing new ends, although another page is offered.
-func TestAScrollThatBringsNothingEnds(t *testing.T) {
+func TestScroll_EndsWhenNothingComes(t *testing.T) {
 	for name, c := range map[string]struct {
 		body       func(n int) string
 		want, sent int
@@ -246,7 +246,7 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 }
 
 // Nine empty pages and one of repeats may stand between profiles, again and again, and at the end any number may.
-func TestAScrollGoesOnBehindEmptyPages(t *testing.T) {
+func TestScroll_GoesOnAfterEmptyPages(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
@@ -267,7 +267,7 @@ func TestAScrollGoesOnBehindEmptyPages(t *testing.T) {
 	require.Len(t, got, 6*4+1)
 }
 
-func TestATokenOfTheGreatestLength(t *testing.T) {
+func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
 	token := strings.Repeat("t", 64<<10)
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if searchRequest(r).ScrollToken != token {
@@ -281,7 +281,7 @@ func TestATokenOfTheGreatestLength(t *testing.T) {
 }
 
 // What may be sent again, on the first page and behind it: a metered page that may have been delivered never is.
-func TestPagesAreRepeatedOnlyIfThatCostsNothing(t *testing.T) {
+func TestScroll_PagesAreRetriedOnlyIfThatCostsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail          roundTrip
 		first, behind int // requests for the page that fails
@@ -325,7 +325,7 @@ func TestPagesAreRepeatedOnlyIfThatCostsNothing(t *testing.T) {
 	}
 }
 
-func TestNextWorksOnce(t *testing.T) {
+func TestScroll_NextWorksOnce(t *testing.T) {
 	sent := 0
 	first, err := newClient(t, pages(&sent, 3)).Search.ProspectsPage(t.Context(), everything)
 	require.NoError(t, err)
@@ -347,7 +347,7 @@ func TestNextWorksOnce(t *testing.T) {
 }
 
 // A call that surely was not applied leaves the token; one that may have been spends it.
-func TestNextAfterAnError(t *testing.T) {
+func TestScroll_NextAfterAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail  roundTrip
 		again bool
@@ -384,7 +384,7 @@ func TestNextAfterAnError(t *testing.T) {
 }
 
 // No token in pages, errors, logs, events, Info, reports or checkpoints, even if the service repeats it in an error.
-func TestNothingShowsAToken(t *testing.T) {
+func TestScroll_NothingShowsAToken(t *testing.T) {
 	var out bytes.Buffer
 	show := func(values ...any) {
 		for _, v := range values {
@@ -429,7 +429,7 @@ func TestNothingShowsAToken(t *testing.T) {
 	}
 }
 
-func TestProgressCountsAScroll(t *testing.T) {
+func TestScroll_ProgressCounts(t *testing.T) {
 	sent := 0
 	var progress prospectkit.Progress
 	seq := newClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress))
@@ -444,7 +444,7 @@ func TestProgressCountsAScroll(t *testing.T) {
 }
 
 // Ranges at the same time do not disturb each other.
-func TestRangesOverOneScrollAreIndependent(t *testing.T) {
+func TestScroll_RangesAreIndependent(t *testing.T) {
 	served := make(map[string]int)
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		in := searchRequest(r)

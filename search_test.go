@@ -21,7 +21,7 @@ func profiles(page *prospectkit.ScrollPage[prospectkit.Profile], err error) (any
 
 const ada = `{"firstName": "Ada", "lastName": "Byron", "jobTitle": "Analyst", "companyName": "Engines", "socialUrl": "https://social.example/ada"}`
 
-func TestSearchExchanges(t *testing.T) {
+func TestSearch_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	type fields = prospectkit.Fields
 	type params = prospectkit.SearchParams
@@ -63,7 +63,7 @@ func TestSearchExchanges(t *testing.T) {
 
 const nobody = `{"firstName": "", "lastName": "", "jobTitle": "", "companyName": "", "socialUrl": ""}`
 
-func TestAProfileKeepsWhatTheDocumentDoesNotShow(t *testing.T) {
+func TestSearch_ProfileKeepsUndocumentedFields(t *testing.T) {
 	page, err := exchange(t, "search.prospects/lenient").Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 	require.NoError(t, err)
 	require.False(t, page.More(), "a null token is none")
@@ -73,7 +73,7 @@ func TestAProfileKeepsWhatTheDocumentDoesNotShow(t *testing.T) {
 	require.Equal(t, `"odd"`, string(page.Items[2].Raw().Raw()))
 }
 
-func TestSearchBounds(t *testing.T) {
+func TestSearch_Bounds(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
@@ -105,7 +105,7 @@ func TestSearchBounds(t *testing.T) {
 }
 
 // A search for nobody in particular is one for everybody, and everybody is paid for.
-func TestAnEmptySearchFilterIsRefused(t *testing.T) {
+func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	const empty = " is empty, which could mean everything: leave it out to say so"
 	type filters = map[string][]prospectkit.FilterEntry
 	ctx, search := t.Context(), newClient(t, untouched(t)).Search

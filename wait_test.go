@@ -43,7 +43,7 @@ func settledAs(status prospectkit.AgentStatus) func(*testing.T, *prospectkit.Age
 	}
 }
 
-func TestWaitSettled(t *testing.T) {
+func TestWait_Settled(t *testing.T) {
 	for _, status := range []string{"active", "paused", "expired", "failed"} {
 		waited(t, []roundTrip{sees(status)}, 0, 0, settledAs(prospectkit.AgentStatus(status)))
 	}
@@ -53,7 +53,7 @@ func TestWaitSettled(t *testing.T) {
 	waited(t, []roundTrip{sees("hibernating"), sees(""), always(200, `{"agent":{}}`), sees("paused")}, 9500*time.Millisecond, 10450*time.Millisecond, settledAs("paused"))
 }
 
-func TestWaitSlowsDownToAPollAMinute(t *testing.T) {
+func TestWait_SlowsDownToAPollAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var polls []time.Time
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -75,7 +75,7 @@ func TestWaitSlowsDownToAPollAMinute(t *testing.T) {
 }
 
 // A minute between polls would use more than a day's quota of a surface with 1,000 requests.
-func TestWaitForACampaignLastsTheDay(t *testing.T) {
+func TestWait_ForACampaignLastsTheDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		polls := 0
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -91,7 +91,7 @@ func TestWaitForACampaignLastsTheDay(t *testing.T) {
 	})
 }
 
-func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
+func TestWait_LeavesHalfOfTheWindowToOthers(t *testing.T) {
 	// 6 requests left for 60 s: three of them are the waiter's.
 	waited(t, []roundTrip{rateTold("processing", 30, 6, 60), sees("active")}, 20*time.Second, 22*time.Second, settledAs("active"))
 	// One left, or none: not before the reset.
@@ -117,7 +117,7 @@ func TestWaitLeavesHalfOfTheWindowToOthers(t *testing.T) {
 	})
 }
 
-func TestWaitForADraftEndsAtOnce(t *testing.T) {
+func TestWait_ForADraftEndsAtOnce(t *testing.T) {
 	waited(t, []roundTrip{sees("processing"), sees("initializing")}, 2*time.Second, 3*time.Second, func(t *testing.T, agent *prospectkit.Agent, err error) {
 		var never *prospectkit.Error
 		require.ErrorAs(t, err, &never)
@@ -133,7 +133,7 @@ func TestWaitForADraftEndsAtOnce(t *testing.T) {
 }
 
 // Each failing poll is one call, with retries of its own: single failures are survived, five in a row are not.
-func TestWaitSurvivesFailures(t *testing.T) {
+func TestWait_SurvivesFailures(t *testing.T) {
 	failing := always(500, envelope("UNEXPECTED_ERROR"))
 	noRetry := prospectkit.WithRetry(prospectkit.NoRetry)
 	four := append(times(4, failing), sees("processing"))
@@ -151,7 +151,7 @@ func TestWaitSurvivesFailures(t *testing.T) {
 	}, noRetry)
 }
 
-func TestWaitEndsWhereRepeatingIsOfNoUse(t *testing.T) {
+func TestWait_EndsWherePollingIsOfNoUse(t *testing.T) {
 	for status, code := range map[int]prospectkit.Code{
 		404: prospectkit.CodeAgentNotFound, 403: prospectkit.CodeInsufficientScope, 401: prospectkit.CodeUnauthorized,
 		422: prospectkit.CodeValidationFailed,
@@ -169,7 +169,7 @@ func TestWaitEndsWhereRepeatingIsOfNoUse(t *testing.T) {
 	})
 }
 
-func TestWaitObeysTheRateLimit(t *testing.T) {
+func TestWait_ObeysTheRateLimit(t *testing.T) {
 	limited := always(429, envelope("RATE_LIMITED"), "Retry-After", "600")
 	waited(t, []roundTrip{sees("processing"), limited, sees("active")}, 602*time.Second, 670*time.Second, settledAs("active"))
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestWaitObeysTheRateLimit(t *testing.T) {
 	})
 }
 
-func TestWaitEndsWithTheContext(t *testing.T) {
+func TestWait_EndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		defer cancel()
@@ -218,7 +218,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 	require.ErrorContains(t, err, "1 poll, no state was seen")
 }
 
-func TestWaitTellsObservers(t *testing.T) {
+func TestWait_TellsObservers(t *testing.T) {
 	var told []string
 	observer := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 		if e.Kind == prospectkit.EventWait {
@@ -236,7 +236,7 @@ func TestWaitTellsObservers(t *testing.T) {
 	}, told)
 }
 
-func TestWaitForAList(t *testing.T) {
+func TestWait_ForAList(t *testing.T) {
 	list := func(state string) roundTrip {
 		return always(200, `{"list":{"id":"`+listID+`","name":"Berlin","completionStatus":`+jsonText(state)+`}}`)
 	}

@@ -169,7 +169,7 @@ func TestBounds(t *testing.T) {
 }
 
 // All violations of a call come back at once.
-func TestBoundsAllAtOnce(t *testing.T) {
+func TestBounds_AllAtOnce(t *testing.T) {
 	t.Parallel()
 	client := NewClient(t, Untouched(t))
 	_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{
@@ -192,7 +192,7 @@ func TestBoundsAllAtOnce(t *testing.T) {
 }
 
 // A page holds as many elements as were asked for, and where nobody asked, as many as the service lets ask for.
-func TestAPageHoldsWhatWasAskedFor(t *testing.T) {
+func TestBounds_PageHoldsWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	pageWith := func(key string, n int) RoundTrip {
 		elements := strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, n), ",")

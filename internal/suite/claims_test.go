@@ -81,7 +81,7 @@ func (l *ledger) chaos(c net.Conn) {
 }
 
 // The claims of thousands of writes against servers that cut connections anywhere, held against what the servers did.
-func TestClaimsAreTrue(t *testing.T) {
+func TestDelivery_ClaimsAreTrue(t *testing.T) {
 	servers := map[string]func(t *testing.T, l *ledger) (url string, rt http.RoundTripper, stop func()){
 		"HTTP/1": func(t *testing.T, l *ledger) (string, http.RoundTripper, func()) {
 			t.Helper()

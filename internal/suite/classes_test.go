@@ -28,8 +28,8 @@ var promises = []struct {
 	{"refused", Always(409, Envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied"},
 }
 
-// TestRetryClassOfEveryOperation holds every method to the promise of its class.
-func TestRetryClassOfEveryOperation(t *testing.T) {
+// TestRetry_ClassOfEveryOperation holds every method to the promise of its class.
+func TestRetry_ClassOfEveryOperation(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		for _, p := range promises {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ var repeatableInDoubt = map[string]bool{
 	"hubs.set-default": true,
 }
 
-func TestRepeatAfterDoubtOfEveryOperation(t *testing.T) {
+func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		synctest.Test(t, func(t *testing.T) {
 			sent := 0

@@ -65,7 +65,7 @@ func codeNames(t *testing.T) map[string]string {
 
 // The line "Errors:" of a comment says which codes the document shows for the call and which are likely, as the table does. It may
 // stand for those of another call.
-func TestErrorsInCommentsAreThoseOfTheTable(t *testing.T) {
+func TestComments_ErrorsAreThoseOfTheTable(t *testing.T) {
 	calls, names := parseSource(t).entrances(), codeNames(t)
 	table := make(map[string]codeSets)
 	for _, o := range op.All() {
@@ -109,7 +109,7 @@ func TestErrorsInCommentsAreThoseOfTheTable(t *testing.T) {
 }
 
 // What is undocumented is supplied by the caller. Each such comment names what the sandbox takes, in the words of its rules.
-func TestCommentsNameTheFieldsThatTheSandboxTakes(t *testing.T) {
+func TestComments_NameTheFieldsThatTheSandboxTakes(t *testing.T) {
 	rules := make(map[string]string)
 	for _, r := range sandbox.Assumptions() {
 		rules[r.ID] = r.Text

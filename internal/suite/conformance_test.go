@@ -135,7 +135,7 @@ func testsOf(t *testing.T) map[string]map[string]bool {
 	return tests
 }
 
-func TestConformanceNoticesMistakes(t *testing.T) {
+func TestConformance_NoticesMistakes(t *testing.T) {
 	tests := map[string]map[string]bool{"prospectkit.TestA": {"sub test": true}}
 	about := make([]string, 0, len(op.All())+len(op.Codes))
 	for _, row := range op.All() {
@@ -202,27 +202,27 @@ func ruleFor[T any](t *testing.T, row *op.Op, rules map[string]T) T {
 	return rules[found[0]]
 }
 
-func TestDocumentedWindows(t *testing.T) {
+func TestConformance_DocumentedWindows(t *testing.T) {
 	for _, row := range op.All() {
 		require.Equal(t, ruleFor(t, row, documentedWindows), op.Windows[row.Surface], row.Name)
 	}
 }
 
-func TestDocumentedScopes(t *testing.T) {
+func TestConformance_DocumentedScopes(t *testing.T) {
 	for _, row := range op.All() {
 		require.Equal(t, ruleFor(t, row, documentedScopes), row.Scope, row.Name)
 	}
 }
 
 // Whose connection a push checks is told by the advice: another user's does not count.
-func TestThePushAdviceNamesTheSyncUser(t *testing.T) {
+func TestConformance_PushAdviceNamesTheSyncUser(t *testing.T) {
 	unconnected, ok := prospectkit.Explain(prospectkit.CodeCRMNotConnected)
 	require.True(t, ok)
 	require.Contains(t, unconnected.Advice.Hint, "the team's designated sync user")
 }
 
 // Waiting for the end of a run, as the code tells, helps no adjustment and no activation: only drafts are open to them.
-func TestAdviceOfARunningAgent(t *testing.T) {
+func TestConformance_AdviceOfARunningAgent(t *testing.T) {
 	running, ok := prospectkit.Explain(prospectkit.CodeAgentProcessing)
 	require.True(t, ok)
 	require.Equal(t, prospectkit.ActionAfterState, running.Advice.Action)

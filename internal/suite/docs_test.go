@@ -49,7 +49,7 @@ func byHand(ctx context.Context, base, token string) error {
 }
 
 // What the guide shows as done by hand works, with the names that the service knows.
-func TestTheMigrationGuide(t *testing.T) {
+func TestDocs_MigrationGuide(t *testing.T) {
 	guide, err := os.ReadFile(Path("docs", "migration.md"))
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(guide), "```go\n")

@@ -26,10 +26,10 @@ import (
 
 var update = flag.Bool("update", false, "write the exchanges of the sandbox")
 
-// TestSandboxExchanges plays testdata/http/OPERATION/sandbox.http from both ends: the client sends that request and reads that
+// TestExchanges plays testdata/http/OPERATION/sandbox.http from both ends: the client sends that request and reads that
 // answer, and the sandbox gives that answer to that request. So client and sandbox, which share no wire type, agree on each
-// operation. After a change: go test ./internal/suite -run TestSandboxExchanges -update.
-func TestSandboxExchanges(t *testing.T) {
+// operation. After a change: go test ./internal/suite -run TestExchanges -update.
+func TestExchanges(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		sb := EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))

@@ -109,7 +109,7 @@ var failures = []struct {
 	},
 }
 
-func TestEightFailures(t *testing.T) {
+func TestFailures(t *testing.T) {
 	for _, f := range failures {
 		t.Run(f.name, func(t *testing.T) {
 			var seen int32

@@ -165,7 +165,7 @@ func (s source) entrances() map[string]*ast.FuncDecl {
 	return found
 }
 
-func TestEachRowBelongsToOneMethod(t *testing.T) {
+func TestMethods_EachRowBelongsToOne(t *testing.T) {
 	naming := make(map[string][]string) // names of methods, by route
 	for name, f := range parseSource(t).entrances() {
 		routes, _ := named(f)
@@ -190,7 +190,7 @@ func TestEachRowBelongsToOneMethod(t *testing.T) {
 }
 
 // Whatever reaches the wire says so in its last line, and names nothing that it does not reach.
-func TestMethodsEndTheirCommentWithRouteAndScope(t *testing.T) {
+func TestMethods_EndTheirCommentWithRouteAndScope(t *testing.T) {
 	s, table := parseSource(t), tableNames(t)
 	reaching := 0
 	for name, f := range s.entrances() {

@@ -256,7 +256,7 @@ func (x *texts) event(e prospectkit.Event) {
 	fmt.Fprintf(x, "%+v\n%#v\n", e, e)
 }
 
-func TestNoTextShowsIDsQueryOrURL(t *testing.T) {
+func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
 	seen := make(map[string]bool)
 	for name, call := range endings {
 		for end, answer := range ends {

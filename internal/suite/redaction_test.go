@@ -177,7 +177,7 @@ func requireNoneOf(t *testing.T, text, form, secret, where string) {
 }
 
 // Whatever the escape, and however deep it is nested: nothing of the secret is left, and nothing else is taken.
-func TestEveryEscapeIsHidden(t *testing.T) {
+func TestRedaction_EveryEscapeIsHidden(t *testing.T) {
 	for _, secret := range []string{
 		"tok-Zx81-qWv7-secret", `k/9+Zx81=<"&'>\é%41 ??>>~~_`, "sandbox_01_001", "c3VyZQ+/cm9sbA==", "0af%3D\\u0041&amp;", "Q?=",
 	} {
@@ -188,7 +188,7 @@ func TestEveryEscapeIsHidden(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSecretStays(t *testing.T) {
+func TestRedaction_WhatIsNoSecretStays(t *testing.T) {
 	const key = "tok-Zx81-qWv7-secret"
 	for _, text := range []string{"", "%", "&;", `\`, "&#;", "&#x;", "%zz", `\u12`, "tok-Zx81", key[1:], key[:19], "100 %25 &amp; more", strings.Repeat(`\`, 50)} {
 		require.Equal(t, text, hide(key, text))
@@ -205,7 +205,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 }
 
 // Where a text was cut, the beginning of a secret is hidden, too.
-func TestCutSecretsAreHidden(t *testing.T) {
+func TestRedaction_CutSecretsAreHidden(t *testing.T) {
 	const key = "tok-Zx81-qWv7-secret"
 	all := eachByte(key, `\u%04x`)
 	require.Equal(t, "a [hidden]", cleanBody(key, "a tok-Zx81"))
@@ -224,7 +224,7 @@ func TestCutSecretsAreHidden(t *testing.T) {
 }
 
 // Of a text of which little is kept, little is looked at.
-func TestLongTextsTakeNoMemory(t *testing.T) {
+func TestRedaction_LongTextsTakeNoMemory(t *testing.T) {
 	const key = "tok-Zx81-qWv7-secret"
 	text := strings.Repeat("%41&amp;", 1<<19)
 	var before, after runtime.MemStats
@@ -272,7 +272,7 @@ func usual(secret string) map[string]string {
 	return some
 }
 
-func TestNoEchoShowsTheKey(t *testing.T) {
+func TestRedaction_NoEchoShowsTheKey(t *testing.T) {
 	for _, key := range []string{Token, `k/9+Zx81=<"&'>\é%41 ??>>~~_`} {
 		var answer string
 		InMemory(t, func(w http.ResponseWriter, _ *http.Request) { Hijack(w, answer) }, func(t *testing.T, m *MemoryServer) {
@@ -298,7 +298,7 @@ func TestNoEchoShowsTheKey(t *testing.T) {
 	}
 }
 
-func TestNoEchoShowsTheTokenOfAScroll(t *testing.T) {
+func TestRedaction_NoEchoShowsTheTokenOfAScroll(t *testing.T) {
 	for _, secret := range []string{"c3VyZQ+/cm9sbA==", `{"after":"<Zx81&>",/é+%}=`} {
 		var answer string
 		serve := func(w http.ResponseWriter, r *http.Request) {

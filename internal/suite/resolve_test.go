@@ -19,8 +19,8 @@ var readable = map[string]bool{
 	"agents.create-web-monitor": true, "agents.activate": true, "agents.pause": true, "campaigns.approve": true,
 }
 
-// TestResolveOfEveryCall loses the answer, or the request, of each call that may change or cost something.
-func TestResolveOfEveryCall(t *testing.T) {
+// TestResolve_EveryCall loses the answer, or the request, of each call that may change or cost something.
+func TestResolve_EveryCall(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		for _, arrives := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {

@@ -71,7 +71,7 @@ var writes = []methodCall{
 	}},
 }
 
-func TestALostAnswerIsNeverSentAgain(t *testing.T) {
+func TestSurfaces_LostResponseIsNeverRetried(t *testing.T) {
 	for _, w := range writes {
 		t.Run(w.name, func(t *testing.T) {
 			sent := 0
@@ -97,7 +97,7 @@ func TestALostAnswerIsNeverSentAgain(t *testing.T) {
 }
 
 // What was refused by a rate limit has not begun, so it is sent again, after the wait.
-func TestARateLimitIsWaitedFor(t *testing.T) {
+func TestSurfaces_RateLimitIsWaitedFor(t *testing.T) {
 	for _, w := range writes {
 		t.Run(w.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 }
 
 // The safety modes refuse before the network.
-func TestSafetyModesOfTheSurfaces(t *testing.T) {
+func TestSurfaces_SafetyModes(t *testing.T) {
 	reads := map[string]bool{
 		"campaigns.preview-step": true, "search.prospects": true, "search.run-saved": true, "search.companies": true, "contacts.resolve": true,
 	}
@@ -153,7 +153,7 @@ func TestSafetyModesOfTheSurfaces(t *testing.T) {
 }
 
 // Nothing is sent with an id that is none.
-func TestIdsOfTheSurfacesAreChecked(t *testing.T) {
+func TestSurfaces_IDsAreChecked(t *testing.T) {
 	for _, id := range []string{"", "..", "a/b", strings.ToUpper(CampaignID) + "0"} {
 		client := NewClient(t, Untouched(t))
 		ctx := t.Context()
