@@ -83,7 +83,7 @@ func TestExpiration_DatesThatNoCalendarHas(t *testing.T) {
 	require.Nil(t, expires(t, prospectkit.NeverExpires()))
 }
 
-// A date is surely past only once it is past at UTC-12: noon UTC of the day after.
+// A date is definitely past only once it is past at UTC-12: noon UTC of the day after.
 func TestExpiration_PastDates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The bubble begins at midnight UTC of 2000-01-01, which is noon of 1999-12-31 at UTC-12.

@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// listed answers with agents, each given by kind, name and status.
+// listed responds with agents, each given by kind, name and status.
 func listed(agents ...[3]string) roundTrip {
 	body := ""
 	for i, a := range agents {
@@ -34,7 +34,7 @@ var (
 	activated   = always(200, agentJSON("processing"))
 )
 
-// starting says what CreateAndStart comes to: the answers it gets, and what it makes of them.
+// starting says what CreateAndStart comes to: the responses it gets, and what it makes of them.
 var starting = []struct {
 	name  string
 	steps []roundTrip
@@ -49,12 +49,12 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate"}, agent: "processing",
 	},
 	{
-		name:  "the activation's answer tells nothing",
+		name:  "the activation's response tells nothing",
 		steps: []roundTrip{otherAgents, draftSaved, always(204, ""), sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
-		name:  "the draft's answer is lost",
+		name:  "the draft's response is lost",
 		steps: []roundTrip{otherAgents, cutOff, ourDraft, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
@@ -64,22 +64,22 @@ var starting = []struct {
 		sends: []string{"list", "create", "list", "list", "list", "activate"}, agent: "processing", took: 3 * time.Second,
 	},
 	{
-		name:  "the draft's answer cannot be read",
+		name:  "the draft's response cannot be read",
 		steps: []roundTrip{otherAgents, always(201, "<html>"), ourDraft, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
-		name:  "the activation's answer is lost",
+		name:  "the activation's response is lost",
 		steps: []roundTrip{otherAgents, draftSaved, cutOff, sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
-		name:  "the activation's answer cannot be read",
+		name:  "the activation's response cannot be read",
 		steps: []roundTrip{otherAgents, draftSaved, always(200, "<html>"), sees("something new")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "something new",
 	},
 	{
-		name:  "both answers are lost",
+		name:  "both responses are lost",
 		steps: []roundTrip{otherAgents, always(500, envelope("UNEXPECTED_ERROR")), ourDraft, always(504, "<html>"), sees("initializing"), sees("processing")},
 		sends: []string{"list", "create", "list", "activate", "get", "get"}, agent: "processing",
 	},
@@ -91,7 +91,7 @@ var starting = []struct {
 		agent: "active", took: 65 * time.Second,
 	},
 	{
-		name:  "the service starts a draft by itself",
+		name:  "the service starts a draft automatically",
 		steps: []roundTrip{otherAgents, always(201, agentJSON("active"))},
 		sends: []string{"list", "create"}, agent: "active",
 	},
@@ -245,15 +245,15 @@ func TestCreateAndStart_GivesUpAfterThreeActivations(t *testing.T) {
 		require.True(t, draft.Draft(), "the draft comes back beside the error")
 		require.Equal(t, 3, activations)
 		require.Equal(t, 3*65*time.Second, time.Since(began))
-		var doubt *prospectkit.OutcomeUnknownError
-		require.ErrorAs(t, start, &doubt)
-		r, err := doubt.Resolve(t.Context())
+		var unknown *prospectkit.OutcomeUnknownError
+		require.ErrorAs(t, start, &unknown)
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
 	})
 }
 
-// An activation that cannot be read afterwards has started the agent all the same.
+// An activation that cannot be read afterwards has still started the agent.
 func TestCreateAndStart_UnreadableAgent(t *testing.T) {
 	s := stage(t, otherAgents, draftSaved, always(204, ""), always(404, envelope("AGENT_NOT_FOUND")))
 	agent, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped())
@@ -302,7 +302,7 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 	})
 }
 
-// An activation in doubt stays in doubt, whatever is refused after it: the first one may have spent.
+// An activation whose outcome is unknown stays so, whatever is refused after it: the first one may have spent.
 func TestCreateAndStart_StaysUnknown(t *testing.T) {
 	for code, status := range map[string]int{"INSUFFICIENT_CREDITS": 402, "AGENT_NOT_FOUND": 404, "VALIDATION_FAILED": 422} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ func agentJSON(status string) string {
 	return `{"agent":{"id":"` + agentID + `","type":"web-monitor","name":"Funding","status":"` + status + `","listId":"` + resultsID + `"}}`
 }
 
-// sees answers with an agent in a given state.
+// sees responds with an agent in a given state.
 func sees(status string) roundTrip { return always(200, agentJSON(status)) }
 
 func TestAgents_Create(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// net/http's transport leaves compressed answers to us, because we ask for them; behind another one it decompresses them itself. Nobody
+// net/http's transport leaves compressed responses to us, because we ask for them; with another one in front it decompresses them itself. Nobody
 // is to see a difference.
 func TestAttempt_CompressedResponses(t *testing.T) {
 	const limit = 1 << 16
@@ -26,24 +26,24 @@ func TestAttempt_CompressedResponses(t *testing.T) {
 		status int
 		ok     bool
 	}{
-		"not compressed":            {serves(200, oneUser), 200, true},
-		"compressed":                {serves(200, packed, unzipped...), 200, true},
-		"named otherwise":           {serves(200, packed, "Content-Encoding", "GZIP"), 200, true},
-		"in parts":                  {serves(200, zip(oneUser[:9])+zip(oneUser[9:]), unzipped...), 200, true},
-		"streamed":                  {streamed(packed, 7), 200, true},
-		"as long as allowed":        {serves(200, zip(long), unzipped...), 200, true},
-		"longer than that":          {serves(200, zip(long+" "), unzipped...), 200, false},
-		"empty":                     {serves(200, "", unzipped...), 200, false},
-		"damaged":                   {serves(200, damaged, unzipped...), 200, false},
-		"cut":                       {serves(200, packed[:len(packed)-9], unzipped...), 200, false},
-		"without its end":           {serves(200, packed[:len(packed)-8], unzipped...), 200, false},
-		"cut in the head":           {serves(200, packed[:5], unzipped...), 200, false},
-		"followed by something":     {serves(200, packed+"x", unzipped...), 200, false},
-		"an error":                  {serves(404, zip(missing), unzipped...), 404, false},
-		"an error that is damaged":  {serves(404, zip(missing)[:40], unzipped...), 404, false},
-		"an error cut in the head":  {serves(404, zip(missing)[:5], unzipped...), 404, false},
-		"a long error page":         {serves(502, zip(strings.Repeat("x", 1<<20)), unzipped...), 502, false},
-		"a compressed answer twice": {serves(200, zip(packed), unzipped...), 200, false},
+		"not compressed":              {serves(200, oneUser), 200, true},
+		"compressed":                  {serves(200, packed, unzipped...), 200, true},
+		"named otherwise":             {serves(200, packed, "Content-Encoding", "GZIP"), 200, true},
+		"in parts":                    {serves(200, zip(oneUser[:9])+zip(oneUser[9:]), unzipped...), 200, true},
+		"streamed":                    {streamed(packed, 7), 200, true},
+		"as long as allowed":          {serves(200, zip(long), unzipped...), 200, true},
+		"longer than that":            {serves(200, zip(long+" "), unzipped...), 200, false},
+		"empty":                       {serves(200, "", unzipped...), 200, false},
+		"damaged":                     {serves(200, damaged, unzipped...), 200, false},
+		"cut":                         {serves(200, packed[:len(packed)-9], unzipped...), 200, false},
+		"without its end":             {serves(200, packed[:len(packed)-8], unzipped...), 200, false},
+		"cut in the head":             {serves(200, packed[:5], unzipped...), 200, false},
+		"followed by something":       {serves(200, packed+"x", unzipped...), 200, false},
+		"an error":                    {serves(404, zip(missing), unzipped...), 404, false},
+		"an error that is damaged":    {serves(404, zip(missing)[:40], unzipped...), 404, false},
+		"an error cut in the head":    {serves(404, zip(missing)[:5], unzipped...), 404, false},
+		"a long error page":           {serves(502, zip(strings.Repeat("x", 1<<20)), unzipped...), 502, false},
+		"a twice compressed response": {serves(200, zip(packed), unzipped...), 200, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAttempt_CompressedResponses(t *testing.T) {
 	}
 }
 
-// A transport that must not ask for compressed answers does not.
+// A transport that must not ask for compressed responses does not.
 func TestAttempt_CompressionSwitchedOff(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "" {
@@ -92,7 +92,7 @@ func TestAttempt_CompressionSwitchedOff(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What a call shows of an answer.
+// What a call shows of a response.
 type sight struct {
 	user   *prospectkit.User
 	err    string

@@ -77,7 +77,7 @@ func TestAttempt_WarmConnectionsSurviveFailures(t *testing.T) {
 	require.EqualValues(t, warm+1, connections.Load(), "only the one that was cut is replaced")
 }
 
-// Whatever the answer was, its connection serves the next request.
+// Whatever the response was, its connection serves the next request.
 func TestAttempt_ConnectionsAreReused(t *testing.T) {
 	page := func(n int) http.HandlerFunc { return serves(502, strings.Repeat("x", n), contentType, htmlType) }
 	tests := map[string]struct {
@@ -144,7 +144,7 @@ func TestAttempt_Silence(t *testing.T) {
 		require.Error(t, err)
 		_, err = call(t.Context(), clientAt(t, "http://"+closedPort(t)), true)
 		require.Error(t, err)
-		both := roundTrip(func(*http.Request) (*http.Response, error) { return answer(200, oneUser), errBroken })
+		both := roundTrip(func(*http.Request) (*http.Response, error) { return respond(200, oneUser), errBroken })
 		_, err = newClient(t, both, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
 		require.ErrorIs(t, err, errBroken)
 		fmt.Println("calls made") // proves that it ran
@@ -166,8 +166,8 @@ func TestAttempt_TransportsThatBreakTheirContract(t *testing.T) {
 		rt    roundTrip
 		cause string
 	}{
-		"neither answer nor error": {func(*http.Request) (*http.Response, error) { return nil, nil }, "neither"}, //nolint:nilnil // the case
-		"an answer and an error":   {func(*http.Request) (*http.Response, error) { return answer(201, `{"list":`+oneList+`}`), errBroken }, "on purpose"},
+		"neither response nor error": {func(*http.Request) (*http.Response, error) { return nil, nil }, "neither"}, //nolint:nilnil // the case
+		"a response and an error":    {func(*http.Request) (*http.Response, error) { return respond(201, `{"list":`+oneList+`}`), errBroken }, "on purpose"},
 		"no body": {func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}}, nil
 		}, "503"},

@@ -62,7 +62,7 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 	}
 }
 
-// A transport of the caller's that adds an idempotency key gives net/http licence to send a write again. It does not.
+// A transport of the caller's that adds an idempotency key gives net/http licence to retry a write. It does not.
 func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
 		for name, op := range map[string]prospectkit.Operation{
@@ -162,7 +162,7 @@ func TestDelivery_LengthsThatAreOnlyAnnounced(t *testing.T) {
 	})
 }
 
-// proxied is a transport that reaches the service through a proxy, which answers every CONNECT in the same way.
+// proxied is a transport that reaches the service through a proxy, which responds to every CONNECT in the same way.
 func proxied(t *testing.T, reply string) (rt *http.Transport) {
 	t.Helper()
 	address := listen(t, func(c net.Conn) {
@@ -178,7 +178,7 @@ func proxied(t *testing.T, reply string) (rt *http.Transport) {
 	return rt
 }
 
-// A proxy that does not connect has sent nothing, is not taken for the service, and is asked again only if that may help.
+// A proxy that does not connect has sent nothing, is not taken for the service, and is retried only if that may help.
 func TestDelivery_ProxyThatRefuses(t *testing.T) {
 	for status, attempts := range map[int]int{400: 1, 403: 1, 407: 1, 408: 3, 429: 3, 500: 3, 502: 3, 503: 3, 504: 3} {
 		for _, isWrite := range []bool{false, true} {
@@ -194,7 +194,7 @@ func TestDelivery_ProxyThatRefuses(t *testing.T) {
 	requireNotSent(t, err, info, 3)
 }
 
-// Without an answer to where the proxy is, nothing was asked for.
+// Without a response to where the proxy is, nothing was asked for.
 func TestDelivery_ProxyFunctionThatFails(t *testing.T) {
 	rt := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return nil, errBroken }}
 	info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)

@@ -39,7 +39,7 @@ func (s *stuck) Close() error { s.close(); return nil }
 
 func noClose() {}
 
-// stuckBodies are made anew for each attempt. What holds their goroutine for ever is given back when released is closed.
+// stuckBodies are made for each attempt. What holds their goroutine for ever is given back when released is closed.
 var stuckBodies = map[string]func(ctx context.Context, released <-chan struct{}) *stuck{
 	"silence, ended by the context": func(ctx context.Context, _ <-chan struct{}) *stuck {
 		return &stuck{func() error { <-ctx.Done(); return ctx.Err() }, noClose}
@@ -75,7 +75,7 @@ func (h *stuckService) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
-	resp := answer(h.status, "")
+	resp := respond(h.status, "")
 	resp.Body, resp.ContentLength, resp.Request = h.body(r.Context(), h.released), -1, r
 	return resp, nil
 }
@@ -86,7 +86,7 @@ func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int
 	for _, surface := range client.Budget().Snapshot() {
 		require.Zero(t, surface.InFlight, surface.Surface)
 	}
-	time.Sleep(time.Second) // for a read that is under way
+	time.Sleep(time.Second) // for a read in flight
 	synctest.Wait()
 	stacks := make([]byte, 1<<20)
 	require.Equal(t, goroutines, strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "exchange.(*runner).do("))
@@ -148,13 +148,13 @@ func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 	}
 }
 
-// A transport that does not come back is left behind. It may still connect and send, so nothing is proven, whatever its trace shows.
+// A transport that does not come back is abandoned. It may still connect and send, so nothing is proven, whatever its trace shows.
 func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 	for name, broken := range map[string]func(rt http.RoundTripper, released <-chan struct{}) http.RoundTripper{
 		"deaf": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {
 			return roundTrip(func(*http.Request) (*http.Response, error) {
 				<-released
-				return answer(201, `{"list":`+oneList+`}`), nil
+				return respond(201, `{"list":`+oneList+`}`), nil
 			})
 		},
 		"a context without an end": func(rt http.RoundTripper, _ <-chan struct{}) http.RoundTripper {
@@ -168,7 +168,7 @@ func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 				for range 1000 {
 					r.Header.Set("X-Late", "1")
 				}
-				return answer(201, ""), nil
+				return respond(201, ""), nil
 			})
 		},
 	} {
@@ -186,7 +186,7 @@ func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 				requireNothingLeft(t, client, 1)
 
 				_, err = call(t.Context(), client, false)
-				require.Len(t, asError(t, err).Attempts, 3, "a read is tried again")
+				require.Len(t, asError(t, err).Attempts, 3, "a read is retried")
 				requireNothingLeft(t, client, 4)
 				close(released)
 				release()
@@ -201,7 +201,7 @@ func TestAttempt_TransportThatPanics(t *testing.T) {
 	for where, rt := range map[string]roundTrip{
 		"in RoundTrip": func(*http.Request) (*http.Response, error) { panic(errBroken) },
 		"in Read": func(*http.Request) (*http.Response, error) {
-			resp := answer(200, "")
+			resp := respond(200, "")
 			resp.Body, resp.ContentLength = &stuck{func() error { panic(errBroken) }, noClose}, -1
 			return resp, nil
 		},

@@ -23,7 +23,7 @@ const (
 	noError, protocolError, internalError, refusedStream, cancelled = 0x0, 0x1, 0x2, 0x7, 0x8
 )
 
-// http2Server answers each request with one frame of the test's choice, which no server of net/http would send. The headers
+// http2Server responds to each request with one frame of the test's choice, which no server of net/http would send. The headers
 // of the requests stay packed: it counts them.
 type http2Server struct {
 	address  string
@@ -84,7 +84,7 @@ func goAway(last func(stream uint32) uint32) func(net.Conn, uint32) {
 	}
 }
 
-// noContent answers with status 204, number 9 in the static table of header compression, and a rate header.
+// noContent responds with status 204, number 9 in the static table of header compression, and a rate header.
 func noContent(c net.Conn, stream uint32) {
 	const name = "ratelimit-remaining"
 	sendFrame(c, frameHeaders, endStream|endHeaders, stream, append([]byte{0x80 | 9, 0, byte(len(name))}, name+"\x019"...))
@@ -96,7 +96,7 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 	withBody, bodyless := any(map[string]int{"n": 1}), any(nil)
 	tests := []struct {
 		name     string
-		answer   func(net.Conn, uint32) // to the first request; the others succeed
+		respond  func(net.Conn, uint32) // to the first request; the others succeed
 		in       any
 		received int32
 		outcome  prospectkit.Outcome
@@ -117,7 +117,7 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			server := serveHTTP2(t, func(c net.Conn, n int32, stream uint32) {
 				if n == 1 {
-					test.answer(c, stream)
+					test.respond(c, stream)
 				} else {
 					noContent(c, stream)
 				}

@@ -53,7 +53,7 @@ func served(t *testing.T, h http.HandlerFunc, start func(*httptest.Server)) (url
 	return s.URL, s.Client().Transport
 }
 
-// The same evidence over every protocol: what was answered, and what was cut after the request had been read.
+// The same delivery over every protocol: what got a response, and what was cut after the request had been read.
 func TestDelivery_PerProtocol(t *testing.T) {
 	for name, start := range protocols {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestDelivery_MocksProveNothing(t *testing.T) {
 	require.Equal(t, 4, mock.GetTotalCallCount())
 }
 
-// What net/http would need to send a write again by itself is not there, and what it needs to frame it well is.
+// What net/http would need to retry a write automatically is not there, and what it needs to frame it well is.
 func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 					require.NoError(t, err)
 					require.Len(t, body, int(r.ContentLength), "the whole body in each attempt")
 				}
-				return answer(421, ""), nil
+				return respond(421, ""), nil
 			}), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
 			require.Error(t, kind.call(t.Context(), client, prospectkit.WithHeader("X-Other", "1")))
 			require.Equal(t, 3, attempts)
@@ -120,7 +120,7 @@ func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 	}
 }
 
-// A kept connection that dies after the request was processed: net/http sends a GET again by itself, and so it must not be able
+// A kept connection that dies after the request was processed: net/http retries a GET automatically, and so it must not be able
 // to where that could matter. This pins the behaviour of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 	get := described(http.MethodGet, prospectkit.ClassRead)
@@ -257,7 +257,7 @@ func zip(text string) string {
 	return b.String()
 }
 
-// A small answer that unpacks to a huge one is given up at the limit.
+// A small response that unpacks to a huge one is given up at the limit.
 func TestAttempt_GzipBomb(t *testing.T) {
 	bomb := strings.Repeat(zip(strings.Repeat(" ", 1<<20)), 1<<10) // 1 GiB
 	inMemory(t, serves(200, bomb, "Content-Encoding", "gzip"), func(t *testing.T, m *memoryServer) {
@@ -298,7 +298,7 @@ func TestAttempt_ContextEnds(t *testing.T) {
 	var ctx context.Context
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		ctx = r.Context() //nolint:fatcontext // it is what the test is about
-		return answer(200, oneUser), nil
+		return respond(200, oneUser), nil
 	}))
 	_, err := client.Account.Me(t.Context())
 	require.NoError(t, err)
@@ -313,9 +313,9 @@ func TestAttempt_ResponseBeatsTheTimeLimit(t *testing.T) {
 			info, err := call(t.Context(), newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
 				if isWrite {
-					return answer(201, `{"list":`+oneList+`}`), nil
+					return respond(201, `{"list":`+oneList+`}`), nil
 				}
-				return answer(200, oneUser), nil
+				return respond(200, oneUser), nil
 			})), isWrite)
 			require.NoError(t, err)
 			require.Len(t, info.Attempts, 1)

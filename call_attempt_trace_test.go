@@ -49,5 +49,5 @@ func TestDelivery_SecondConnectionForAWrite(t *testing.T) {
 		})
 	}
 	a := attempt{call: &call{plan: plan{op: &op.Op{Class: op.Read}}}}
-	require.Nil(t, a.trace(func(error) {}).WroteHeaderField, "a read may be sent again")
+	require.Nil(t, a.trace(func(error) {}).WroteHeaderField, "a read may be retried")
 }

@@ -21,7 +21,7 @@ import (
 
 // What these allocate is held against testdata/allocations.txt: see internal/cmd/allocations.
 
-// canned gives the same answer to every request, at the least cost to the benchmark.
+// canned gives the same response to every request, at the least cost to the benchmark.
 type canned struct {
 	status int
 	header http.Header
@@ -103,7 +103,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-func BenchmarkErrorAnswer(b *testing.B) {
+func BenchmarkErrorResponse(b *testing.B) {
 	client := newClient(b, serve(http.StatusNotFound, envelope("LIST_NOT_FOUND")))
 	b.ReportAllocs()
 	for b.Loop() {

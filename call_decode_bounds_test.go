@@ -106,9 +106,9 @@ func TestDecode_MemoryIsBounded(t *testing.T) {
 				sent := 0
 				client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 					sent++
-					resp := answer(http.StatusOK, tc.body)
+					resp := respond(http.StatusOK, tc.body)
 					if packed {
-						resp = answer(http.StatusOK, zippedText(t, tc.body))
+						resp = respond(http.StatusOK, zippedText(t, tc.body))
 						resp.Header.Set("Content-Encoding", "gzip")
 					}
 					return resp, nil

@@ -31,8 +31,8 @@ func (s *stripping) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// behindStripping is a sandbox with all that everyCall speaks of, and a client behind a proxy that drops the rate headers.
-func behindStripping(t *testing.T) (*prospectkit.Client, *stripping) {
+// throughStripping is a sandbox with all that everyCall speaks of, and a client behind a proxy that drops the rate headers.
+func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	t.Helper()
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	sb := everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
@@ -42,18 +42,18 @@ func behindStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	return client, proxy
 }
 
-// shown are the operations that may change or cost something, whose answers show that they are the service's.
+// shown are the operations that may change or cost something, whose responses show that they are the service's.
 var shown = map[string]bool{
 	"lists.create": true, "lists.crm-push": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
 	"agents.create-web-monitor": true, "agents.activate": true, "campaigns.approve": true, "campaigns.preview-step": true,
 	"facts.edit": true, "search.prospects": true, "search.run-saved": true,
 }
 
-// Without the rate headers, an answer proves itself, or belongs to a read that costs nothing, or the client has learnt that the
+// Without the rate headers, a response proves itself, or belongs to a read that costs nothing, or the client has learnt that the
 // headers are dropped on the way.
 func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
-		client, _ := behindStripping(t)
+		client, _ := throughStripping(t)
 		_, err := call(t.Context(), client)
 		if row.Class == op.Read || shown[row.Name] {
 			require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 			requireUnknown(t, err)
 		}
 
-		client, _ = behindStripping(t)
+		client, _ = throughStripping(t)
 		_, err = client.Account.Me(t.Context()) // which proves itself
 		require.NoError(t, err)
 		derived, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
@@ -71,10 +71,10 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 	})
 }
 
-// Once a success with the headers was seen, one without is a stranger's, unless it proves itself.
+// Once a success with the headers was seen, one without is another server's, unless it proves itself.
 func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
-		client, proxy := behindStripping(t)
+		client, proxy := throughStripping(t)
 		for _, proxy.on = range []bool{true, false} {
 			_, err := client.Account.Me(t.Context())
 			require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
 	})
 }
 
-// What a stranger answers with a 2xx is a success of no call, unless it is the read of something whose shape nobody knows.
+// A 2xx of another server is a success of no call, unless it is the read of something whose shape nobody knows.
 func TestDecode_OtherServersNeverSucceed(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
 		for name, tc := range map[string]struct {
@@ -148,9 +148,9 @@ func TestDecode_OtherServersNeverSucceed(t *testing.T) {
 	})
 }
 
-// Where a proxy begins to drop the headers, a response that proves itself makes reads pass again. What changes or costs something stays in doubt.
+// Where a proxy begins to drop the headers, a response that proves itself makes reads pass again. The outcome of what changes or costs something stays unknown.
 func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
-	client, proxy := behindStripping(t)
+	client, proxy := throughStripping(t)
 	for _, proxy.on = range []bool{false, true} {
 		_, err := client.Account.Credits(t.Context())
 		require.Equal(t, proxy.on, err != nil)
@@ -190,7 +190,7 @@ func TestDecode_ErrorsThatRepeatWhatWasSent(t *testing.T) {
 			requireUnknown(t, err)
 			var seen *prospectkit.Error
 			require.ErrorAs(t, err, &seen)
-			require.Equal(t, body, seen.Body, "one can see who has answered")
+			require.Equal(t, body, seen.Body, "one can see who has responded")
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
 	requireUnknown(t, err)
 }
 
-// An answer that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
+// A response that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
 func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 	var out struct{ Status int }
 	write := described(http.MethodPost, prospectkit.ClassUnsafe)
@@ -269,7 +269,7 @@ func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		headers []string
 		want    prospectkit.Outcome
-	}{"of the service": {nil, prospectkit.OutcomeApplied}, "of a stranger": {bare, prospectkit.OutcomeUnknown}} {
+	}{"of the service": {nil, prospectkit.OutcomeApplied}, "of another server": {bare, prospectkit.OutcomeUnknown}} {
 		t.Run(name, func(t *testing.T) {
 			rt, asked := inTurn(t, always(200, misfit, c.headers...), always(200, misfit, c.headers...))
 			err := newClient(t, rt).Call(t.Context(), write, nil, &out)
@@ -293,11 +293,11 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 		rt   roundTrip
 		want prospectkit.Outcome
 	}{
-		"nothing":                 {always(200, ""), prospectkit.OutcomeApplied},
-		"a space":                 {always(200, " "), prospectkit.OutcomeApplied},
-		"no content":              {always(204, ""), prospectkit.OutcomeApplied},
-		"nothing, of a stranger":  {always(200, "", bare...), prospectkit.OutcomeUnknown},
-		"no content, of one, too": {always(204, "", bare...), prospectkit.OutcomeUnknown},
+		"nothing":                    {always(200, ""), prospectkit.OutcomeApplied},
+		"a space":                    {always(200, " "), prospectkit.OutcomeApplied},
+		"no content":                 {always(204, ""), prospectkit.OutcomeApplied},
+		"nothing, of another server": {always(200, "", bare...), prospectkit.OutcomeUnknown},
+		"no content, of one, too":    {always(204, "", bare...), prospectkit.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rt, asked := inTurn(t, first, second.rt)
@@ -333,7 +333,7 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 	}
 }
 
-// The five calls that may cost credits go out again after the service's own 500, unless the policy forbids it.
+// The five calls that may cost credits are retried after the service's own 500, unless the policy forbids it.
 func TestDecode_MeteredReadsAreNotRetried(t *testing.T) {
 	failing := serves(500, envelope("UNEXPECTED_ERROR"))
 	for _, forbidden := range []bool{false, true} {
@@ -350,7 +350,7 @@ func TestDecode_MeteredReadsAreNotRetried(t *testing.T) {
 			before := m.Requests.Load()
 			_, err := client.Account.Me(t.Context())
 			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
-			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are tried again")
+			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are retried")
 		})
 	}
 }

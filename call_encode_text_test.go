@@ -101,7 +101,7 @@ func TestEncode_InstantsOfYourOwnFields(t *testing.T) {
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		text, err := io.ReadAll(r.Body)
 		body = string(text)
-		return answer(http.StatusOK, `{}`), err
+		return respond(http.StatusOK, `{}`), err
 	}))
 	const due = `"2026-01-31T09:30:00.007Z"`
 	for name, c := range map[string]struct {

@@ -88,7 +88,7 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Cl
 	var arrivals []time.Time
 	rt := roundTrip(func(*http.Request) (*http.Response, error) {
 		arrivals = append(arrivals, time.Now())
-		resp := answer(status, "")
+		resp := respond(status, "")
 		maps.Copy(resp.Header, header)
 		return resp, nil
 	})
@@ -100,7 +100,7 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Cl
 	return waits, err
 }
 
-// Dates are held against the server's clock where the answer tells it.
+// Dates are held against the server's clock where the response tells it.
 func TestRetryAfter_DateUsesTheServersClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits, _ := refuse(t, 429, http.Header{"Retry-After": {rfc1123}, "Date": {"Fri, 31 Dec 1999 23:59:55 GMT"}})
@@ -126,7 +126,7 @@ func TestRetryAfter_OnFailures(t *testing.T) {
 	}
 }
 
-// However small the backoff is set, a 429 is never answered with a hot loop.
+// However small the backoff is set, no 429 causes a hot loop.
 func TestRetry_RefusalFloorHoldsForAnyPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hasty := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10, BaseDelay: 1, MaxDelay: 1})
@@ -199,7 +199,7 @@ func TestRetry_WaitsThatDoNotFit(t *testing.T) {
 				requests := 0
 				rt := roundTrip(func(*http.Request) (*http.Response, error) {
 					requests++
-					resp := answer(429, envelope("RATE_LIMITED"))
+					resp := respond(429, envelope("RATE_LIMITED"))
 					if test.header != nil {
 						resp.Header.Set("Retry-After", test.header.Get("Retry-After"))
 					}
@@ -227,9 +227,9 @@ func TestRetry_WaitThatFitsBegins(t *testing.T) {
 			requests := 0
 			rt := roundTrip(func(*http.Request) (*http.Response, error) {
 				if requests++; requests == 1 {
-					return answer(429, "", "Retry-After", "10"), nil
+					return respond(429, "", "Retry-After", "10"), nil
 				}
-				return answer(200, oneUser), nil
+				return respond(200, oneUser), nil
 			})
 			_, err := newClient(t, rt).Account.Me(ctx)
 			require.NoError(t, err)

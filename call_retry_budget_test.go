@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// counting answers every request through f and counts them.
+// counting responds to every request through f and counts them.
 func counting(requests *int, f func(n int) (*http.Response, error)) roundTrip {
 	return func(*http.Request) (*http.Response, error) {
 		*requests++
@@ -20,7 +20,7 @@ func counting(requests *int, f func(n int) (*http.Response, error)) roundTrip {
 	}
 }
 
-func fails(int) (*http.Response, error) { return answer(503, ""), nil }
+func fails(int) (*http.Response, error) { return respond(503, ""), nil }
 
 // However many calls fail, the retries are a bucketful and one in ten seconds.
 func TestRetry_ThousandFailingCalls(t *testing.T) {
@@ -57,7 +57,7 @@ func TestRetry_AmplificationInAnOutage(t *testing.T) {
 					if n%10 < hold.fails {
 						return fails(n)
 					}
-					return answer(200, `{"data":[]}`), nil
+					return respond(200, `{"data":[]}`), nil
 				}))
 				for began := time.Now(); time.Since(began) < time.Hour; {
 					next := time.Now().Add(hold.pace)
@@ -81,7 +81,7 @@ func TestRetry_SuccessEarnsRetries(t *testing.T) {
 			if down {
 				return fails(n)
 			}
-			return answer(200, `{"data":[]}`), nil
+			return respond(200, `{"data":[]}`), nil
 		}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2, BaseDelay: 1, MaxDelay: 1}))
 		retries := func(calls int) int {
 			down, requests = true, 0
@@ -112,8 +112,8 @@ func TestRetry_SuccessEarnsRetries(t *testing.T) {
 // What the service did not see, or asked for itself, needs no permission; and each surface has a bucket of its own.
 func TestRetry_WithoutCost(t *testing.T) {
 	kinds := map[string]func(int) (*http.Response, error){
-		"429": func(int) (*http.Response, error) { return answer(429, "", "Retry-After", "1"), nil },
-		"421": func(int) (*http.Response, error) { return answer(421, ""), nil },
+		"429": func(int) (*http.Response, error) { return respond(429, "", "Retry-After", "1"), nil },
+		"421": func(int) (*http.Response, error) { return respond(421, ""), nil },
 	}
 	for name, f := range kinds {
 		t.Run(name, func(t *testing.T) {

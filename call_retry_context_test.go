@@ -31,11 +31,11 @@ func TestRetry_CancelledBeforeTheStart(t *testing.T) {
 	})
 }
 
-// When time runs out between two attempts, the error says both: the context's end and what the last answer was.
+// When time runs out between two attempts, the error says both: the context's end and what the last response was.
 func TestRetry_ContextEndsDuringBackoff(t *testing.T) {
 	causes := map[string]roundTrip{
-		"after an answer": always(503, envelope("UNEXPECTED_ERROR")),
-		"after a cut":     func(*http.Request) (*http.Response, error) { return nil, errBroken },
+		"after a response": always(503, envelope("UNEXPECTED_ERROR")),
+		"after a cut":      func(*http.Request) (*http.Response, error) { return nil, errBroken },
 	}
 	for name, rt := range causes {
 		t.Run(name, func(t *testing.T) {
@@ -61,10 +61,10 @@ func TestRetry_ContextEndsDuringBackoff(t *testing.T) {
 	}
 }
 
-// The same when the deadline would pass before the next attempt: nobody waits for that, and the error says both all the same.
+// The same when the deadline would pass before the next attempt: nobody waits for that, and the error still says both.
 func TestRetry_NoTimeForAnotherAttempt(t *testing.T) {
 	for name, rt := range map[string]roundTrip{
-		"after an answer":   always(503, envelope("UNEXPECTED_ERROR")),
+		"after a response":  always(503, envelope("UNEXPECTED_ERROR")),
 		"after a cut":       func(*http.Request) (*http.Response, error) { return nil, errBroken },
 		"after half a page": always(200, `{"data": [`),
 	} {
@@ -100,7 +100,7 @@ func TestRetry_ContextEndsWhileAWriteWaits(t *testing.T) {
 	})
 }
 
-// An answer that is there beats a context that ended in the same moment.
+// A response that is there beats a context that ended in the same moment.
 func TestRetry_ResponseBeatsTheContext(t *testing.T) {
 	for _, isWrite := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -108,9 +108,9 @@ func TestRetry_ResponseBeatsTheContext(t *testing.T) {
 			rt := roundTrip(func(*http.Request) (*http.Response, error) {
 				cancel()
 				if isWrite {
-					return answer(201, `{"list":`+oneList+`}`), nil
+					return respond(201, `{"list":`+oneList+`}`), nil
 				}
-				return answer(200, oneUser), nil
+				return respond(200, oneUser), nil
 			})
 			info, err := call(ctx, newClient(t, rt), isWrite)
 			require.NoError(t, err)
@@ -121,14 +121,14 @@ func TestRetry_ResponseBeatsTheContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := call(ctx, newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 			cancel()
-			return answer(409, envelope("LIST_NAME_TAKEN")), nil
+			return respond(409, envelope("LIST_NAME_TAKEN")), nil
 		})), true)
 		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a clear refusal")
 	})
 }
 
-// What an ended context says about a request that was under way.
+// What an ended context says about a request in flight.
 func TestRetry_ContextEndsDuringAnAttempt(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -174,7 +174,7 @@ func TestRetry_ContextEndsWhileDialling(t *testing.T) {
 	})
 }
 
-// The time limit of an attempt covers connecting: what was not sent is tried again, writes too.
+// The time limit of an attempt covers connecting: what was not sent is retried, writes too.
 func TestRetry_AttemptTimeoutWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, release := hanging()
@@ -191,7 +191,7 @@ func TestRetry_AttemptTimeoutWhileDialling(t *testing.T) {
 
 // A time limit of the caller's HTTP client counts for one attempt. Time spent waiting for the surface does not use it up.
 func TestRetry_TimeoutOfTheHTTPClient(t *testing.T) {
-	t.Run("without an answer", func(t *testing.T) {
+	t.Run("without a response", func(t *testing.T) {
 		inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
 			t.Helper()
 			h := &http.Client{Transport: m.Transport, Timeout: time.Second}
@@ -205,15 +205,15 @@ func TestRetry_TimeoutOfTheHTTPClient(t *testing.T) {
 			}
 		})
 	})
-	t.Run("while the surface is held", func(t *testing.T) {
+	t.Run("while the surface is paused", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			requests := 0
 			h := &http.Client{Timeout: time.Second, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				if requests++; requests == 1 {
-					return answer(429, "", "Retry-After", "60"), nil
+					return respond(429, "", "Retry-After", "60"), nil
 				}
 				_, _ = io.Copy(io.Discard, r.Body)
-				return answer(201, `{"list":`+oneList+`}`), r.Context().Err()
+				return respond(201, `{"list":`+oneList+`}`), r.Context().Err()
 			})}
 			client := newClient(t, h.Transport, prospectkit.WithHTTPClient(h), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
 			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
@@ -225,7 +225,7 @@ func TestRetry_TimeoutOfTheHTTPClient(t *testing.T) {
 	})
 }
 
-// hanging makes a transport whose connections are never made. net/http goes on dialling behind an ended request, until release.
+// hanging makes a transport whose connections are never made. net/http goes on dialling after an ended request, until release.
 func hanging() (d *dialer, release func()) {
 	done := make(chan struct{})
 	return dialing(func(context.Context, string, string) (net.Conn, error) {

@@ -77,7 +77,7 @@ func closedPort(t *testing.T) string {
 // quiet is where test servers put what net/http has to say about broken handshakes.
 var quiet = log.New(io.Discard, "", 0)
 
-// unsent lists the failures before a request can have been processed. None of them is in doubt, and those that a repetition
+// unsent lists the failures before a request can have been processed. None of them has an unknown outcome, and those that a retry
 // may cure are repeated, whatever the call.
 var unsent = []struct {
 	name     string
@@ -88,7 +88,7 @@ var unsent = []struct {
 	{"name server out of order", failing(&net.DNSError{Err: "server misbehaving", Name: "api.example.com", IsTemporary: true}), 3},
 	{"no such name", failing(&net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}), 1},
 	{"unknown authority", toServer((*httptest.Server).StartTLS), 1},
-	{"plain HTTP behind https", toServer((*httptest.Server).Start), 1},
+	{"plain HTTP for https", toServer((*httptest.Server).Start), 1},
 	{"another TLS version", toServer(func(s *httptest.Server) {
 		s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 		s.StartTLS()

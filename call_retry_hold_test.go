@@ -32,17 +32,17 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	if now.Before(d.opens) {
 		d.refusals++
 		seconds := int(math.Ceil(d.opens.Sub(now).Seconds()))
-		return answer(429, envelope("RATE_LIMITED"), "Retry-After", strconv.Itoa(seconds),
+		return respond(429, envelope("RATE_LIMITED"), "Retry-After", strconv.Itoa(seconds),
 			"RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", strconv.Itoa(min(seconds, 60))), nil
 	}
 	d.passed = append(d.passed, now)
 	if r.Method == http.MethodPost {
-		return answer(201, `{"list":`+oneList+`}`), nil
+		return respond(201, `{"list":`+oneList+`}`), nil
 	}
-	return answer(200, `{"data":[]}`), nil
+	return respond(200, `{"data":[]}`), nil
 }
 
-// One refusal holds the surface for everybody, reads and writes, of every client that shares the budget. They come back within
+// One refusal pauses the surface for everybody, reads and writes, of every client that shares the budget. They come back within
 // a tenth of the wait, at most a second, and never early.
 func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -84,9 +84,9 @@ func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
 		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
 			if r.URL.Path == "/api/v1/business/lists" {
 				refusals++
-				return answer(429, "", "Retry-After", "60"), nil
+				return respond(429, "", "Retry-After", "60"), nil
 			}
-			return answer(200, oneUser), nil
+			return respond(200, oneUser), nil
 		})
 		client := newClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
 		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
@@ -101,7 +101,7 @@ func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
 	})
 }
 
-// A held surface refuses at once what it would have to hold too long, and sends nothing.
+// A paused surface refuses at once what would have to wait too long, and sends nothing.
 func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -127,7 +127,7 @@ func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
 				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 				for range 3 {
 					info, err := call(ctx, client, true)
-					requireHeld(t, err, d.opens)
+					requirePaused(t, err, d.opens)
 					require.Equal(t, test.deadline, errors.Is(err, context.DeadlineExceeded))
 					require.Empty(t, info.Attempts)
 				}
@@ -138,7 +138,7 @@ func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
 	}
 }
 
-func requireHeld(t *testing.T, err error, opens time.Time) {
+func requirePaused(t *testing.T, err error, opens time.Time) {
 	t.Helper()
 	var wait *prospectkit.WaitError
 	require.ErrorAs(t, err, &wait)
@@ -151,22 +151,22 @@ func requireHeld(t *testing.T, err error, opens time.Time) {
 	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
 }
 
-// A second refusal that arrives late does not shorten the hold, and no answer holds a surface longer than a day.
+// A second refusal that arrives late does not shorten the pause, and no response pauses a surface longer than a day.
 func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := []string{"100", "1", "99999999999999999999"}
 		gate := make(chan struct{})
-		good := 3 // to begin with, so that two requests may be under way
+		good := 3 // to begin with, so that two requests may be in flight
 		rt := roundTrip(func(*http.Request) (*http.Response, error) {
 			if good--; good >= 0 {
-				return answer(200, `{"data":[]}`), nil
+				return respond(200, `{"data":[]}`), nil
 			}
 			asked := waits[0]
 			waits = waits[1:]
 			if asked == "1" {
 				<-gate
 			}
-			return answer(429, "", "Retry-After", asked), nil
+			return respond(429, "", "Retry-After", asked), nil
 		})
 		client := newClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxWait(0))
 		for range good {
@@ -179,15 +179,15 @@ func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
 		close(gate)
 		group.Wait()
-		require.InDelta(t, 100, heldFor(t, page(t, client)).Seconds(), 1)
+		require.InDelta(t, 100, pausedFor(t, page(t, client)).Seconds(), 1)
 		time.Sleep(102 * time.Second)
 		require.Error(t, page(t, client))
-		require.InDelta(t, 24, heldFor(t, page(t, client)).Hours(), 0.1)
+		require.InDelta(t, 24, pausedFor(t, page(t, client)).Hours(), 0.1)
 		require.Empty(t, waits)
 	})
 }
 
-func heldFor(t *testing.T, err error) time.Duration {
+func pausedFor(t *testing.T, err error) time.Duration {
 	t.Helper()
 	var wait *prospectkit.WaitError
 	require.ErrorAs(t, err, &wait)

@@ -20,7 +20,7 @@ func TestRetry_JitterStaysWithinTheDeadline(t *testing.T) {
 				require.GreaterOrEqual(t, longer, d)
 				most = max(most, longer)
 			}
-			require.Greater(t, most, d, "callers that were held together do not come back together")
+			require.Greater(t, most, d, "callers that were paused together do not come back together")
 			require.LessOrEqual(t, most, d+min(d/10, time.Second))
 
 			ctx, cancel := context.WithTimeout(t.Context(), d+time.Nanosecond)

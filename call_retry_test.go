@@ -49,13 +49,13 @@ func described(method string, class prospectkit.Class) prospectkit.Operation {
 	}
 }
 
-// serves is a handler that gives one answer.
+// serves is a handler that gives one response.
 func serves(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { write(w, status, body, header...) }
 }
 
-// strangers is an answer without rate headers.
-func strangers(status int, body string, header ...string) http.HandlerFunc {
+// otherServer is a response without rate headers.
+func otherServer(status int, body string, header ...string) http.HandlerFunc {
 	return serves(status, body, append(header, bare...)...)
 }
 
@@ -83,7 +83,7 @@ const (
 	jsonHead    = bareHead + "RateLimit-Remaining: 9\r\n"
 )
 
-// answers lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
+// responses lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
 // last attempt proves about the effect. All kinds of writes behave alike.
 var answers = []struct {
 	name                     string
@@ -130,11 +130,11 @@ var answers = []struct {
 	{"307", serves(307, "", "Location", "https://elsewhere.example/"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"308", serves(308, "", "Location", "/api/v1/business/me"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
-	{"cut without an answer", raw(""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"cut without a response", raw(""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"cut in the status line", raw("HTTP/1.1 20"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"cut in the headers", raw("HTTP/1.1 200 OK\r\nContent-Le"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"no answer in time", hangs, "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"no response in time", hangs, "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
 	{"400 of a new code", serves(400, envelope("NEW_CODE")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
 	{"403 of a gateway", serves(403, gatewayError), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
@@ -149,16 +149,16 @@ var answers = []struct {
 	{"truncated, bare", raw(bareHead + "Content-Length: 99\r\n\r\n{\"user\":"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"not all in time", drips, "3 not applied", "1 applied", "1 applied", "1 applied"},
 	{"200 HTML of the service", serves(200, html, contentType, htmlType), "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"200 HTML of somebody else", strangers(200, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 HTML of somebody else", otherServer(200, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"200 HTML, truncated", raw("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<html>"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"200 JSON of somebody else", strangers(200, `{"status":"unavailable"}`), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 JSON of somebody else", otherServer(200, `{"status":"unavailable"}`), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"200 with an error envelope", serves(200, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"200 with a gateway's envelope", strangers(200, gatewayError), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"200 empty, of somebody else", strangers(200, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"200 blank, of somebody else", strangers(200, " \n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
-	{"204 of somebody else", strangers(204, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 with a gateway's envelope", otherServer(200, gatewayError), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 empty, of somebody else", otherServer(200, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"200 blank, of somebody else", otherServer(200, " \n"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"204 of somebody else", otherServer(204, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"201 two values", serves(201, "{}{}"), "3 not applied", "1 applied", "1 applied", "1 applied"},
-	{"201 two values, of somebody else", strangers(201, "{}{}"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"201 two values, of somebody else", otherServer(201, "{}{}"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 }
 
 func TestRetry_AttemptsPerResponse(t *testing.T) {
@@ -209,7 +209,7 @@ func requireFamily(t *testing.T, err error) {
 	}
 }
 
-// Answers that are JSON but not what was asked for. The typed calls notice; what has no documented shape cannot.
+// Responses that are JSON but not what was asked for. The typed calls notice; what has no documented shape cannot.
 func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 	for _, body := range []string{"null", "{}", "[]", `"text"`, `{"list":null,"user":null}`, `{"list":[],"user":"ada"}`, `{"other":{}}`, "", " "} {
 		t.Run(body, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 	}
 }
 
-// The error is that of the last attempt: a failure of the network is not told as the response that came before it.
+// The error is that of the last attempt: a failure of the network is not reported as the response that came before it.
 func TestRetry_LastAttemptIsTheError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := always(500, envelope("UNEXPECTED_ERROR"))

@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// inTurn answers with one transport after another, and fails the test if more is asked for.
+// inTurn responds with one transport after another, and fails the test if more is asked for.
 func inTurn(t *testing.T, steps ...roundTrip) (rt roundTrip, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -33,17 +33,17 @@ func TestRetry_UnknownStaysUnknown(t *testing.T) {
 		name  string
 		steps []roundTrip
 		want  prospectkit.Outcome
-		cause error // of the doubt: that of the first attempt in doubt
+		cause error // that of the first attempt with an unknown outcome
 	}{
 		{"then success", []roundTrip{breaks, made}, prospectkit.OutcomeApplied, nil},
 		{"then a name that is taken", []roundTrip{breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeUnknown, errBroken},
 		{"then no credits", []roundTrip{failed, always(402, envelope("INSUFFICIENT_CREDITS"))}, prospectkit.OutcomeUnknown, prospectkit.CodeUnexpectedError},
 		{"then a redirect", []roundTrip{breaks, always(302, "")}, prospectkit.OutcomeUnknown, errBroken},
 		{"then refusals to the end", []roundTrip{breaks, limited, limited}, prospectkit.OutcomeUnknown, errBroken},
-		{"then more doubt", []roundTrip{failed, breaks, breaks}, prospectkit.OutcomeUnknown, prospectkit.CodeUnexpectedError},
+		{"then more unknown", []roundTrip{failed, breaks, breaks}, prospectkit.OutcomeUnknown, prospectkit.CodeUnexpectedError},
 		{"after a refusal", []roundTrip{limited, breaks, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeUnknown, errBroken},
-		{"then an answer that is lost", []roundTrip{breaks, always(201, "{}")}, prospectkit.OutcomeApplied, nil},
-		{"no doubt at all", []roundTrip{limited, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeNotApplied, nil},
+		{"then a response that is lost", []roundTrip{breaks, always(201, "{}")}, prospectkit.OutcomeApplied, nil},
+		{"never unknown", []roundTrip{limited, always(409, envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeNotApplied, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestCampaigns_PreviewNeedsAPath(t *testing.T) {
 	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, refusals(t, err))
 }
 
-// approved loses the answer of an approval, and resolves it with a listing.
+// approved loses the response of an approval, and resolves it with a listing.
 func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) {
 	t.Helper()
 	var sent []string
@@ -77,7 +77,7 @@ func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) 
 		if r.Method == http.MethodPost {
 			return consumed(r)
 		}
-		return answer(200, listing), nil
+		return respond(200, listing), nil
 	}))
 	_, err := client.Campaigns.Approve(t.Context(), campaignID)
 	requireUnknown(t, err)
@@ -141,14 +141,14 @@ func TestCampaigns_ApprovalHasNoBody(t *testing.T) {
 		require.Nil(t, r.GetBody)
 		require.Zero(t, r.ContentLength)
 		require.Empty(t, r.Header.Get("Content-Type"))
-		return answer(202, `{"campaignId": "`+campaignID+`", "status": "active"}`), nil
+		return respond(202, `{"campaignId": "`+campaignID+`", "status": "active"}`), nil
 	}))
 	approval, err := client.Campaigns.Approve(t.Context(), campaignID)
 	require.NoError(t, err)
 	require.Equal(t, &prospectkit.Approval{CampaignID: campaignID, Status: prospectkit.CampaignActive}, approval)
 }
 
-// Listings whose shape is not shown are read in three forms, page by page; any other is an error that says what is there.
+// Listings of an undocumented shape are read in three forms, page by page; any other is an error that says what is there.
 func TestCampaigns_Iterators(t *testing.T) {
 	type seq = iter.Seq2[*prospectkit.Object, error]
 	for name, c := range map[string]struct {
@@ -210,7 +210,7 @@ func TestCampaigns_WaitInitialized(t *testing.T) {
 			polls := 0
 			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 				polls++
-				return answer(200, bodies[polls-1]), nil
+				return respond(200, bodies[polls-1]), nil
 			}))
 			campaign, err := client.Campaigns.WaitInitialized(t.Context(), campaignID, prospectkit.Initialized)
 			require.NoError(t, err)

@@ -93,7 +93,7 @@ func TestRedaction_TransportErrorsDoNotPrintTheRequest(t *testing.T) {
 	refusing := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}
 	var seen []prospectkit.Event
 	for name, rt := range map[string]http.RoundTripper{
-		"refused": refusing, "redirect nobody can read": always(302, "", "Location", "http://[::1"), "no answer": roundTrip(nothing),
+		"refused": refusing, "redirect nobody can read": always(302, "", "Location", "http://[::1"), "no response": roundTrip(nothing),
 	} {
 		client := newClient(t, rt, events(&seen), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret search"})

@@ -135,7 +135,7 @@ func TestClient_RequestsGoBelowTheBaseURL(t *testing.T) {
 		var got string
 		client, err := prospectkit.New(base, token, prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.String()
-			return answer(200, oneUser), nil
+			return respond(200, oneUser), nil
 		})))
 		require.NoError(t, err)
 		_, err = client.Account.Me(t.Context())
@@ -183,7 +183,7 @@ func TestFromEnv(t *testing.T) {
 			var sent string
 			client, err := prospectkit.FromEnv(prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
 				sent, _, _ = r.BasicAuth()
-				return answer(200, oneUser), nil
+				return respond(200, oneUser), nil
 			})))
 			if c.want != nil {
 				var refused *prospectkit.RefusedError
@@ -220,7 +220,7 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 	}
 	parent := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		agents = append(agents, r.UserAgent())
-		return answer(404, envelope("LIST_NOT_FOUND")), nil
+		return respond(404, envelope("LIST_NOT_FOUND")), nil
 	}), count(&parentEvents))
 	child, err := parent.With(prospectkit.WithUserAgent("app/1"), count(&childEvents))
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func counted(t *testing.T, h http.HandlerFunc) (server *httptest.Server, connect
 	return server, connections
 }
 
-// lists answers like the service: the account, one list, and failures by the last part of the id or name.
+// lists responds like the service: the account, one list, and failures by the last part of the id or name.
 func lists(w http.ResponseWriter, r *http.Request) {
 	status, body := 200, oneUser
 	switch {
@@ -185,7 +185,7 @@ func TestClient_CredentialIsBasic(t *testing.T) {
 	var header http.Header
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		header = r.Header
-		return answer(200, oneUser), nil
+		return respond(200, oneUser), nil
 	}))
 	_, err := client.Account.Me(t.Context())
 	require.NoError(t, err)
@@ -226,7 +226,7 @@ func TestClient_RedirectsAreNotFollowed(t *testing.T) {
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 
 				_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "something answered in the service's place")
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "something responded in the service's place")
 				require.ErrorContains(t, err, "it points to host "+to.Host)
 				require.NotContains(t, err.Error(), "secret")
 			})
@@ -239,7 +239,7 @@ func TestClient_RedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
 	var paths []string
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		paths = append(paths, r.URL.Path)
-		return answer(302, "", "Location", "/api/v1/business/elsewhere"), nil
+		return respond(302, "", "Location", "/api/v1/business/elsewhere"), nil
 	}))
 	_, err := client.Account.Me(t.Context())
 	require.ErrorContains(t, err, "it points to host api.example.com")
@@ -271,12 +271,12 @@ func TestClient_OneClientServesManyGoroutines(t *testing.T) {
 	}
 	require.EqualValues(t, goroutines*rounds, attempts.Load())
 	for _, surface := range client.Budget().Snapshot() {
-		require.Equal(t, prospectkit.LimitUnknown, surface.Minute.Source, "no answer told a window")
+		require.Equal(t, prospectkit.LimitUnknown, surface.Minute.Source, "no response gave a window")
 		require.Zero(t, surface.InFlight+surface.Waiting, "every permit came back")
 	}
 }
 
-// mixed makes one call of three and reports an answer that belongs to another one.
+// mixed makes one call of three and reports a response that belongs to another one.
 func mixed(t *testing.T, client *prospectkit.Client, round int) error {
 	t.Helper()
 	var info prospectkit.Info

@@ -52,7 +52,7 @@ func timeline(queries *[]string, last int) roundTrip {
 		if number == 1 {
 			pinned = `{"n": 0}, `
 		}
-		return answer(200, fmt.Sprintf(`{"contactId": "%s", "activities": [%s{"n": %d}], "nextCursor": %s}`, contactID, pinned, number, next)), nil
+		return respond(200, fmt.Sprintf(`{"contactId": "%s", "activities": [%s{"n": %d}], "nextCursor": %s}`, contactID, pinned, number, next)), nil
 	}
 }
 
@@ -113,9 +113,9 @@ func TestContacts_CursorBounds(t *testing.T) {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			if sent++; sent == 2 {
 				require.Equal(t, cursor, r.URL.Query().Get("cursor"))
-				return answer(200, `{"activities": []}`), nil
+				return respond(200, `{"activities": []}`), nil
 			}
-			return answer(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
+			return respond(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
 		}))
 		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute), 9)
 		if fits {
@@ -129,7 +129,7 @@ func TestContacts_CursorBounds(t *testing.T) {
 	}
 }
 
-// A timeline costs nothing, so each of its pages is read again like any other read.
+// A timeline costs nothing, so each of its pages is retried like any other read.
 func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var queries []string

@@ -158,7 +158,7 @@ func TestErrors_AdviceOf(t *testing.T) {
 	require.Contains(t, prospectkit.AdviceOf(err).Hint, "environment")
 }
 
-// A fake can say what became of a call.
+// A fake can state the outcome of a call.
 func TestErrors_ResolutionOfAFake(t *testing.T) {
 	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: new(prospectkit.List)}}
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](fake)

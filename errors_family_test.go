@@ -35,14 +35,14 @@ func family(t *testing.T) map[string]error {
 		return nil, &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
 	}}
 	return map[string]error{
-		"refused locally":       refused,
-		"refused by the limit":  held,
-		"429":                   answered,
-		"409":                   create(always(409, envelope("LIST_NAME_TAKEN"))),
-		"never sent":            create(deadDialer),
-		"500 to a write":        create(always(500, envelope("UNEXPECTED_ERROR"))),
-		"cut":                   create(roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })),
-		"answer cannot be read": create(always(201, "<html>")),
+		"refused locally":         refused,
+		"refused by the limit":    held,
+		"429":                     answered,
+		"409":                     create(always(409, envelope("LIST_NAME_TAKEN"))),
+		"never sent":              create(deadDialer),
+		"500 to a write":          create(always(500, envelope("UNEXPECTED_ERROR"))),
+		"cut":                     create(roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })),
+		"response cannot be read": create(always(201, "<html>")),
 	}
 }
 
@@ -56,14 +56,14 @@ func TestErrors_EveryKind(t *testing.T) {
 	}
 	answered := []string{"attempts", "code", "op", "outcome", "param", "request_id", "status"}
 	want := map[string]facts{
-		"refused locally":       {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
-		"refused by the limit":  {"*prospectkit.WaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
-		"429":                   {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
-		"409":                   {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
-		"never sent":            {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", answered},
-		"500 to a write":        {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, []string{"attempts", "op", "outcome"}},
-		"cut":                   {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "op", "outcome"}},
-		"answer cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, prospectkit.ActionVerifyFirst, "", answered},
+		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
+		"refused by the limit":    {"*prospectkit.WaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
+		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
+		"409":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
+		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", answered},
+		"500 to a write":          {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, []string{"attempts", "op", "outcome"}},
+		"cut":                     {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "op", "outcome"}},
+		"response cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, prospectkit.ActionVerifyFirst, "", answered},
 	}
 	for name, err := range family(t) {
 		for _, wrapped := range []error{err, fmt.Errorf("syncing: %w", err), errors.Join(io.EOF, err)} {
@@ -101,7 +101,7 @@ func TestErrors_CausesStayReachable(t *testing.T) {
 	require.ErrorAs(t, errs["never sent"], &dns)
 	var answered *prospectkit.Error
 	require.ErrorAs(t, errs["500 to a write"], &answered)
-	require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome(), "the answer inside does not say otherwise")
+	require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome(), "the response inside does not say otherwise")
 }
 
 func TestErrors_OutcomeOfOtherErrors(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// FuzzEnvelope gives any answer to a read and to a write: no panic, a typed error in one line, an outcome that fits the
+// FuzzEnvelope gives any response to a read and to a write: no panic, a typed error in one line, an outcome that fits the
 // status, and the code exactly where encoding/json finds one.
 func FuzzEnvelope(f *testing.F) {
 	f.Add(uint16(404), "application/json", "", []byte(envelope("LIST_NOT_FOUND")))
@@ -46,14 +46,14 @@ func requireTyped(t *testing.T, status int, body []byte, err error) {
 	var ours interface{ Advice() prospectkit.Advice }
 	require.ErrorAs(t, err, &ours)
 	require.NotEmpty(t, ours.Advice().Action)
-	var answered *prospectkit.Error
-	if !errors.As(err, &answered) {
-		return // the answer was lost
+	var failed *prospectkit.Error
+	if !errors.As(err, &failed) {
+		return // the response was lost
 	}
-	require.Equal(t, status, answered.Status)
-	require.LessOrEqual(t, len(answered.Body), 2048)
+	require.Equal(t, status, failed.Status)
+	require.LessOrEqual(t, len(failed.Body), 2048)
 	if status < 200 || status >= 300 {
-		require.Equal(t, codeIn(body), answered.Code)
+		require.Equal(t, codeIn(body), failed.Code)
 	}
 }
 

@@ -61,7 +61,7 @@ func requireClass(t *testing.T, err error, want int) {
 	}
 }
 
-// refusedRead answers a read, once, and returns the error.
+// refusedRead responds to a read, once, and returns the error.
 func refusedRead(t *testing.T, status int, body string, header ...string) error {
 	t.Helper()
 	client := newClient(t, always(status, body, header...), prospectkit.WithRetry(prospectkit.NoRetry))
@@ -191,7 +191,7 @@ func TestErrors_EnvelopeFields(t *testing.T) {
 	require.EqualError(t, answered, "prospectkit: lists.get: 422 VALIDATION_FAILED: limit: too large (param limit, request req-9)")
 }
 
-// notTheEnvelope are answers of proxies, of broken services, and of nobody we know.
+// notTheEnvelope are responses of proxies, of broken services, and of nobody we know.
 var notTheEnvelope = []struct {
 	name        string
 	status      int
@@ -238,7 +238,7 @@ func TestErrors_ResponsesWithoutTheEnvelope(t *testing.T) {
 
 			client := newClient(t, always(c.status, c.body, "Content-Type", c.contentType))
 			_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "nobody knows who answered the write")
+			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "nobody knows who responded to the write")
 			require.ErrorAs(t, err, &answered)
 			require.Equal(t, c.status, answered.Status)
 			require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome())
@@ -339,7 +339,7 @@ func TestErrors_TimeRunsOut(t *testing.T) {
 				sent := 0
 				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 					if sent++; sent == 1 {
-						return answer(500, envelope("UNEXPECTED_ERROR")), nil
+						return respond(500, envelope("UNEXPECTED_ERROR")), nil
 					}
 					<-r.Context().Done()
 					return nil, r.Context().Err()

@@ -30,7 +30,7 @@ func TestErrors_RefusedRetryKeepsTheFirstFailure(t *testing.T) {
 		var err error
 		client, err = prospectkit.New(baseURL, token, prospectkit.WithAttemptTimeout(time.Hour), prospectkit.WithTransport(roundTrip(func(*http.Request) (*http.Response, error) {
 			if holding {
-				return answer(429, envelope("RATE_LIMITED"), "Retry-After", "3600"), nil
+				return respond(429, envelope("RATE_LIMITED"), "Retry-After", "3600"), nil
 			}
 			holding = true // a teammate uses the surface up, while this attempt fails
 			_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
@@ -175,9 +175,9 @@ func TestErrors_RowIDOfEverySource(t *testing.T) {
 	for id, want := range map[string]string{token: "[hidden]", strings.Repeat("x", 1<<20): strings.Repeat("x", 64)} {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Path, "agents") {
-				return answer(200, `{"agent": {"id": "`+agentID+`", "listId": "`+listID+`"}}`), nil
+				return respond(200, `{"agent": {"id": "`+agentID+`", "listId": "`+listID+`"}}`), nil
 			}
-			return answer(200, `{"data": [{"id": "`+id+`", "F": "x"}]}`), nil
+			return respond(200, `{"data": [{"id": "`+id+`", "F": "x"}]}`), nil
 		}))
 		for _, source := range []prospectkit.RowSource{client.Lists, client.Agents} {
 			err := exhaust(prospectkit.RowsOf[whole](t.Context(), source, listID, prospectkit.RowsParams{}))

@@ -105,7 +105,7 @@ func ExampleRefusedError() {
 	// true 0 calls
 }
 
-// Moving a list twice leaves it where moving it once does. So you may allow what is never done by itself: a second request.
+// Moving a list twice leaves it where moving it once does. So you may allow what is never done automatically: a second request.
 func ExampleAllowRetryUnknown() {
 	ctx := context.Background()
 	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{

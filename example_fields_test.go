@@ -44,15 +44,15 @@ const (
 // A wrong guess is not taken for a balance of 0, and the error names what is there.
 func ExampleAccountService_Credits() {
 	client, _ := fieldsSandbox()
-	answer, err := client.Account.Credits(context.Background())
+	response, err := client.Account.Credits(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
-	balance, ok := answer.IntOK("credits.balance")
+	balance, ok := response.IntOK("credits.balance")
 	fmt.Println(balance, ok)
-	guess, ok := answer.IntOK("balance")
+	guess, ok := response.IntOK("balance")
 	fmt.Println(guess, ok)
-	_, err = answer.Find("credits.remaining")
+	_, err = response.Find("credits.remaining")
 	fmt.Println(err)
 	// Output:
 	// 5000 true
@@ -62,14 +62,14 @@ func ExampleAccountService_Credits() {
 
 func ExampleObject_All() {
 	client, _ := fieldsSandbox()
-	answer, err := client.Facts.Hubs(context.Background())
+	response, err := client.Facts.Hubs(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
-	for hub := range answer.All("knowledgeHubs") {
+	for hub := range response.All("knowledgeHubs") {
 		fmt.Println(hub.Text("name"))
 	}
-	fmt.Println(answer.Text("knowledgeHubs.0.status"))
+	fmt.Println(response.Text("knowledgeHubs.0.status"))
 	// Output:
 	// Second
 	// ready
@@ -78,15 +78,15 @@ func ExampleObject_All() {
 // A struct that does not fit is an error, not a list of nothing.
 func ExampleObject_DecodeStrict() {
 	client, _ := fieldsSandbox()
-	answer, err := client.Facts.Hubs(context.Background())
+	response, err := client.Facts.Hubs(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
 	var guess struct {
 		Hubs []struct{ Name string } `json:"hubs"`
 	}
-	fmt.Println(answer.Decode(&guess), len(guess.Hubs))
-	fmt.Println(answer.DecodeStrict(&guess))
+	fmt.Println(response.Decode(&guess), len(guess.Hubs))
+	fmt.Println(response.DecodeStrict(&guess))
 	// Output:
 	// <nil> 0
 	// prospectkit: "hubs" is not there: the value is an object with knowledgeHubs

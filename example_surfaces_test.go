@@ -65,7 +65,7 @@ func ExampleAgentsService_CheckValues() {
 	values, err := client.Agents.CheckValues(context.Background(), prospectkit.ValueCheck{
 		Field:     prospectkit.AutocompleteTitle,
 		Values:    []string{"Head of Sales", "Data engineer", "Wizard"},
-		TextParam: "text", // the document does not show this name
+		TextParam: "text", // an undocumented name
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -79,7 +79,7 @@ func ExampleAgentsService_CheckValues() {
 	// Wizard false []
 }
 
-// The answer of the activation is lost: what became of it is read off the agent, and nothing is paid twice.
+// The response of the activation is lost: its outcome is read from the agent, and nothing is paid twice.
 func ExampleAgentsService_CreateAndStart() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
@@ -115,7 +115,7 @@ func ExampleAgentsService_Create_cap() {
 	// 0 calls
 }
 
-// A draft never moves by itself, so nobody waits for one.
+// A draft never moves without a call, so nobody waits for one.
 func ExampleAgentsService_WaitSettled() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
@@ -197,15 +197,15 @@ func ExampleListsService_PushToCRM() {
 	// crm-1 1 contact, overwriting: true
 }
 
-// Nothing approves a second time. After a lost answer, the state of the campaign tells.
+// Nothing approves a second time. After a lost response, the state of the campaign tells.
 func ExampleCampaignsService_Approve() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
 
 	_, err := client.Campaigns.Approve(ctx, springID)
-	if doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
-		resolution, err := doubt.Resolve(ctx) // reads only
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
+		resolution, err := unknown.Resolve(ctx) // reads only
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func ExampleCampaignsService_WaitInitialized() {
 	// Autumn completed
 }
 
-// A send can be edited until it goes out. Its shape is not shown: the names of the fields are those of the sandbox.
+// A send can be edited until it goes out. Its shape is undocumented: the names of the fields are those of the sandbox.
 func ExampleCampaignsService_EditSend() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
@@ -401,7 +401,7 @@ func ExampleSearchService_RunSaved() {
 	// false
 }
 
-// The body is not shown by the document: the fields are those that you know.
+// The body is undocumented: the fields are those that you know.
 func ExampleSearchService_SaveToList() {
 	client, sb := surfaceSandbox()
 	saved, err := client.Search.SaveToList(context.Background(), prospectkit.Fields{
@@ -450,11 +450,11 @@ func ExampleImportsService_Upload() {
 	client, sb := surfaceSandbox()
 	file := "firstName,email\nGrace,grace@navy.example\nAlan,alan@park.example\n"
 	in := prospectkit.UploadFrom("contacts.csv", int64(len(file)), strings.NewReader(file))
-	answer, err := client.Imports.Upload(ctx, in)
+	response, err := client.Imports.Upload(ctx, in)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answer.Int("import.rowsCount"), "rows")
+	fmt.Println(response.Int("import.rowsCount"), "rows")
 
 	in.Name = "contacts.xlsx"
 	_, err = client.Imports.Upload(ctx, in)
@@ -479,11 +479,11 @@ func ExampleImportsService_FromUpload() {
 	fmt.Println("too early:", errors.Is(err, prospectkit.CodeImportFileMissing))
 
 	sb.Do(func(tx *sandbox.Tx) { tx.Upload(importID, "contacts.csv", []byte("firstName\nGrace\n")) })
-	answer, err := client.Imports.FromUpload(ctx, importID)
+	response, err := client.Imports.FromUpload(ctx, importID)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answer.Int("import.rowsCount"), "row")
+	fmt.Println(response.Int("import.rowsCount"), "row")
 	// Output:
 	// too early: true
 	// 1 row

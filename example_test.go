@@ -199,16 +199,16 @@ func ExampleRowsOf() {
 	// Edsger
 }
 
-// A write whose answer was lost is not sent again. Its error can find out what became of it.
+// A write whose response was lost is not retried. Its error can find out the outcome.
 func ExampleOutcomeUnknownError_Resolve() {
 	ctx := context.Background()
 	client, sb := exampleSandbox()
 	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 
 	_, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
-	if doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
-		fmt.Println(doubt)
-		resolution, err := doubt.Resolve(ctx)
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
+		fmt.Println(unknown)
+		resolution, err := unknown.Resolve(ctx)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func ExampleListsService_Ensure() {
 	// Q1 created: false
 }
 
-// A colleague removes a contact while a program reads, and those behind it move up by one. None of them is missed.
+// A colleague removes a contact while a program reads, and those after it move up by one. None of them is missed.
 func ExampleWithProgress() {
 	client, sb := exampleSandbox()
 	sb.Between("lists.rows", func(tx *sandbox.Tx) {

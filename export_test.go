@@ -15,7 +15,7 @@ func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 	return err
 }
 
-// PassBudget returns what an attempt does before and after it is sent, for benchmarks: the answer says that there is room.
+// PassBudget returns what an attempt does before and after it is sent, for benchmarks: the response says that there is room.
 func (c *Client) PassBudget(ctx context.Context) func() error {
 	call := &call{plan: plan{client: c, op: op.ListsList, ctx: ctx, conf: callConfig{settings: c.conf.settings}, pool: c.conf.budget.pool(op.Lists)}}
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{

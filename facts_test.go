@@ -36,7 +36,7 @@ func TestFacts_Bounds(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
-		return answer(200, `{"fact": {"id": "`+factID+`"}}`), nil
+		return respond(200, `{"fact": {"id": "`+factID+`"}}`), nil
 	}))
 	for _, claim := range []string{"x", " ", strings.Repeat("x", 999), strings.Repeat("é", 1000)} {
 		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: claim})

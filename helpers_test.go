@@ -45,7 +45,7 @@ type (
 )
 
 var (
-	answer           = suite.Respond
+	respond          = suite.Respond
 	rateHeaders      = suite.RateHeaders
 	bare             = suite.Bare
 	always           = suite.Always
@@ -79,7 +79,7 @@ var (
 	csvUpload        = suite.CSVUpload
 )
 
-// script answers one request after the other and notes what was sent: method, path below the base URL, query and body.
+// script responds to one request after the other and notes what was sent: method, path below the base URL, query and body.
 type script struct {
 	t     *testing.T
 	steps []roundTrip
@@ -116,7 +116,7 @@ func times(n int, step roundTrip) []roundTrip {
 	return steps
 }
 
-// cutOff loses the answer to a request.
+// cutOff loses the response to a request.
 func cutOff(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
 // surfaceCall is one call of a method, with an exchange to play.

@@ -99,9 +99,9 @@ func TestImports_UploadAsItGoesOut(t *testing.T) {
 				progress = append(progress, sent)
 				panic("swallowed")
 			}
-			answer, err := clientAt(t, server.URL).Imports.Upload(t.Context(), up, prospectkit.WithQuery("dry", "1"))
+			response, err := clientAt(t, server.URL).Imports.Upload(t.Context(), up, prospectkit.WithQuery("dry", "1"))
 			require.NoError(t, err)
-			require.Equal(t, "new", answer.Text("import.state"))
+			require.Equal(t, "new", response.Text("import.state"))
 			require.Equal(t, "POST /api/v1/business/imports?dry=1", route)
 			require.Equal(t, []string{
 				`form-data; name="mapping"||{"a": 1}`, `form-data; name="z"||last`, c.disposition + "|" + c.kind + "|" + c.content,
@@ -171,7 +171,7 @@ func TestImports_UploadFile(t *testing.T) {
 	var got received
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		got = receive(t, r)
-		return answer(202, `{}`), nil
+		return respond(202, `{}`), nil
 	}))
 	_, err = client.Imports.Upload(t.Context(), up)
 	require.NoError(t, err)
@@ -264,14 +264,14 @@ func TestImports_FileIsClosedAtItsEnd(t *testing.T) {
 	s := &fileSource{content: "name\nAda\n"}
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		receive(t, r)
-		return answer(202, `{}`), nil
+		return respond(202, `{}`), nil
 	}))
 	_, err := client.Imports.Upload(t.Context(), s.upload(9))
 	require.NoError(t, err)
 	require.EqualValues(t, 1, s.closed.Load())
 }
 
-// An upload whose end never left is sent once, and was surely not applied: with and without a trace.
+// An upload whose end never left is sent once, and was definitely not applied: with and without a trace.
 func TestImports_UploadThatIsCutShort(t *testing.T) {
 	content := strings.Repeat("name,company\n", 100_000)
 	size := int64(len(content))
@@ -315,12 +315,12 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 	}
 }
 
-// An answer that came before the end has left: what the service says counts, and whatever anybody else says, nothing was applied.
+// A response that came before the end has left: what the service says counts, and whatever another server says, nothing was applied.
 func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 1000)
 	for name, c := range map[string]struct {
-		answer roundTrip
-		want   prospectkit.Code
+		respond roundTrip
+		want    prospectkit.Code
 	}{
 		"refused by the service":     {always(413, envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge},
 		"refused by somebody else":   {always(413, "<html>", "Content-Type", "text/html"), ""},
@@ -332,7 +332,7 @@ func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 			rt, asked := inTurn(t, func(r *http.Request) (*http.Response, error) {
 				_, err := io.CopyN(io.Discard, r.Body, 1000)
 				require.NoError(t, err)
-				return c.answer(r)
+				return c.respond(r)
 			})
 			_, err := newClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
@@ -356,28 +356,28 @@ func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 	whole := func(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
 	half := func(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, int64(len(content)/2)) }
 	for name, c := range map[string]struct {
-		read   func(*http.Request)
-		answer func(http.ResponseWriter)
-		want   prospectkit.Outcome
-		status int
+		read    func(*http.Request)
+		respond func(http.ResponseWriter)
+		want    prospectkit.Outcome
+		status  int
 	}{
 		"cut in the middle":             {half, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeNotApplied, 0},
-		"cut behind the end":            {whole, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeUnknown, 0},
-		"a gateway fails in the middle": {half, answerEarly, prospectkit.OutcomeNotApplied, 502},
-		"a gateway fails behind":        {whole, func(w http.ResponseWriter) { write(w, 502, "<html>") }, prospectkit.OutcomeUnknown, 502},
-		"the service fails behind":      {whole, func(w http.ResponseWriter) { write(w, 500, envelope("UNEXPECTED_ERROR")) }, prospectkit.OutcomeUnknown, 500},
-		"refused behind":                {whole, func(w http.ResponseWriter) { write(w, 422, envelope("IMPORT_FILE_EMPTY")) }, prospectkit.OutcomeNotApplied, 422},
+		"cut after the end":             {whole, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeUnknown, 0},
+		"a gateway fails in the middle": {half, respondEarly, prospectkit.OutcomeNotApplied, 502},
+		"a gateway fails after it":      {whole, func(w http.ResponseWriter) { write(w, 502, "<html>") }, prospectkit.OutcomeUnknown, 502},
+		"the service fails after it":    {whole, func(w http.ResponseWriter) { write(w, 500, envelope("UNEXPECTED_ERROR")) }, prospectkit.OutcomeUnknown, 500},
+		"refused after it":              {whole, func(w http.ResponseWriter) { write(w, 422, envelope("IMPORT_FILE_EMPTY")) }, prospectkit.OutcomeNotApplied, 422},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inMemory(t, func(w http.ResponseWriter, r *http.Request) {
 				c.read(r)
-				c.answer(w)
+				c.respond(w)
 			}, func(t *testing.T, m *memoryServer) {
 				t.Helper()
 				_, err := m.Client(t).Imports.Upload(t.Context(), csvUpload(content))
 				time.Sleep(2 * time.Second) // the server lingers
 				require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
-				require.EqualValues(t, 1, m.Requests.Load(), "it is never sent again")
+				require.EqualValues(t, 1, m.Requests.Load(), "it is never retried")
 				if c.status != 0 {
 					require.Equal(t, c.status, asError(t, err).Status)
 				}
@@ -386,8 +386,8 @@ func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 	}
 }
 
-// answerEarly answers and reads no further, but leaves the connection open until the answer has surely arrived.
-func answerEarly(w http.ResponseWriter) {
+// respondEarly responds and reads no further, but leaves the connection open until the response has arrived.
+func respondEarly(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err)

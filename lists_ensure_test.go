@@ -60,14 +60,14 @@ func TestEnsure_ThroughTrouble(t *testing.T) {
 		certain bool
 		sent    int
 	}{
-		"lost answer":            {[]sandbox.FaultOption{sandbox.DropAfter()}, 0, false, false, 1},
-		"lost answer, seen late": {[]sandbox.FaultOption{sandbox.DropAfter()}, 5 * time.Second, false, false, 1},
-		"lost request":           {[]sandbox.FaultOption{sandbox.DropBefore()}, 0, true, true, 2},
-		"refused connection":     {[]sandbox.FaultOption{sandbox.Refuse()}, 0, true, true, 1},
-		"late gateway":           {[]sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}, 0, false, false, 1},
-		"early gateway":          {[]sandbox.FaultOption{sandbox.HTML(502)}, 0, true, true, 2},
-		"truncated answer":       {[]sandbox.FaultOption{sandbox.Truncate(10)}, 0, true, true, 1},
-		"limited":                {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(5)}, 0, true, true, 2},
+		"lost response":            {[]sandbox.FaultOption{sandbox.DropAfter()}, 0, false, false, 1},
+		"lost response, seen late": {[]sandbox.FaultOption{sandbox.DropAfter()}, 5 * time.Second, false, false, 1},
+		"lost request":             {[]sandbox.FaultOption{sandbox.DropBefore()}, 0, true, true, 2},
+		"refused connection":       {[]sandbox.FaultOption{sandbox.Refuse()}, 0, true, true, 1},
+		"late gateway":             {[]sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}, 0, false, false, 1},
+		"early gateway":            {[]sandbox.FaultOption{sandbox.HTML(502)}, 0, true, true, 2},
+		"truncated response":       {[]sandbox.FaultOption{sandbox.Truncate(10)}, 0, true, true, 1},
+		"limited":                  {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(5)}, 0, true, true, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -84,7 +84,7 @@ func TestEnsure_ThroughTrouble(t *testing.T) {
 	}
 }
 
-// The name is held by something that is not the list that was wanted.
+// Something else than the wanted list has the name.
 func TestEnsure_NameConflict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seed   sandbox.Workspace
@@ -93,10 +93,10 @@ func TestEnsure_NameConflict(t *testing.T) {
 		holder bool
 		text   string
 	}{
-		"by the other kind":              {seededList("Q1", sandbox.ContactList), firms, nil, true, "held by a contactList"},
-		"by the other kind, answer lost": {seededList("Q1", sandbox.ContactList), firms, []sandbox.FaultOption{sandbox.DropAfter()}, true, "held by a contactList"},
-		"by an agent":                    {sandbox.Workspace{Agents: []sandbox.Agent{{ID: "b00000000000000000000001", Name: "Q1", Type: "web-monitor", Status: "initializing"}}}, q1, nil, false, "an agent may hold it"},
-		"by a list that shows to nobody": {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, q1, nil, false, "no list of that name shows"},
+		"by the other kind":                {seededList("Q1", sandbox.ContactList), firms, nil, true, "held by a contactList"},
+		"by the other kind, response lost": {seededList("Q1", sandbox.ContactList), firms, []sandbox.FaultOption{sandbox.DropAfter()}, true, "held by a contactList"},
+		"by an agent":                      {sandbox.Workspace{Agents: []sandbox.Agent{{ID: "b00000000000000000000001", Name: "Q1", Type: "web-monitor", Status: "initializing"}}}, q1, nil, false, "an agent may hold it"},
+		"by a list that shows to nobody":   {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, q1, nil, false, "no list of that name shows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ensuring(t, tc.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -119,7 +119,7 @@ func TestEnsure_NameConflict(t *testing.T) {
 	}
 }
 
-// A list that was there before answers a lost creation as found, not as created.
+// After a lost creation, a list that was there before counts as found, not as created.
 func TestEnsure_FindsAnOlderListAfterALostResponse(t *testing.T) {
 	ensuring(t, seededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
@@ -130,7 +130,7 @@ func TestEnsure_FindsAnOlderListAfterALostResponse(t *testing.T) {
 	})
 }
 
-// Fifty goroutines ensure the same list, while answers get lost: it exists once.
+// Fifty goroutines ensure the same list, while responses get lost: it exists once.
 func TestEnsure_Races(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Every(3), sandbox.DropAfter())
@@ -156,16 +156,16 @@ func TestEnsure_GivesUp(t *testing.T) {
 		sb.Fail("lists.create", sandbox.Always(), sandbox.HTML(502))
 		first := time.Now()
 		_, err := client.Lists.Ensure(t.Context(), q1)
-		var doubt *prospectkit.OutcomeUnknownError
-		require.ErrorAs(t, err, &doubt)
-		require.Equal(t, first, doubt.SentAt, "the first request in doubt")
+		var unknown *prospectkit.OutcomeUnknownError
+		require.ErrorAs(t, err, &unknown)
+		require.Equal(t, first, unknown.SentAt, "the first request with an unknown outcome")
 		require.Equal(t, 3, sb.Calls("lists.create"), "after three rounds")
 
 		short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
 		_, err = client.Lists.Ensure(short, q1)
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "the context ends before it would surely show")
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "the context ends before it would definitely show")
 		require.Less(t, time.Since(began), 3*time.Second)
 
 		_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: " "})

@@ -55,7 +55,7 @@ func TestEnsure_StaysUnknown(t *testing.T) {
 	}
 }
 
-// What holds the name and is of another kind was made by nobody's creation of ours.
+// What has the name and is of another kind was not created by us.
 func TestEnsure_IsCertainBesideAnotherKind(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
@@ -89,11 +89,11 @@ func TestEnsure_InAShortContext(t *testing.T) {
 		began := time.Now()
 		_, err := client.Lists.Ensure(t.Context(), q1)
 		require.NoError(t, err)
-		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second), "without a deadline it waits until it would surely show")
+		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second), "without a deadline it waits until it would definitely show")
 	})
 }
 
-// Ensure waits for a list that holds the name and does not show yet, with growing pauses.
+// Ensure waits for a list that has the name and does not show yet, with growing pauses.
 func TestEnsure_WaitsForAListThatDoesNotShowYet(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(5 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		_, err := client.Lists.Create(t.Context(), q1)
@@ -107,7 +107,7 @@ func TestEnsure_WaitsForAListThatDoesNotShowYet(t *testing.T) {
 	})
 }
 
-// repeating is a gateway that sends each POST twice and hands on the second answer.
+// repeating is a gateway that sends each POST twice and hands on the second response.
 type repeating struct{ base http.RoundTripper }
 
 func (g repeating) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -151,7 +151,7 @@ func TestEnsure_BehindARepeatingGateway(t *testing.T) {
 	})
 }
 
-// What is found is certain only if it is surely older than the call: by ten seconds if no request of the call is in doubt, and by two
+// What is found is certain only if it is definitely older than the call: by ten seconds if no request's outcome is unknown, and by two
 // minutes if one is.
 func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -160,12 +160,12 @@ func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 		fault  []sandbox.FaultOption
 		sure   bool
 	}{
-		"a moment old":              {5 * time.Second, 0, nil, false},
-		"some moments old":          {15 * time.Second, 0, nil, true},
-		"made while the call waits": {-20 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, false},
-		"older, a wait":             {15 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, true},
-		"a minute old, a doubt":     {time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, false},
-		"older, a doubt":            {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
+		"a moment old":                  {5 * time.Second, 0, nil, false},
+		"some moments old":              {15 * time.Second, 0, nil, true},
+		"made while the call waits":     {-20 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, false},
+		"older, a wait":                 {15 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, true},
+		"a minute old, outcome unknown": {time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, false},
+		"older, outcome unknown":        {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -193,20 +193,20 @@ func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 	}
 }
 
-// A list that tells no age is certain, unless a request of the call is in doubt.
+// A list without an age is certain, unless the outcome of a request of the call is unknown.
 func TestEnsure_OfAListWithoutAnAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken := always(409, envelope("LIST_NAME_TAKEN"))
 		nobody, there := always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), always(200, `{"data":[`+oneList+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
-		for _, doubted := range []bool{false, true} {
+		for _, unknown := range []bool{false, true} {
 			steps := []roundTrip{taken, there}
-			if doubted {
+			if unknown {
 				steps = []roundTrip{breaks, nobody, nobody, nobody, nobody, nobody, taken, there}
 			}
 			rt, _ := inTurn(t, steps...)
 			got, err := newClient(t, rt).Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
 			require.NoError(t, err)
-			require.Equal(t, !doubted, got.Certain)
+			require.Equal(t, !unknown, got.Certain)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func sentFilter(t *testing.T, f prospectkit.RowFilter) (text string, err error) 
 	t.Helper()
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		text = r.URL.Query().Get("filters")
-		return answer(http.StatusOK, `{"data":[]}`), nil
+		return respond(http.StatusOK, `{"data":[]}`), nil
 	}))
 	_, err = client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: f})
 	return text, err
@@ -167,7 +167,7 @@ func TestFilter_Refusals(t *testing.T) {
 	}
 }
 
-// Except leaves the match it is called on alone, also when there is room behind its values.
+// Except leaves the match it is called on alone, also when there is room after its values.
 func TestFilter_MatchExcept(t *testing.T) {
 	t.Parallel()
 	base := prospectkit.Match{Exclude: make([]string, 0, 4)}
@@ -274,7 +274,7 @@ func TestSort(t *testing.T) {
 	query := func(s prospectkit.RowSort) (key, order string) {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			key, order = r.URL.Query().Get("sortBy"), r.URL.Query().Get("sortOrder")
-			return answer(http.StatusOK, `{"data":[]}`), nil
+			return respond(http.StatusOK, `{"data":[]}`), nil
 		}))
 		_, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Sort: s})
 		require.NoError(t, err)

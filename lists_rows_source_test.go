@@ -77,7 +77,7 @@ func TestRowsOf_TakesAgents(t *testing.T) {
 	s := shelfOf("abc")
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path == "/api/v1/business/agents/"+columnID {
-			return answer(http.StatusOK, `{"agent":{"id":"`+columnID+`","started":true,"status":"active","listId":"`+listID+`"}}`), nil
+			return respond(http.StatusOK, `{"agent":{"id":"`+columnID+`","started":true,"status":"active","listId":"`+listID+`"}}`), nil
 		}
 		return s.RoundTrip(r)
 	}))

@@ -67,7 +67,7 @@ func TestRows_EmptyFilter(t *testing.T) {
 	} {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			require.Empty(t, r.URL.RawQuery)
-			return answer(http.StatusOK, `{"data":[]}`), nil
+			return respond(http.StatusOK, `{"data":[]}`), nil
 		}))
 		_, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: f})
 		require.NoError(t, err)
@@ -85,7 +85,7 @@ type contact struct {
 
 func TestRowsOf(t *testing.T) {
 	t.Parallel()
-	// the iterator asks for the largest page, the exchange has no query: so the answer only
+	// the iterator asks for the largest page, the exchange has no query: so the response only
 	body := `{"data":[{"id":"a","firstName":"Ada","age":36,"address":{"city":"Berlin"},"new":1},{"id":"b","firstName":null}],
 		"pagination":{"pageNum":1,"totalPages":1,"totalRecords":2}}`
 	lists := newClient(t, always(http.StatusOK, body)).Lists

@@ -74,7 +74,7 @@ func TestLists_Create(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrConflict)
 }
 
-// A list that was made, but whose answer makes no sense, is an answer lost and no failure.
+// A list that was created with an unreadable response is a lost response and no failure.
 func TestLists_CreateResponseLost(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"bare": `the response has no "list"`, "without-id": "a list has no id"} {
@@ -272,16 +272,16 @@ func TestLists_JSON(t *testing.T) {
 	}
 }
 
-// An unreadable answer to a read is asked for again; it may have been cut by somebody in between.
+// A read with an unreadable response is retried; a server in between may have cut it.
 func TestLists_UnreadableIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 			if n++; n == 1 {
-				return answer(http.StatusOK, `{"list":{"id":"x"`), nil
+				return respond(http.StatusOK, `{"list":{"id":"x"`), nil
 			}
-			return answer(http.StatusOK, `{"list":`+oneList+`}`), nil
+			return respond(http.StatusOK, `{"list":`+oneList+`}`), nil
 		}))
 		list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
 		require.NoError(t, err)

@@ -101,7 +101,7 @@ func TestObject_Elements(t *testing.T) {
 	}
 }
 
-// A wrong guess is answered with what there is, as far as it is no data of somebody.
+// The error of a wrong guess says what there is, as far as it is no data of somebody.
 func TestObject_Find(t *testing.T) {
 	o := objectOf(t, manyKinds)
 	for _, path := range []string{"", "s", "n", "a", "a.1.in", "o.deep.i"} {

@@ -25,7 +25,7 @@ func TestHook_ContextIsTheCalls(t *testing.T) {
 	var sent, seen string
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent, _ = r.Context().Value(hookKey{}).(string)
-		return answer(200, oneUser), nil
+		return respond(200, oneUser), nil
 	})
 	var start prospectkit.Event
 	client := newClient(t, transport,
@@ -57,7 +57,7 @@ func TestHook_FollowsOneCallAmongMany(t *testing.T) {
 		var mine []prospectkit.EventKind
 		return ctx, func(_ context.Context, e prospectkit.Event) {
 			if e.Kind == prospectkit.EventWait {
-				return // those that find the budget busy wait in line
+				return // those that find the budget busy queue
 			}
 			if mine = append(mine, e.Kind); e.Kind == prospectkit.EventCall {
 				mu.Lock()

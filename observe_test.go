@@ -29,9 +29,9 @@ func thirdTime() roundTrip {
 	return func(*http.Request) (*http.Response, error) {
 		time.Sleep(time.Second) // virtual
 		if sent++; sent < 3 {
-			return answer(500, envelope("UNEXPECTED_ERROR")), nil
+			return respond(500, envelope("UNEXPECTED_ERROR")), nil
 		}
-		return answer(200, oneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "9"), nil
+		return respond(200, oneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "9"), nil
 	}
 }
 
@@ -111,9 +111,9 @@ func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 		sent := 0
 		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 			if sent++; sent == 1 {
-				return answer(429, envelope("RATE_LIMITED"), "Retry-After", "20"), nil
+				return respond(429, envelope("RATE_LIMITED"), "Retry-After", "20"), nil
 			}
-			return answer(200, oneUser), nil
+			return respond(200, oneUser), nil
 		}), events(&got))
 		_, err := client.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)

@@ -19,23 +19,23 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// canary gathers what is reported as not documented, as "kind name value".
+// canary gathers what is reported as undocumented, as "kind name value".
 type canary struct {
 	mu   sync.Mutex
-	sung []string
+	seen []string
 }
 
 func (c *canary) observe(_ context.Context, e prospectkit.Event) {
 	if e.Kind == prospectkit.EventUndocumented {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.sung = append(c.sung, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))
+		c.seen = append(c.seen, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))
 	}
 }
 
 func (c *canary) option() prospectkit.ClientOption { return prospectkit.WithObserver(c.observe) }
 
-// The sandbox answers as the document says, so a canary stays silent on every operation.
+// The sandbox responds as the document says, so a canary reports nothing on any operation.
 func TestUndocumented_NothingInTheSandbox(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	eachOperation(t, func(t *testing.T, _ *op.Op, call anyCall) {
@@ -48,7 +48,7 @@ func TestUndocumented_NothingInTheSandbox(t *testing.T) {
 		sb.Fail("*", sandbox.First(1), sandbox.Status(403, "INSUFFICIENT_SCOPE"))
 		_, err = call(t.Context(), client)
 		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
-		require.Empty(t, c.sung)
+		require.Empty(t, c.seen)
 	})
 }
 
@@ -57,9 +57,9 @@ func TestUndocumented(t *testing.T) {
 		return always(200, `{"data": [{"id": "`+listID+`"`+list+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1`+more+`}}`)
 	}
 	for name, c := range map[string]struct {
-		answer roundTrip
-		call   string
-		want   []string
+		respond roundTrip
+		call    string
+		want    []string
 	}{
 		"nothing":              {page("", ""), "lists.list", nil},
 		"a field":              {page(`, "color": "red"`, `, "next": {"deep": 1}`), "lists.list", []string{"field data.color", "field pagination.next"}},
@@ -74,7 +74,7 @@ func TestUndocumented(t *testing.T) {
 		"columns of a row":     {always(200, `{"entityType": "contactList", "data": [{"id": "x", "mine": {"status": "new"}}], "pagination": {}, "cursor": 1}`), "lists.rows", []string{"field cursor"}},
 		"a status":             {always(200, `{"agents": [{"id": "x", "status": "hibernating", "type": null, "more": 1}]}`), "agents.list", []string{"value agents.status hibernating"}},
 		"a category":           {always(200, `{"fact": {"id": "x", "category": "gossip"}}`), "facts.edit", []string{"value fact.category gossip"}},
-		"a raw answer":         {always(200, `{"anything": {"status": "new"}}`), "account.credits", nil},
+		"a raw response":       {always(200, `{"anything": {"status": "new"}}`), "account.credits", nil},
 		"a profile":            {always(200, `{"profiles": [{"age": 36}], "total": 1}`), "search.prospects", []string{"field total"}},
 		"a code":               {always(404, envelope("LIST_ASLEEP")), "lists.get", []string{"code LIST_ASLEEP"}},
 		"a code of no name":    {always(404, envelope("list 65f0 is asleep")), "lists.get", []string{"code"}},
@@ -88,13 +88,13 @@ func TestUndocumented(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard canary
-			client := newClient(t, c.answer, heard.option())
+			client := newClient(t, c.respond, heard.option())
 			for range 2 {
 				_, _ = everyCall[c.call](t.Context(), client)
 			}
-			slices.Sort(heard.sung)
+			slices.Sort(heard.seen)
 			slices.Sort(c.want)
-			require.Equal(t, c.want, heard.sung, "and once each")
+			require.Equal(t, c.want, heard.seen, "and once each")
 		})
 	}
 }
@@ -115,7 +115,7 @@ func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 			var c canary
 			_, err := everyCall[name](t.Context(), newClient(t, always(200, fmt.Sprintf(body, value)), c.option()))
 			require.NoError(t, err)
-			require.Empty(t, c.sung)
+			require.Empty(t, c.seen)
 		}
 	}
 }
@@ -136,26 +136,26 @@ func TestUndocumented_IsReportedOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Equal(t, []string{"field user.color"}, c.sung)
+	require.Equal(t, []string{"field user.color"}, c.seen)
 	_, err = newClient(t, newUser, c.option()).Account.Me(t.Context())
 	require.NoError(t, err)
-	require.Len(t, c.sung, 2)
+	require.Len(t, c.seen, 2)
 }
 
-// What is new in a late answer is noticed in the end, though not every answer is looked into. A new code or header is noticed at once.
+// What is new in a late response is noticed in the end, though not every response is looked into. A new code or header is noticed at once.
 func TestUndocumented_InLateResponses(t *testing.T) {
 	for name, test := range map[string]struct {
 		more        int // lists on the page
-		old         int // answers before the new one
+		old         int // responses before the new one
 		status      int
-		extra, sung string
-		at          int // the answer that tells
+		extra, seen string
+		at          int // the response that tells
 		header      []string
 	}{
 		"among the first":       {0, 10, 200, `, "color": "red"`, "field data.color", 11, nil},
 		"the last of the first": {0, 63, 200, `, "color": "red"`, "field data.color", 64, nil},
-		"behind the first":      {0, 64, 200, `, "color": "red"`, "field data.color", 72, nil},
-		"behind large ones":     {100, 9, 200, `, "color": "red"`, "field data.color", 32, nil},
+		"after the first":       {0, 64, 200, `, "color": "red"`, "field data.color", 72, nil},
+		"after large ones":      {100, 9, 200, `, "color": "red"`, "field data.color", 32, nil},
 		"an error":              {0, 64, 404, `, "color": "red"`, "field error.color", 72, nil},
 		"a new code":            {0, 64, 404, `, "code": "NEW_CODE"`, "code NEW_CODE", 65, nil},
 		"a new header":          {100, 64, 200, "", "header Sunset", 65, []string{"Sunset", "Thu, 31 Dec 2026 23:59:59 GMT"}},
@@ -170,21 +170,21 @@ func TestUndocumented_InLateResponses(t *testing.T) {
 					news, header = test.extra, test.header
 				}
 				if test.status != 200 {
-					return answer(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`, header...), nil
+					return respond(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`, header...), nil
 				}
-				return answer(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`, header...), nil
+				return respond(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`, header...), nil
 			}), c.option())
-			for len(c.sung) == 0 && answers < 100 {
+			for len(c.seen) == 0 && answers < 100 {
 				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 				require.Equal(t, test.status == 200, err == nil)
 			}
-			require.Equal(t, []string{test.sung}, c.sung)
+			require.Equal(t, []string{test.seen}, c.seen)
 			require.Equal(t, test.at, answers)
 		})
 	}
 }
 
-// A service that makes up names for ever fills no memory, and a token that it repeats is not shown.
+// A service that makes up names forever fills no memory, and a token that it repeats stays hidden.
 func TestUndocumented_IsBounded(t *testing.T) {
 	var c canary
 	var sent atomic.Int32
@@ -196,13 +196,13 @@ func TestUndocumented_IsBounded(t *testing.T) {
 		for i := range 100 {
 			fmt.Fprintf(&body, `"%s": 1, `, letters(int(sent.Add(1))*100+i))
 		}
-		return answer(200, `{"user": {`+body.String()+`"id": "x"}}`), nil
+		return respond(200, `{"user": {`+body.String()+`"id": "x"}}`), nil
 	}), c.option())
 	for range 10 {
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
 	}
-	require.Len(t, c.sung, 256)
+	require.Len(t, c.seen, 256)
 
 	var quiet canary
 	token := "secretTokenOfLetters"
@@ -210,12 +210,12 @@ func TestUndocumented_IsBounded(t *testing.T) {
 	page, err := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		body := bodies[0]
 		bodies = bodies[1:]
-		return answer(200, body), nil
+		return respond(200, body), nil
 	}), quiet.option()).Search.ProspectsPage(t.Context(), everything)
 	require.NoError(t, err)
 	_, err = page.Next(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, quiet.sung)
+	require.Empty(t, quiet.seen)
 }
 
 // An operation is one however often it is described or its route is given: after the first responses only some are looked into.
@@ -244,12 +244,12 @@ func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 				if sent > 64 {
 					news = `, "` + strings.Repeat("n", sent-64) + `": 1`
 				}
-				return answer(404, `{"error": {"code": "AGENT_NOT_FOUND", "message": "none"`+news+`}}`), nil
+				return respond(404, `{"error": {"code": "AGENT_NOT_FOUND", "message": "none"`+news+`}}`), nil
 			}), c.option())
 			for range 64 + 8 {
 				require.Error(t, call(t.Context(), client))
 			}
-			require.Equal(t, []string{"field error.nnnnnnnn"}, c.sung)
+			require.Equal(t, []string{"field error.nnnnnnnn"}, c.seen)
 		})
 	}
 }

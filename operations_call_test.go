@@ -12,7 +12,7 @@ import (
 )
 
 func TestCall_SendsWhatTheOperationSays(t *testing.T) {
-	wire := &recorder{answer: func() (*http.Response, error) { return answer(200, `{"stopped":true,"at":{"n":3}}`), nil }}
+	wire := &recorder{respond: func() (*http.Response, error) { return respond(200, `{"stopped":true,"at":{"n":3}}`), nil }}
 	client := newClient(t, wire)
 	stop := unnamedOperation(prospectkit.ClassUnsafe)
 
@@ -34,7 +34,7 @@ func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 	require.NotContains(t, wire.header, "Content-Type")
 	var ids []string
 	err := client.Call(t.Context(), stop, nil, &ids)
-	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "it happened, though the answer has another type: %v", err)
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "it happened, though the response has another type: %v", err)
 }
 
 func TestCall_EmptyResponse(t *testing.T) {
@@ -59,7 +59,7 @@ func TestCall_RespectsTheClass(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			requests := func(status int, body string) (int, error) {
-				wire := &recorder{answer: func() (*http.Response, error) { return answer(status, body), nil }}
+				wire := &recorder{respond: func() (*http.Response, error) { return respond(status, body), nil }}
 				err := newClient(t, wire).Call(t.Context(), unnamedOperation(class), nil, nil)
 				return wire.requests, err
 			}

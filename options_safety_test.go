@@ -31,7 +31,7 @@ func TestSafety_Modes(t *testing.T) {
 			sent := 0
 			plain := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 				sent++
-				return answer(http.StatusOK, `{}`), nil
+				return respond(http.StatusOK, `{}`), nil
 			}))
 			safe, err := plain.With(mode.option())
 			require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestSafety_ClosedClient(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
-		return answer(http.StatusOK, oneUser), nil
+		return respond(http.StatusOK, oneUser), nil
 	}))
 	derived, err := client.With(prospectkit.ReadOnly())
 	require.NoError(t, err)

@@ -14,12 +14,12 @@ import (
 	"example.com/prospectkit"
 )
 
-// recorder answers every request the same way and keeps what it saw last.
+// recorder responds to every request the same way and keeps what it saw last.
 type recorder struct {
 	path, query, body string
 	header            http.Header
 	requests          int
-	answer            func() (*http.Response, error)
+	respond           func() (*http.Response, error)
 }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -32,26 +32,28 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		r.body = string(body)
 	}
-	if r.answer != nil {
-		return r.answer()
+	if r.respond != nil {
+		return r.respond()
 	}
-	return answer(200, `{"list":`+oneList+`}`), nil
+	return respond(200, `{"list":`+oneList+`}`), nil
 }
 
 // A shared option holds for the client, and a call overrides it for itself.
 func TestOptions_SharedAtBothLevels(t *testing.T) {
-	failing := func() (*http.Response, error) { return answer(502, "<html>"), nil }
-	limited := func() (*http.Response, error) { return answer(429, envelope("RATE_LIMITED"), "Retry-After", "30"), nil }
+	failing := func() (*http.Response, error) { return respond(502, "<html>"), nil }
+	limited := func() (*http.Response, error) {
+		return respond(429, envelope("RATE_LIMITED"), "Retry-After", "30"), nil
+	}
 	hanging := func() (*http.Response, error) { return nil, errors.New("cut") }
 	retries := func(n int) prospectkit.Option {
 		return prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: n})
 	}
 	for _, c := range []struct {
-		name   string
-		answer func() (*http.Response, error)
-		client []prospectkit.ClientOption
-		call   []prospectkit.CallOption
-		want   int // requests
+		name    string
+		respond func() (*http.Response, error)
+		client  []prospectkit.ClientOption
+		call    []prospectkit.CallOption
+		want    int // requests
 	}{
 		{"three attempts by default", failing, nil, nil, 3},
 		{"client says five", failing, opts(retries(5)), nil, 5},
@@ -65,7 +67,7 @@ func TestOptions_SharedAtBothLevels(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				wire := &recorder{answer: c.answer}
+				wire := &recorder{respond: c.respond}
 				_, err := newClient(t, wire, c.client...).Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, c.call...)
 				require.Error(t, err)
 				require.Equal(t, c.want, wire.requests)
@@ -321,9 +323,9 @@ func TestWithInfo_HoldsEveryAttempt(t *testing.T) {
 		sent := 0
 		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 			if sent++; sent < 3 {
-				return answer(503, "<html>", "Retry-After", "4"), nil
+				return respond(503, "<html>", "Retry-After", "4"), nil
 			}
-			return answer(200, oneUser), nil
+			return respond(200, oneUser), nil
 		}))
 		began := time.Now()
 		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))

@@ -50,10 +50,10 @@ func TestResolve_AgentCalls(t *testing.T) {
 				}))
 				err := test.call(t.Context(), client.Agents)
 				requireUnknown(t, err)
-				var doubt *prospectkit.OutcomeUnknownError
-				require.ErrorAs(t, err, &doubt)
+				var unknown *prospectkit.OutcomeUnknownError
+				require.ErrorAs(t, err, &unknown)
 				began := time.Now()
-				r, err := doubt.Resolve(t.Context())
+				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, test.verdict, r.Verdict)
 				require.Contains(t, r.Note, test.note)
@@ -73,17 +73,17 @@ func TestResolve_AmbiguousAgentNames(t *testing.T) {
 		return always(200, `{"agents":[{"id":"65f0c0ffee65f0c0ffee6a01","name":"Funding"},{"id":"65f0c0ffee65f0c0ffee6a02","name":"Funding"}]}`)(r)
 	}))
 	_, err := client.Agents.Create(t.Context(), monitor())
-	var doubt *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &doubt)
-	_, err = doubt.Resolve(t.Context())
+	var unknown *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &unknown)
+	_, err = unknown.Resolve(t.Context())
 	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
 }
 
 func TestResolve_AdjustedAgents(t *testing.T) {
 	_, err := newClient(t, stage(t, cutOff)).Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"x": 1})
-	var doubt *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &doubt)
-	r, err := doubt.Resolve(t.Context())
+	var unknown *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &unknown)
+	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
 	require.Contains(t, r.Note, "the configuration of a draft is not shown")
@@ -91,7 +91,7 @@ func TestResolve_AdjustedAgents(t *testing.T) {
 
 var namelessAgents = always(200, `{"agents":[{"id":"`+agentID+`","status":"active"}]}`)
 
-// lostCalls are calls without an answer, and what is made of the state that is read afterwards.
+// lostCalls are calls without a response, and what is made of the state that is read afterwards.
 var lostCalls = []struct {
 	name    string
 	call    agentCall

@@ -17,9 +17,9 @@ import (
 // Whenever one looks, a list that the call made is not too old for it.
 func TestResolve_LongAfterTheCall(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
 		time.Sleep(time.Hour)
-		r, err := doubt.Resolve(t.Context())
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
 	})
@@ -32,13 +32,13 @@ func TestResolve_WithoutADate(t *testing.T) {
 		sb := sandbox.New(t, sandbox.WithClock(clock))
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(withDate{base: sb.Transport(), none: true}))
 		require.NoError(t, err)
-		r, err := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
+		r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
 	})
 }
 
-// withDate shifts the Date of every answer, as an edge with a clock of its own does, or drops it.
+// withDate shifts the Date of every response, as an edge with a clock of its own does, or drops it.
 type withDate struct {
 	base  http.RoundTripper
 	shift time.Duration
@@ -64,7 +64,7 @@ func TestResolve_AgesAcrossClocks(t *testing.T) {
 			d.base = sb.Transport()
 			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(d))
 			require.NoError(t, err)
-			r, err := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
+			r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Resolve(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d.shift, r.Note)
 
@@ -102,13 +102,13 @@ func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 			sb := sandbox.New(t)
 			client := sandboxClient(t, sb)
 			fault := map[bool]sandbox.FaultOption{true: sandbox.DropAfter(), false: sandbox.DropBefore()}[arrives]
-			doubt := inDoubt(t, sb, "lists.create", fault, create(t, client, q1))
-			before := doubt.SentAt
-			doubt.SentAt = clockSet(before, d)
-			require.Equal(t, -d, doubt.SentAt.Round(0).Sub(before.Round(0)), "the wall reading differs")
-			require.Zero(t, doubt.SentAt.Sub(before), "and the monotonic one does not")
+			unknown := outcomeUnknown(t, sb, "lists.create", fault, create(t, client, q1))
+			before := unknown.SentAt
+			unknown.SentAt = clockSet(before, d)
+			require.Equal(t, -d, unknown.SentAt.Round(0).Sub(before.Round(0)), "the wall reading differs")
+			require.Zero(t, unknown.SentAt.Sub(before), "and the monotonic one does not")
 			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // no time for a second look
-			r, err := doubt.Resolve(ctx)
+			r, err := unknown.Resolve(ctx)
 			cancel()
 			require.NoError(t, err)
 			require.False(t, r.Final)
@@ -124,16 +124,16 @@ func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 // An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.
 func TestResolve_WithAnInstantAhead(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
-		doubt.SentAt = doubt.SentAt.Round(0).Add(time.Hour)
-		r, err := doubt.Resolve(t.Context())
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 
-		doubt = inDoubtAgain(t, sb, client)
-		doubt.SentAt = doubt.SentAt.Round(0).Add(time.Hour)
+		unknown = outcomeUnknownAgain(t, sb, client)
+		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
 		began := time.Now()
-		r, err = doubt.Resolve(t.Context())
+		r, err = unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
 		require.False(t, r.Final, "nobody knows how long ago it was")
@@ -141,11 +141,11 @@ func TestResolve_WithAnInstantAhead(t *testing.T) {
 	})
 }
 
-func inDoubtAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) *prospectkit.OutcomeUnknownError {
+func outcomeUnknownAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) *prospectkit.OutcomeUnknownError {
 	t.Helper()
 	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
 	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
-	var doubt *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &doubt)
-	return doubt
+	var unknown *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &unknown)
+	return unknown
 }

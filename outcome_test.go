@@ -14,14 +14,14 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// inDoubt makes a call whose answer is lost and returns its error.
-func inDoubt(t *testing.T, sb *sandbox.Sandbox, op string, fault sandbox.FaultOption, call func() error) *prospectkit.OutcomeUnknownError {
+// outcomeUnknown makes a call whose response is lost and returns its error.
+func outcomeUnknown(t *testing.T, sb *sandbox.Sandbox, op string, fault sandbox.FaultOption, call func() error) *prospectkit.OutcomeUnknownError {
 	t.Helper()
 	sb.Fail(op, sandbox.Nth(1), fault)
-	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call())
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call())
 	require.True(t, ok)
 	require.Equal(t, 1, sb.Calls(op), "nothing is sent twice")
-	return doubt
+	return unknown
 }
 
 func create(t *testing.T, client *prospectkit.Client, in prospectkit.NewList) func() error {
@@ -51,9 +51,9 @@ func TestResolve_Create(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ensuring(t, tc.seed, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-				doubt := inDoubt(t, sb, "lists.create", tc.fault, create(t, client, tc.in))
+				unknown := outcomeUnknown(t, sb, "lists.create", tc.fault, create(t, client, tc.in))
 				began := time.Now()
-				r, err := doubt.Resolve(t.Context())
+				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, tc.verdict, r.Verdict, r.Note)
 				list, found := prospectkit.Resolved[prospectkit.List](r)
@@ -75,9 +75,9 @@ func TestResolve_Create(t *testing.T) {
 // A teammate who makes the list in the same moment cannot be told from us, and the note says so.
 func TestResolve_IsHonestAboutTeammates(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
-		r, err := doubt.Resolve(t.Context())
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 		require.Contains(t, r.Note, "teammate")
@@ -97,11 +97,11 @@ func TestResolve_Move(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-				doubt := inDoubt(t, sb, "lists.move", tc.fault, func() error {
+				unknown := outcomeUnknown(t, sb, "lists.move", tc.fault, func() error {
 					_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", folder)
 					return err
 				})
-				r, err := doubt.Resolve(t.Context())
+				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, tc.verdict, r.Verdict)
 				list, found := prospectkit.Resolved[prospectkit.List](r)
@@ -117,12 +117,12 @@ func TestResolve_Unknowable(t *testing.T) {
 	seed := seededList("People", sandbox.ContactList)
 	seed.CRM = sandbox.CRM{Supported: []string{"crm-a"}, Connected: []string{"crm-a"}}
 	ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.crm-push", sandbox.DropAfter(), func() error {
+		unknown := outcomeUnknown(t, sb, "lists.crm-push", sandbox.DropAfter(), func() error {
 			_, err := client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a"})
 			return err
 		})
 		before := len(sb.Journal())
-		r, err := doubt.Resolve(t.Context())
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
 		require.Contains(t, r.Note, "look in the CRM")
@@ -133,19 +133,19 @@ func TestResolve_Unknowable(t *testing.T) {
 	})
 }
 
-// When the context ends first, the answer is "not seen", not settled; when reading fails, it is the error of the read.
+// When the context ends first, the verdict is "not seen", and not final; when reading fails, it is the error of the read.
 func TestResolve_WithinTheContext(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
 		short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		defer cancel()
-		r, err := doubt.Resolve(short)
+		r, err := unknown.Resolve(short)
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
 		require.False(t, r.Final)
 
 		sb.Revoke(sb.Token())
-		_, err = doubt.Resolve(t.Context())
+		_, err = unknown.Resolve(t.Context())
 		require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
 	})
 }
@@ -157,7 +157,7 @@ func TestResolve_ResolvedOfNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Ages are compared by the service's clock, which the Date of its answers tells: a list that was made some minutes before the call
+// Ages are compared by the service's clock, which the Date of its responses tells: a list that was made some minutes before the call
 // is not taken for ours, even if the clocks differ by decades.
 func TestResolve_UsesTheServicesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -166,17 +166,17 @@ func TestResolve_UsesTheServicesClock(t *testing.T) {
 		client := sandboxClient(t, sb)
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 		clock.Advance(3 * time.Minute)
-		doubt := inDoubt(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
-		r, err := doubt.Resolve(t.Context())
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
 		require.Contains(t, r.Note, "older")
 
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
-		doubt, _ = errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.NotNil(t, doubt)
-		r, err = doubt.Resolve(t.Context())
+		unknown, _ = errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.NotNil(t, unknown)
+		r, err = unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 	})
@@ -187,11 +187,11 @@ func TestResolve_MoveIgnoresTheCaseOfIDs(t *testing.T) {
 	seed := seededList("People", sandbox.ContactList)
 	seed.Folders = []sandbox.Folder{{ID: "f0000000000000000000000a", Name: "Spring", Type: sandbox.ContactList}}
 	ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.move", sandbox.DropAfter(), func() error {
+		unknown := outcomeUnknown(t, sb, "lists.move", sandbox.DropAfter(), func() error {
 			_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", "F0000000000000000000000A")
 			return err
 		})
-		r, err := doubt.Resolve(t.Context())
+		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 	})
@@ -208,8 +208,8 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 	require.Equal(t, "this error was not made by a call of this process, so it cannot look", r.Note, "nobody knows what the service shows of it")
 
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		doubt := inDoubt(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
-		text, err := json.Marshal(doubt)
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		text, err := json.Marshal(unknown)
 		require.NoError(t, err)
 		var back prospectkit.OutcomeUnknownError
 		require.NoError(t, json.Unmarshal(text, &back))

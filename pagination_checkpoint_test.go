@@ -41,7 +41,7 @@ var resumeCases = []struct {
 	{"one insert", add("X")},
 	{"inserts of more than a page", add("UVWXYZ")},
 	{"a delete far in front", drop("a")},
-	{"a delete far behind", drop("z")},
+	{"a delete far below", drop("z")},
 	{"deletes of more than a page in front", drop("abcdef")},
 	{"every other record is deleted", drop("bdfhjlnprtvxz")},
 	{"inserts and deletes", func(s *shelf) { drop("acmn")(s); add("XY")(s) }},
@@ -116,7 +116,7 @@ func TestResume_Rewound(t *testing.T) {
 	}
 }
 
-// The page that is found may be that of an older record of the checkpoint: what comes again behind it is no sign of a walk in circles.
+// The page that is found may be that of an older record of the checkpoint: what comes again after it is no sign of a walk in circles.
 func TestResume_AfterAnOlderRecord(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdefgh")
@@ -169,7 +169,7 @@ func TestResume_WithoutIDs(t *testing.T) {
 	t.Parallel()
 	page := func(r *http.Request) (*http.Response, error) {
 		n := r.URL.Query().Get("pageNum")
-		return answer(http.StatusOK, `{"data":[{"name":"`+n+`a"},{"name":"`+n+`b"}],"pagination":{"totalPages":3,"totalRecords":6}}`), nil
+		return respond(http.StatusOK, `{"data":[{"name":"`+n+`a"},{"name":"`+n+`b"}],"pagination":{"totalPages":3,"totalRecords":6}}`), nil
 	}
 	lists := newClient(t, roundTrip(page)).Lists
 	read := func(n int, opts ...prospectkit.PageOption) (names string, p *prospectkit.Progress) {

@@ -15,15 +15,15 @@ import (
 	"example.com/prospectkit"
 )
 
-// shelf serves a collection, newest first, that others change between our requests. It answers for lists and for rows alike.
+// shelf serves a collection, newest first, that others change between our requests. It serves lists and rows alike.
 type shelf struct {
 	items    []string
-	edits    []func(*shelf) // number n happens just before answer n; nil: nothing happens
-	noTotals bool           // answers without totals
+	edits    []func(*shelf) // number n happens just before response n; nil: nothing happens
+	noTotals bool           // responses without totals
 	asked    []int          // numbers of the pages asked for
 	served   int            // records sent
 	fell     bool           // a total was lower than the one before
-	last     int            // total of the last answer
+	last     int            // total of the last response
 	made     int
 }
 
@@ -67,7 +67,7 @@ func (s *shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 		totals["totalPages"], totals["totalRecords"] = (len(s.items)+limit-1)/limit, len(s.items)
 	}
 	body, err := json.Marshal(map[string]any{"entityType": "contactList", "data": data, "pagination": totals})
-	return answer(http.StatusOK, string(body)), err
+	return respond(http.StatusOK, string(body)), err
 }
 
 // drain ranges over an iterator and gathers the ids.
@@ -110,7 +110,7 @@ var driftCases = []struct {
 		prospectkit.Report{Total: 5, Rereads: 2, Recovered: 1},
 	},
 	{
-		"a delete behind costs a look and no more", shelfOf("abcdef", nil, drop("f")), "abcde",
+		"a delete below costs a look and no more", shelfOf("abcdef", nil, drop("f")), "abcde",
 		[]int{1, 2, 1, 2, 3},
 		prospectkit.Report{Total: 5, Rereads: 2},
 	},
@@ -170,7 +170,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Without totals nothing tells that records have slipped past. Repeats are removed all the same, and the empty page is the end.
+// Without totals nothing tells that records were skipped. Repeats are still removed, and the empty page is the end.
 func TestDrift_WithoutTotals(t *testing.T) {
 	t.Parallel()
 	var p prospectkit.Progress
@@ -237,7 +237,7 @@ func TestDrift_ErrorInReread(t *testing.T) {
 	s := shelfOf("abcdef", nil, drop("a"))
 	rt := roundTrip(func(r *http.Request) (*http.Response, error) {
 		if len(s.asked) == 2 {
-			return answer(http.StatusNotFound, envelope("LIST_NOT_FOUND")), nil
+			return respond(http.StatusNotFound, envelope("LIST_NOT_FOUND")), nil
 		}
 		return s.RoundTrip(r)
 	})

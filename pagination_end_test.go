@@ -22,7 +22,7 @@ func numbered(asked *[]int, page func(number int) (names, pagination string)) ro
 		for name := range strings.SplitSeq(names, "") {
 			records = append(records, `{"id":"`+name+`"}`)
 		}
-		return answer(http.StatusOK, `{"data":[`+strings.Join(records, ",")+`],"pagination":{`+pagination+`}}`), err
+		return respond(http.StatusOK, `{"data":[`+strings.Join(records, ",")+`],"pagination":{`+pagination+`}}`), err
 	}
 }
 
@@ -98,7 +98,7 @@ func TestPager_EndsWithoutIDs(t *testing.T) {
 	n := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		n++
-		return answer(http.StatusOK, fmt.Sprintf(`{"data":[{"name":"a"},{"name":%d}]}`, min(n, 3))), nil
+		return respond(http.StatusOK, fmt.Sprintf(`{"data":[{"name":"a"},{"name":%d}]}`, min(n, 3))), nil
 	}))
 	got, err := prospectkit.Collect(client.Lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}), 100)
 	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is told")

@@ -28,7 +28,7 @@ type slowShelf struct {
 	shelf *shelf
 	there func(page int) time.Duration
 	back  time.Duration
-	fail  func(page int) *http.Response // in place of an answer; nil: none
+	fail  func(page int) *http.Response // in place of a response; nil: none
 
 	underWay, most int
 }
@@ -157,7 +157,7 @@ func TestPrefetch_NeedsTotals(t *testing.T) {
 	})
 }
 
-// However a range ends, nothing is under way behind it.
+// However a range ends, nothing is in flight after it.
 func TestPrefetch_LeavesNothingBehind(t *testing.T) {
 	errLoop := errors.New("the loop's own")
 	for name, end := range map[string]func(t *testing.T, cancel func()) bool{
@@ -226,7 +226,7 @@ func TestPrefetch_DeliversAnErrorInItsPlace(t *testing.T) {
 		s := stocked(100)
 		s.fail = func(page int) *http.Response {
 			if page == 4 {
-				return answer(404, envelope("LIST_NOT_FOUND"))
+				return respond(404, envelope("LIST_NOT_FOUND"))
 			}
 			return nil
 		}
@@ -239,7 +239,7 @@ func TestPrefetch_DeliversAnErrorInItsPlace(t *testing.T) {
 	})
 }
 
-// The trap: the pages behind are looked at before page 2, and in between a record comes in front while another one at the end goes.
+// The trap: the pages after it are looked at before page 2, and in between a record comes in front while another one at the end goes.
 // Record d is then on neither page, and the total says nothing.
 func TestPrefetch_LosesNothingBetweenPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestPrefetch_NeedsIDs(t *testing.T) {
 				return nil, err
 			}
 			text, err := io.ReadAll(resp.Body)
-			return answer(http.StatusOK, strings.ReplaceAll(string(text), `"id"`, `"number"`)), err
+			return respond(http.StatusOK, strings.ReplaceAll(string(text), `"id"`, `"number"`)), err
 		})
 		rows := newClient(t, nameless, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists.Rows(
 			t.Context(), listID, prospectkit.RowsParams{Limit: 10}, prospectkit.Prefetch(4))
@@ -316,7 +316,7 @@ func TestPrefetch_AndInfo(t *testing.T) {
 	})
 }
 
-// The wait that a page ahead of its turn would need may be refused: then it is asked for again in its turn.
+// The wait that a page ahead of its turn would need may be refused: then it is requested again when it is due.
 func TestPrefetch_AndARefusedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(60)
@@ -376,7 +376,7 @@ func TestPrefetch_AndCheckpoints(t *testing.T) {
 // squall is a random walk over a collection, under random delays, failures and changes.
 type squall struct {
 	records, limit, ahead int
-	stop                  int // break behind so many records; 0: never
+	stop                  int // break after so many records; 0: never
 	cancel                time.Duration
 	seed                  uint64
 	deletes               int // fewer than a page: see prefetch.go
@@ -409,8 +409,8 @@ func (q squall) shelf() *slowShelf {
 		}
 		q.failures--
 		return [...]*http.Response{
-			answer(500, envelope("UNEXPECTED_ERROR")), answer(503, "<html>"), answer(429, envelope("RATE_LIMITED"), "Retry-After", "1"),
-			answer(200, `{"data": [`),
+			respond(500, envelope("UNEXPECTED_ERROR")), respond(503, "<html>"), respond(429, envelope("RATE_LIMITED"), "Retry-After", "1"),
+			respond(200, `{"data": [`),
 		}[rnd.IntN(4)]
 	}
 	edit := func(sh *shelf) {
@@ -451,7 +451,7 @@ func (q squall) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string
 	r := p.Report()
 	switch unique := slices.Compact(slices.Sorted(slices.Values(got))); {
 	case s.underWay > 0:
-		return got, errors.New("requests are under way behind the range")
+		return got, errors.New("requests are in flight after the range")
 	case len(unique) != len(got):
 		return got, fmt.Errorf("a record came twice: %v", got)
 	case r.Delivered != len(got) && q.stop == 0:

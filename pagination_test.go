@@ -133,7 +133,7 @@ func TestPager_ErrorComesOnceAndLast(t *testing.T) {
 		s := shelfOf("abcdef")
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			if r.URL.Query().Get("pageNum") == "2" {
-				return answer(http.StatusNotFound, envelope("LIST_NOT_FOUND")), nil
+				return respond(http.StatusNotFound, envelope("LIST_NOT_FOUND")), nil
 			}
 			return s.RoundTrip(r)
 		}))
@@ -263,7 +263,7 @@ func TestPager_End(t *testing.T) {
 					if requests++; requests <= tc.full {
 						data = `{"id":"` + r.URL.Query().Get("pageNum") + `"}`
 					}
-					return answer(http.StatusOK, `{"data":[`+data+`],"pagination":`+tc.pagination+`}`), nil
+					return respond(http.StatusOK, `{"data":[`+data+`],"pagination":`+tc.pagination+`}`), nil
 				}))
 				require.Equal(t, 2, count(t, pager(t.Context(), client, extent{limit: 1})))
 				require.Equal(t, tc.requests, requests)
@@ -286,7 +286,7 @@ func TestPager_PastTheEnd(t *testing.T) {
 	})
 }
 
-// A service that answers another page than asked would make a loop of the walk.
+// A service that returns another page than requested would make a loop of the walk.
 func TestPager_WrongPage(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {

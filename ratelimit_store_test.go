@@ -59,7 +59,7 @@ func (m *memoryStore) forget() {
 	clear(m.states)
 }
 
-// fleet are clients of as many processes as the store reckons with.
+// fleet makes the clients of as many processes as the store expects.
 func fleet(t *testing.T, sb *sandbox.Sandbox, store *memoryStore, config prospectkit.BudgetConfig) []*prospectkit.Client {
 	t.Helper()
 	config.Store = store
@@ -117,14 +117,14 @@ func TestStore_FailsAndRecovers(t *testing.T) {
 		time.AfterFunc(150*time.Second, func() { store.fail(errors.New("connection refused")) })
 		time.AfterFunc(400*time.Second, func() { store.fail(nil) })
 		group.Wait()
-		require.LessOrEqual(t, tooMany(sb), 4*20, "one for each call under way")
+		require.LessOrEqual(t, tooMany(sb), 4*20, "one for each call in flight")
 		require.GreaterOrEqual(t, sb.Calls("lists.list")-tooMany(sb), 10*120*80/100)
 		require.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
 		require.Contains(t, log.String(), "connection refused")
 	})
 }
 
-// An empty store is learned anew by one look.
+// One probe fills an empty store.
 func TestStore_Forgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
@@ -135,7 +135,7 @@ func TestStore_Forgets(t *testing.T) {
 			time.AfterFunc(time.Duration(i)*29*time.Second, store.forget)
 		}
 		group.Wait()
-		require.LessOrEqual(t, tooMany(sb), 4*20, "one for each call under way")
+		require.LessOrEqual(t, tooMany(sb), 4*20, "one for each call in flight")
 		require.GreaterOrEqual(t, sb.Calls("lists.list"), 5*120*95/100)
 	})
 }
@@ -161,7 +161,7 @@ func TestStore_Hangs(t *testing.T) {
 	})
 }
 
-// One process earns a 429, and all are held.
+// One process gets a 429, and all pause.
 func TestStore_RefusalPausesAllProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
@@ -180,7 +180,7 @@ func TestStore_RefusalPausesAllProcesses(t *testing.T) {
 	})
 }
 
-// Time that the store takes for its answer is no wait for a rate limit: not even for the first call of a process.
+// Time that the store takes for its response is no wait for a rate limit: not even for the first call of a process.
 func TestStore_FirstCallNeedNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var observed []prospectkit.EventKind
@@ -195,7 +195,7 @@ func TestStore_FirstCallNeedNotWait(t *testing.T) {
 	})
 }
 
-// Calls that give up while they wait, or in the very moment in which they are let go, leave nothing behind.
+// Calls that give up while they wait, or at the very moment they are admitted, leave nothing in the store.
 func TestStore_PermitsAreReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)

@@ -149,7 +149,7 @@ func TestBudget_Reserve(t *testing.T) {
 	})
 }
 
-// A request that net/http sent again by itself, over another connection, is counted twice.
+// A request that net/http retried, over another connection, is counted twice.
 func TestBudget_CountsReplays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conns := 1
@@ -157,7 +157,7 @@ func TestBudget_CountsReplays(t *testing.T) {
 			for range conns {
 				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 			}
-			return answer(200, oneUser), nil
+			return respond(200, oneUser), nil
 		}))
 		for _, used := range []int{1, 3, 7} {
 			_, err := client.Account.Me(t.Context())
@@ -258,7 +258,7 @@ func TestBudget_PermitsAreReturned(t *testing.T) {
 	})
 }
 
-// A panic in code of the caller's leaves no request under way, so that a server which recovers does not wait for it.
+// A panic in the caller's code leaves no request in flight, so that a server which recovers does not wait for it.
 func TestBudget_PanicsLeaveNothingInFlight(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []roundTrip{

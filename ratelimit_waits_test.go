@@ -22,13 +22,13 @@ func slowly(sb *sandbox.Sandbox, trip time.Duration) prospectkit.ClientOption {
 	}))
 }
 
-// waits adds up what a client is told of its waits, and what they take.
+// waits adds up the reported waits of a client, and what they take.
 type waits struct {
 	mu              sync.Mutex
 	told, took, off time.Duration // off is the sum of the differences, call by call
 }
 
-// hook follows each call by itself.
+// hook follows each call on its own.
 func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
 	var told time.Duration
 	return ctx, func(_ context.Context, e prospectkit.Event) {
@@ -46,7 +46,7 @@ func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context,
 	}
 }
 
-// What a client is told of its waits is what they take: alone and with others in the queue, near and far from the service, in windows
+// The reported waits of a client are what they take: alone and with others in the queue, near and far from the service, in windows
 // that are fixed and in such as slide.
 func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
 	sliding := []sandbox.Option{sandbox.SlidingWindows()}

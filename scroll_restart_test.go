@@ -84,7 +84,7 @@ func TestScroll_RestartSkipsWhatWasDelivered(t *testing.T) {
 		"nothing fails":                     {nil, 1, 4, 8, 4, 0, 0},
 		"a refusal":                         {map[int]roundTrip{3: expired}, 1, 9, 8, 7, 0, 1},
 		"a refusal as not found":            {map[int]roundTrip{3: always(404, envelope("INVALID_REQUEST"))}, 1, 9, 8, 7, 0, 1},
-		"a lost answer":                     {map[int]roundTrip{3: consumed}, 1, 9, 8, 7, 0, 1},
+		"a lost response":                   {map[int]roundTrip{3: consumed}, 1, 9, 8, 7, 0, 1},
 		"an unreadable page":                {map[int]roundTrip{3: always(200, "{}")}, 1, 9, 8, 7, 0, 1},
 		"a token that is none":              {map[int]roundTrip{2: always(200, pageOf(2, "7"))}, 1, 9, 8, 6, 0, 1},
 		"two refusals, two restarts":        {map[int]roundTrip{3: expired, 7: expired}, 2, 9, 8, 11, 0, 2},

@@ -37,7 +37,7 @@ func searchRequest(r *http.Request) (in searchBody) {
 	return in
 }
 
-// page is an answer with two profiles and a token, as JSON.
+// page is a response with two profiles and a token, as JSON.
 func pageOf(number int, token string) string {
 	if token != "" {
 		token = `, "scrollToken": ` + token
@@ -57,9 +57,9 @@ func pages(sent *int, last int) roundTrip {
 			}
 		}
 		if number == last {
-			return answer(200, pageOf(number, "")), nil
+			return respond(200, pageOf(number, "")), nil
 		}
-		return answer(200, pageOf(number, jsonText(fmt.Sprint(secretToken, number+1)))), nil
+		return respond(200, pageOf(number, jsonText(fmt.Sprint(secretToken, number+1)))), nil
 	}
 }
 
@@ -92,7 +92,7 @@ func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 	filters := map[string][]prospectkit.FilterEntry{"levels": prospectkit.Including("director")}
 	seq := client.Search.Prospects(t.Context(), prospectkit.SearchParams{Filters: filters}, prospectkit.UnlimitedPages(), prospectkit.WithQuery("q", "v"))
 	require.Empty(t, bodies, "nothing is read before the range")
-	for range 2 { // each range starts anew
+	for range 2 { // each range restarts
 		bodies = nil
 		var got []string
 		for p, err := range seq {
@@ -194,7 +194,7 @@ func TestScroll_End(t *testing.T) {
 			sent := 0
 			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 				sent++
-				return answer(200, c.bodies[sent-1]), nil
+				return respond(200, c.bodies[sent-1]), nil
 			}))
 			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
 			require.Len(t, got, c.want)
@@ -235,7 +235,7 @@ func TestScroll_EndsWhenNothingComes(t *testing.T) {
 			sent := 0
 			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 				sent++
-				return answer(200, c.body(sent)), nil
+				return respond(200, c.body(sent)), nil
 			}))
 			got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1)))
 			require.ErrorContains(t, err, c.says)
@@ -259,7 +259,7 @@ func TestScroll_GoesOnAfterEmptyPages(t *testing.T) {
 		case sent%11 == 2:
 			body = pageOf(sent-1, jsonText(strconv.Itoa(sent)))
 		}
-		return answer(200, body), nil
+		return respond(200, body), nil
 	}))
 	got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
 	require.NoError(t, err)
@@ -271,30 +271,30 @@ func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
 	token := strings.Repeat("t", 64<<10)
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if searchRequest(r).ScrollToken != token {
-			return answer(200, pageOf(1, jsonText(token))), nil
+			return respond(200, pageOf(1, jsonText(token))), nil
 		}
-		return answer(200, pageOf(2, "")), nil
+		return respond(200, pageOf(2, "")), nil
 	}))
 	got, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages()))
 	require.NoError(t, err)
 	require.Len(t, got, 4)
 }
 
-// What may be sent again, on the first page and behind it: a metered page that may have been delivered never is.
+// What may be retried, on the first page and after it: a metered page that may have been delivered never is.
 func TestScroll_PagesAreRetriedOnlyIfThatCostsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail          roundTrip
 		first, behind int // requests for the page that fails
 		outcome       prospectkit.Outcome
 	}{
-		"lost answer":       {consumed, 1, 1, prospectkit.OutcomeUnknown},
+		"lost response":     {consumed, 1, 1, prospectkit.OutcomeUnknown},
 		"the service's 500": {always(500, envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.OutcomeUnknown},
 		"bad gateway":       {always(502, "<html>"), 1, 1, prospectkit.OutcomeUnknown},
 		"refused":           {always(422, envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
 		"rate limit":        {always(429, envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.OutcomeNotApplied},
 	} {
 		for _, behind := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, behind the first: %t", name, behind), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, after the first: %t", name, behind), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					sent, failed := 0, 0
 					serve := pages(&sent, 3)
@@ -346,15 +346,15 @@ func TestScroll_NextWorksOnce(t *testing.T) {
 	require.False(t, new(prospectkit.ScrollPage[prospectkit.Profile]).More())
 }
 
-// A call that surely was not applied leaves the token; one that may have been spends it.
+// A call that was definitely not applied leaves the token; one that may have been spends it.
 func TestScroll_NextAfterAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail  roundTrip
 		again bool
 	}{
-		"refused":     {always(422, envelope("INVALID_REQUEST")), true},
-		"lost answer": {consumed, false},
-		"unreadable":  {always(200, `{}`), false},
+		"refused":       {always(422, envelope("INVALID_REQUEST")), true},
+		"lost response": {consumed, false},
+		"unreadable":    {always(200, `{}`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent, failing := 0, false
@@ -401,7 +401,7 @@ func TestScroll_NothingShowsAToken(t *testing.T) {
 	handler := slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if sent == 1 {
-			return answer(422, echo), nil
+			return respond(422, echo), nil
 		}
 		return serve(r)
 	}), prospectkit.WithLogger(slog.New(handler)), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { show(e) }))
@@ -450,9 +450,9 @@ func TestScroll_RangesAreIndependent(t *testing.T) {
 		in := searchRequest(r)
 		served[in.ScrollToken]++
 		if in.ScrollToken == "" {
-			return answer(200, pageOf(1, `"a"`)), nil
+			return respond(200, pageOf(1, `"a"`)), nil
 		}
-		return answer(200, pageOf(2, "")), nil
+		return respond(200, pageOf(2, "")), nil
 	}))
 	seq := client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages())
 	for _, err := range seq {

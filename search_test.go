@@ -77,7 +77,7 @@ func TestSearch_Bounds(t *testing.T) {
 	sent := 0
 	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
-		return answer(http.StatusOK, `{"profiles":[]}`), nil
+		return respond(http.StatusOK, `{"profiles":[]}`), nil
 	}))
 	for _, size := range []int{0, 1, 2, 99, 100} {
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})

@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// rateTold is an answer with an agent and the headers of a rate window.
+// rateTold is a response with an agent and the headers of a rate window.
 func rateTold(status string, limit, remaining, reset int) roundTrip {
 	return always(200, agentJSON(status), "RateLimit-Limit", strconv.Itoa(limit), "RateLimit-Remaining", strconv.Itoa(remaining),
 		"RateLimit-Reset", strconv.Itoa(reset))

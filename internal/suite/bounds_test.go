@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// accepted makes a client that answers everything and counts.
+// accepted makes a client whose transport accepts everything and counts.
 func accepted(t *testing.T, sent *int) *prospectkit.Client {
 	t.Helper()
 	return NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {

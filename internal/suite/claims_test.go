@@ -47,7 +47,7 @@ func (l *ledger) count(name string) int {
 }
 
 // chaos serves one connection: it processes some requests, and sooner or later cuts the connection at a random point, before,
-// within or after a request or its answer.
+// within or after a request or its response.
 func (l *ledger) chaos(c net.Conn) {
 	defer c.Close()
 	if tcp, ok := c.(*net.TCPConn); ok && rand.N(2) == 0 {

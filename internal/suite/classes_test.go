@@ -23,7 +23,7 @@ var promises = []struct {
 	{"failed", Always(500, Envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown"},
 	{"failed in between", Always(502, "<!DOCTYPE html><title>Error</title>", "Content-Type", "text/html"), "3 not applied", "1 unknown", "1 unknown"},
 	{"cut", Consumed, "3 not applied", "1 unknown", "1 unknown"},
-	{"answer unreadable", Always(200, "{", "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied"},
+	{"response unreadable", Always(200, "{", "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied"},
 	{"limited", Always(429, Envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied"},
 	{"refused", Always(409, Envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied"},
 }
@@ -53,7 +53,7 @@ func TestRetry_ClassOfEveryOperation(t *testing.T) {
 
 // repeatableInDoubt are the operations that AllowRetryUnknown may retry: the same call leaves the same state, or a unique
 // name guards it. The agents are drafts, which cost nothing.
-var repeatableInDoubt = map[string]bool{
+var retriedWhenUnknown = map[string]bool{
 	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
 	"agents.create-web-monitor": true, "agents.adjust": true, "campaigns.adjust": true, "campaigns.edit-send": true, "facts.edit": true,
 	"hubs.set-default": true,
@@ -68,7 +68,7 @@ func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
 				return Consumed(r)
 			}))
 			_, err := call(t.Context(), client, prospectkit.AllowRetryUnknown())
-			if row.Class == op.Read || repeatableInDoubt[row.Name] {
+			if row.Class == op.Read || retriedWhenUnknown[row.Name] {
 				require.Equal(t, 3, sent)
 				require.Equal(t, row.Class != op.Read, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 				return

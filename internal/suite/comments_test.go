@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// codeSets are the codes that a call may be answered with.
+// codeSets are the codes that a call may return.
 type codeSets struct{ documented, likely []string }
 
 func (s *codeSets) add(more codeSets) {

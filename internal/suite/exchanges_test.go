@@ -27,7 +27,7 @@ import (
 var update = flag.Bool("update", false, "write the exchanges of the sandbox")
 
 // TestExchanges plays testdata/http/OPERATION/sandbox.http from both ends: the client sends that request and reads that
-// answer, and the sandbox gives that answer to that request. So client and sandbox, which share no wire type, agree on each
+// response, and the sandbox gives that response to that request. So client and sandbox, which share no wire type, agree on each
 // operation. After a change: go test ./internal/suite -run TestExchanges -update.
 func TestExchanges(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
@@ -46,7 +46,7 @@ func TestExchanges(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		request, response, _ := strings.Cut(string(text), "\nHTTP/1.1 ")
-		want := wholeAnswer(t, func() (*http.Response, error) {
+		want := wholeResponse(t, func() (*http.Response, error) {
 			return http.ReadResponse(bufio.NewReader(strings.NewReader("HTTP/1.1 "+response)), nil)
 		})
 		got := replayed(t, sb, request)
@@ -102,17 +102,17 @@ func replayed(t *testing.T, sb *sandbox.Sandbox, text string) whole {
 	require.NoError(t, err)
 	again.Header = r.Header
 	again.SetBasicAuth(sb.Token(), "")
-	return wholeAnswer(t, func() (*http.Response, error) { return sb.Client().Do(again) })
+	return wholeResponse(t, func() (*http.Response, error) { return sb.Client().Do(again) })
 }
 
-// whole is an answer, read to its end.
+// whole is a response, read to its end.
 type whole struct {
 	status string
 	header http.Header
 	body   string
 }
 
-func wholeAnswer(t *testing.T, get func() (*http.Response, error)) whole {
+func wholeResponse(t *testing.T, get func() (*http.Response, error)) whole {
 	t.Helper()
 	resp, err := get()
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func wholeAnswer(t *testing.T, get func() (*http.Response, error)) whole {
 	return whole{resp.Status, resp.Header, string(body)}
 }
 
-// keepsConventions checks what holds for every successful answer: "data" comes with "pagination" and never without, and three
+// keepsConventions checks what holds for every successful response: "data" comes with "pagination" and never without, and three
 // whole numbers tell how the limits stand.
 func keepsConventions(t *testing.T, got whole) {
 	t.Helper()

@@ -39,7 +39,7 @@ var failures = []struct {
 		check: func(t *testing.T, err error) {
 			t.Helper()
 			RequireUnknown(t, err)
-			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError, "the answer is kept")
+			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError, "the response is kept")
 		},
 	},
 	{

@@ -202,15 +202,15 @@ var limits = map[string]struct {
 	opts  []prospectkit.CallOption
 	bound func(context.Context) (context.Context, context.CancelFunc)
 }{
-	"as it is":     {nil, within(time.Hour)},
-	"no retry":     {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)}, within(time.Hour)},
-	"no wait":      {[]prospectkit.CallOption{prospectkit.NoWait()}, within(time.Hour)},
-	"soon":         {nil, within(300 * time.Millisecond)},
-	"later":        {nil, within(700 * time.Millisecond)},
-	"given up":     {nil, canceled(0)},
-	"interrupted":  {nil, canceled(100 * time.Millisecond)},
-	"read only":    {[]prospectkit.CallOption{prospectkit.ReadOnly()}, within(time.Minute)},
-	"short answer": {[]prospectkit.CallOption{prospectkit.WithAttemptTimeout(time.Second)}, within(time.Minute)},
+	"as it is":    {nil, within(time.Hour)},
+	"no retry":    {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)}, within(time.Hour)},
+	"no wait":     {[]prospectkit.CallOption{prospectkit.NoWait()}, within(time.Hour)},
+	"soon":        {nil, within(300 * time.Millisecond)},
+	"later":       {nil, within(700 * time.Millisecond)},
+	"given up":    {nil, canceled(0)},
+	"interrupted": {nil, canceled(100 * time.Millisecond)},
+	"read only":   {[]prospectkit.CallOption{prospectkit.ReadOnly()}, within(time.Minute)},
+	"short wait":  {[]prospectkit.CallOption{prospectkit.WithAttemptTimeout(time.Second)}, within(time.Minute)},
 }
 
 func within(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
@@ -240,7 +240,7 @@ func (x *texts) add(err error) {
 	fmt.Fprintf(x, "%v\n%+v\n%s\n%q\n", err, err, err, err)
 	slog.New(slog.NewTextHandler(x, nil)).Error("x", "error", err, "advice", prospectkit.AdviceOf(err))
 	slog.New(slog.NewJSONHandler(x, nil)).Error("x", "error", err, "of another", fmt.Errorf("syncing: %w", err))
-	switch inner := err.(type) { //nolint:errorlint // each error inside is looked at in its turn
+	switch inner := err.(type) { //nolint:errorlint // each error inside is looked at
 	case interface{ Unwrap() error }:
 		x.add(inner.Unwrap())
 	case interface{ Unwrap() []error }:
@@ -259,7 +259,7 @@ func (x *texts) event(e prospectkit.Event) {
 func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
 	seen := make(map[string]bool)
 	for name, call := range endings {
-		for end, answer := range ends {
+		for end, respond := range ends {
 			for bound, limit := range limits {
 				InMemory(t, nil, func(t *testing.T, m *MemoryServer) {
 					t.Helper()
@@ -267,7 +267,7 @@ func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
 					var out texts
 					ctx, cancel := limit.bound(t.Context())
 					defer cancel()
-					client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) { return answer(r, m) }),
+					client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) { return respond(r, m) }),
 						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { out.event(e) }))
 					var info prospectkit.Info

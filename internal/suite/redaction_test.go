@@ -102,7 +102,7 @@ func repetitions(secret string) map[string]string {
 	return all
 }
 
-// echoes are raw answers that repeat a text.
+// echoes are raw responses that repeat a text.
 var echoes = map[string]func(form string) string{
 	"code":       func(form string) string { return rawEnvelope("code", form) },
 	"message":    func(form string) string { return rawEnvelope("message", form) },
@@ -110,23 +110,23 @@ var echoes = map[string]func(form string) string{
 	"doc_url":    func(form string) string { return rawEnvelope("doc_url", form) },
 	"request_id": func(form string) string { return rawEnvelope("request_id", form) },
 	"body": func(form string) string {
-		return rawAnswer("404 Not Found", "Content-Type: text/html", "<p>"+form+"</p>")
+		return rawResponse("404 Not Found", "Content-Type: text/html", "<p>"+form+"</p>")
 	},
-	"2xx":          func(form string) string { return rawAnswer("200 OK", "Content-Type: text/html", form) },
+	"2xx":          func(form string) string { return rawResponse("200 OK", "Content-Type: text/html", form) },
 	"cut body":     func(form string) string { return "HTTP/1.1 404 Not Found\r\nContent-Length: 5000\r\n\r\nkey " + form },
-	"content type": func(form string) string { return rawAnswer("404 Not Found", "Content-Type: text/"+form, "") },
-	"status text":  func(form string) string { return rawAnswer("404 "+form, "X: y", "") },
+	"content type": func(form string) string { return rawResponse("404 Not Found", "Content-Type: text/"+form, "") },
+	"status text":  func(form string) string { return rawResponse("404 "+form, "X: y", "") },
 	"location": func(form string) string {
-		return rawAnswer("302 Found", "Location: https://"+url.PathEscape(form)+".example/x", "")
+		return rawResponse("302 Found", "Location: https://"+url.PathEscape(form)+".example/x", "")
 	},
-	"a path": func(form string) string { return rawAnswer("302 Found", "Location: https://x.example/"+form, "") },
+	"a path": func(form string) string { return rawResponse("302 Found", "Location: https://x.example/"+form, "") },
 	"header": func(form string) string {
-		return rawAnswer("404 Not Found", "X-Echo: "+form+"\r\nX-Echo: again "+form, "")
+		return rawResponse("404 Not Found", "X-Echo: "+form+"\r\nX-Echo: again "+form, "")
 	},
-	"header name": func(form string) string { return rawAnswer("404 Not Found", "X-"+form+": y", "") },
-	"rate header": func(form string) string { return rawAnswer("404 Not Found", "RateLimit-"+form+": 1", "") },
-	"retry after": func(form string) string { return rawAnswer("429 Slow", "Retry-After: "+form, "") },
-	"no colon":    func(form string) string { return rawAnswer("404 Not Found", "X "+form, "") },
+	"header name": func(form string) string { return rawResponse("404 Not Found", "X-"+form+": y", "") },
+	"rate header": func(form string) string { return rawResponse("404 Not Found", "RateLimit-"+form+": 1", "") },
+	"retry after": func(form string) string { return rawResponse("429 Slow", "Retry-After: "+form, "") },
+	"no colon":    func(form string) string { return rawResponse("404 Not Found", "X "+form, "") },
 	"first line":  func(form string) string { return "HTTP/1.1 200 OK\r\n " + form + "\r\n\r\n" },
 	"protocol":    func(form string) string { return form + " 200 OK\r\n\r\n" },
 	"no protocol": func(form string) string { return "HTTP/" + form + " 200 OK\r\n\r\n" },
@@ -144,7 +144,7 @@ var echoes = map[string]func(form string) string{
 	"nothing": func(string) string { return "" },
 }
 
-func rawAnswer(status, header, body string) string {
+func rawResponse(status, header, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, header, len(body), body)
 }
 
@@ -155,7 +155,7 @@ func rawEnvelope(field, text string) string {
 	if err != nil {
 		panic(err)
 	}
-	return rawAnswer("400 Bad Request", "Content-Type: application/json", string(body))
+	return rawResponse("400 Bad Request", "Content-Type: application/json", string(body))
 }
 
 func inChunks(header, trailer string) string {
@@ -256,7 +256,7 @@ func clean(key, text string, most int) string { return redact.Secrets(nil).Key(k
 
 func cleanBody(key, text string) string { return redact.Secrets(nil).Key(key).CleanBody([]byte(text)) }
 
-// oneTime answers each request on a connection of its own.
+// oneTime responds to each request on a connection of its own.
 func oneTime(m *MemoryServer) *http.Transport {
 	m.Transport.DisableKeepAlives = true
 	return m.Transport
@@ -274,15 +274,15 @@ func usual(secret string) map[string]string {
 
 func TestRedaction_NoEchoShowsTheKey(t *testing.T) {
 	for _, key := range []string{Token, `k/9+Zx81=<"&'>\é%41 ??>>~~_`} {
-		var answer string
-		InMemory(t, func(w http.ResponseWriter, _ *http.Request) { Hijack(w, answer) }, func(t *testing.T, m *MemoryServer) {
+		var response string
+		InMemory(t, func(w http.ResponseWriter, _ *http.Request) { Hijack(w, response) }, func(t *testing.T, m *MemoryServer) {
 			t.Helper()
 			for how, form := range usual(key) {
 				var out Shows
 				client, err := prospectkit.New(BaseURL, key, append(out.Options(), prospectkit.WithTransport(oneTime(m)), Unpaced())...)
 				require.NoError(t, err)
 				for place, echo := range echoes {
-					answer = echo(form)
+					response = echo(form)
 					var info prospectkit.Info
 					_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err)
@@ -300,10 +300,10 @@ func TestRedaction_NoEchoShowsTheKey(t *testing.T) {
 
 func TestRedaction_NoEchoShowsTheTokenOfAScroll(t *testing.T) {
 	for _, secret := range []string{"c3VyZQ+/cm9sbA==", `{"after":"<Zx81&>",/é+%}=`} {
-		var answer string
+		var response string
 		serve := func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(BodyOf(t, r), "scrollToken") {
-				Hijack(w, answer)
+				Hijack(w, response)
 				return
 			}
 			Write(w, 200, `{"profiles": [{"firstName": "a"}], "scrollToken": `+JSONText(secret)+`}`)
@@ -314,7 +314,7 @@ func TestRedaction_NoEchoShowsTheTokenOfAScroll(t *testing.T) {
 				var out Shows
 				client := NewClient(t, oneTime(m), out.Options()...)
 				for place, echo := range echoes {
-					answer = echo(form)
+					response = echo(form)
 					page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 					require.NoError(t, err)
 					var info prospectkit.Info

@@ -19,7 +19,7 @@ var readable = map[string]bool{
 	"agents.create-web-monitor": true, "agents.activate": true, "agents.pause": true, "campaigns.approve": true,
 }
 
-// TestResolve_EveryCall loses the answer, or the request, of each call that may change or cost something.
+// TestResolve_EveryCall loses the response, or the request, of each call that may change or cost something.
 func TestResolve_EveryCall(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		for _, arrives := range []bool{true, false} {
@@ -37,22 +37,22 @@ func TestResolve_EveryCall(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 				require.True(t, ok, "%v", err)
-				resolves(t, sb, doubt, row, arrives)
+				resolves(t, sb, unknown, row, arrives)
 			})
 		}
 	})
 }
 
 // resolves demands the truth about a call: that it happened, or did not, read from the service, or that nobody can tell.
-func resolves(t *testing.T, sb *sandbox.Sandbox, doubt *prospectkit.OutcomeUnknownError, row *op.Op, happened bool) {
+func resolves(t *testing.T, sb *sandbox.Sandbox, unknown *prospectkit.OutcomeUnknownError, row *op.Op, happened bool) {
 	t.Helper()
 	before := len(sb.Journal())
-	r, err := doubt.Resolve(t.Context())
+	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Note)
-	require.Equal(t, 1, sb.Calls(row.Name), "nothing is sent again")
+	require.Equal(t, 1, sb.Calls(row.Name), "nothing is retried")
 	asked := sb.Journal()[before:]
 	switch {
 	case !readable[row.Name]:

@@ -27,7 +27,7 @@ var mishaps = []struct {
 }{
 	{"refused connection", []sandbox.FaultOption{sandbox.Refuse()}},
 	{"lost request", []sandbox.FaultOption{sandbox.DropBefore()}},
-	{"lost answer", []sandbox.FaultOption{sandbox.DropAfter()}},
+	{"lost response", []sandbox.FaultOption{sandbox.DropAfter()}},
 	{"reset", []sandbox.FaultOption{sandbox.Reset()}},
 	{"truncated", []sandbox.FaultOption{sandbox.Truncate(9)}},
 	{"empty", []sandbox.FaultOption{sandbox.EmptyBody()}},
@@ -39,12 +39,12 @@ var mishaps = []struct {
 	{"gateway", []sandbox.FaultOption{sandbox.HTML(502)}},
 	{"late gateway", []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
 	{"failed at the end", []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
-	{"stranger in between", []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
+	{"another server in between", []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
 	{"unavailable", []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
 	{"redirected", []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
 	{"limited", []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
 	{"busy", []sandbox.FaultOption{sandbox.Status(409, "LIST_PROCESSING")}},
-	{"stranger's 2xx", []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
+	{"2xx of another server", []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
 	{"none", nil},
 }
 
@@ -64,7 +64,7 @@ var acts = []struct {
 		_, err := s.client.Lists.Create(s.ctx, g.list())
 		return err
 	}},
-	{"create, repeated after doubt", "lists.create", func(s *storm, g gale) error {
+	{"create, AllowRetryUnknown", "lists.create", func(s *storm, g gale) error {
 		_, err := s.client.Lists.Create(s.ctx, g.list(), prospectkit.AllowRetryUnknown())
 		return err
 	}},
@@ -134,15 +134,15 @@ func (s *storm) step(g gale) error {
 	if err := s.judge(err, act.op, act.name, sent, applied); err != nil {
 		return err
 	}
-	var doubt *prospectkit.OutcomeUnknownError
-	if !errors.As(err, &doubt) {
+	var unknown *prospectkit.OutcomeUnknownError
+	if !errors.As(err, &unknown) {
 		s.sb.Clear()
 		return nil
 	}
-	r, err := doubt.Resolve(s.ctx) // what is left of the mishap hits the reads
+	r, err := unknown.Resolve(s.ctx) // what is left of the mishap hits the reads
 	s.sb.Clear()
 	if err != nil {
-		r, err = doubt.Resolve(s.ctx)
+		r, err = unknown.Resolve(s.ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("resolve: %w", err)
@@ -174,20 +174,20 @@ func (s *storm) judge(err error, op, act string, sent, applied int) error {
 		return fmt.Errorf("%s: claimed as not applied, but it was: %w", op, err)
 	case sent > 3:
 		return fmt.Errorf("%s was sent %d times", op, sent)
-	case outcome == prospectkit.OutcomeUnknown && sent > 1 && !strings.Contains(act, "repeated") && !s.provenUnsent(err, sent):
-		return fmt.Errorf("%s arrived %d times before the client was in doubt: %w", op, sent, err)
+	case outcome == prospectkit.OutcomeUnknown && sent > 1 && !strings.Contains(act, "AllowRetryUnknown") && !s.provenUnsent(err, sent):
+		return fmt.Errorf("%s arrived %d times before the outcome was unknown: %w", op, sent, err)
 	}
 	return nil
 }
 
 // provenUnsent reports whether all attempts but the last were refused before work.
 func (s *storm) provenUnsent(err error, sent int) bool {
-	var doubt *prospectkit.OutcomeUnknownError
-	if !errors.As(err, &doubt) {
+	var unknown *prospectkit.OutcomeUnknownError
+	if !errors.As(err, &unknown) {
 		return false
 	}
-	earlier := doubt.Attempts[:len(doubt.Attempts)-1]
-	return sent <= len(doubt.Attempts) && !slices.ContainsFunc(earlier, func(a prospectkit.Attempt) bool {
+	earlier := unknown.Attempts[:len(unknown.Attempts)-1]
+	return sent <= len(unknown.Attempts) && !slices.ContainsFunc(earlier, func(a prospectkit.Attempt) bool {
 		return a.Delivery != prospectkit.DeliveryNotSent && a.Status != 429
 	})
 }

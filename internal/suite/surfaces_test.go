@@ -96,7 +96,7 @@ func TestSurfaces_LostResponseIsNeverRetried(t *testing.T) {
 	}
 }
 
-// What was refused by a rate limit has not begun, so it is sent again, after the wait.
+// What was refused by a rate limit has not begun, so it is retried, after the wait.
 func TestSurfaces_RateLimitIsWaitedFor(t *testing.T) {
 	for _, w := range writes {
 		t.Run(w.name, func(t *testing.T) {
