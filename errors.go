@@ -177,14 +177,6 @@ func OutcomeOf(err error) Outcome {
 	return OutcomeUnknown
 }
 
-// outcomeOfCause is that of an error around another, of which nothing is known if there is none.
-func outcomeOfCause(cause error) Outcome {
-	if cause == nil {
-		return OutcomeUnknown
-	}
-	return OutcomeOf(cause)
-}
-
 // AdviceOf returns what to do about an error; see [Error.Advice]. It is empty for nil, and caution for an error that is not ours.
 func AdviceOf(err error) Advice {
 	if err == nil {
