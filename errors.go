@@ -99,8 +99,9 @@ func (c class) Outcome() Outcome {
 		return OutcomeUnknown
 	case ErrResponseLost:
 		return OutcomeApplied
+	default:
+		return OutcomeNotApplied
 	}
-	return OutcomeNotApplied
 }
 
 // The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
