@@ -34,7 +34,7 @@ type Attempt struct {
 	Wait     time.Duration // before the next attempt
 }
 
-// Evidence is what is known about the delivery of one attempt.
+// Delivery is what is known about the delivery of one attempt.
 type Delivery string
 
 // It comes from a connection trace. A transport that hides the trace, such as a mock, can only give [DeliveryUnknown] for a

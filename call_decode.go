@@ -29,7 +29,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	err := c.response.decode(*a.Body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case !(proved && c.op.Class == op.Read) && isEnvelope(*a.Body): // a record that was asked for may tell of an error
+	case (!proved || c.op.Class != op.Read) && isEnvelope(*a.Body): // a record that was asked for may tell of an error
 		err = errEnveloped
 	case err != nil:
 	case a.rated:

@@ -99,8 +99,9 @@ func (c class) Outcome() Outcome {
 		return OutcomeUnknown
 	case ErrResponseLost:
 		return OutcomeApplied
+	default:
+		return OutcomeNotApplied
 	}
-	return OutcomeNotApplied
 }
 
 // The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
@@ -175,14 +176,6 @@ func OutcomeOf(err error) Outcome {
 		return e.Outcome()
 	}
 	return OutcomeUnknown
-}
-
-// outcomeOfCause is that of an error around another, of which nothing is known if there is none.
-func outcomeOfCause(cause error) Outcome {
-	if cause == nil {
-		return OutcomeUnknown
-	}
-	return OutcomeOf(cause)
 }
 
 // AdviceOf returns what to do about an error; see [Error.Advice]. It is empty for nil, and caution for an error that is not ours.

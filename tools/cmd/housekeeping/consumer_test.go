@@ -18,7 +18,7 @@ func TestAStrangerCompilesTheReadme(t *testing.T) {
 	dir := stranger(t, root, version)
 	modules, goVersion, err := findModules(root)
 	require.NoError(t, err)
-	files, findings, err := parseAll(root, []string{"README.md"}, ownImports(modules))
+	files, findings, err := parseAll(root, []string{"README.md", "docs/guide.md"}, ownImports(modules))
 	require.NoError(t, err)
 	require.Greater(t, len(files), 10)
 
