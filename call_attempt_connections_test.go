@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,26 +17,11 @@ import (
 	"example.com/prospectkit"
 )
 
-// countConnections starts a server on a real socket and counts the connections that it gets.
-func countConnections(t *testing.T, h http.HandlerFunc) (url string, connections *atomic.Int32) {
-	t.Helper()
-	connections = new(atomic.Int32)
-	s := httptest.NewUnstartedServer(h)
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			connections.Add(1)
-		}
-	}
-	s.Start()
-	t.Cleanup(s.Close)
-	return s.URL, connections
-}
-
 // A call that fails for good leaves the warm connections of the others alone.
 func TestAttempt_WarmConnectionsSurviveFailures(t *testing.T) {
 	const warm = 20
 	var together sync.WaitGroup
-	url, connections := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
+	server, connections := counted(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api/v1/business/credits":
 			write(w, 200, `{}`)
@@ -53,7 +35,7 @@ func TestAttempt_WarmConnectionsSurviveFailures(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		hijack(w, "")
 	})
-	client := clientAt(t, url)
+	client := clientAt(t, server.URL)
 	useAll := func() {
 		together.Add(warm)
 		var group sync.WaitGroup
@@ -99,8 +81,8 @@ func TestAttempt_ConnectionsAreReused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			url, connections := countConnections(t, test.serve)
-			client := clientAt(t, url, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxResponseBytes(1<<20))
+			server, connections := counted(t, test.serve)
+			client := clientAt(t, server.URL, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxResponseBytes(1<<20))
 			for range 4 {
 				_, _ = client.Account.Me(t.Context())
 			}
@@ -136,8 +118,8 @@ func chunked(body string) http.HandlerFunc {
 func TestAttempt_Silence(t *testing.T) {
 	const mark = "PROSPECTKIT_TEST_SILENCE"
 	if os.Getenv(mark) != "" {
-		url, _ := countConnections(t, serves(503, html))
-		client := clientAt(t, url)
+		server, _ := counted(t, serves(503, html))
+		client := clientAt(t, server.URL)
 		_, err := client.Account.Me(t.Context())
 		require.Error(t, err)
 		_, err = call(t.Context(), client, true)

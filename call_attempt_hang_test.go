@@ -230,7 +230,7 @@ func TestAttempt_TransportThatPanics(t *testing.T) {
 // A connection that is switched to another protocol belongs to nobody: it is closed unread, over a real socket, too.
 func TestAttempt_SwitchedProtocols(t *testing.T) {
 	closed := make(chan error, 2)
-	url, _ := countConnections(t, func(w http.ResponseWriter, r *http.Request) {
+	server, _ := counted(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -241,7 +241,7 @@ func TestAttempt_SwitchedProtocols(t *testing.T) {
 		closed <- err
 		_ = conn.Close()
 	})
-	client := clientAt(t, url)
+	client := clientAt(t, server.URL)
 	_, err := call(t.Context(), client, true)
 	requireUnknown(t, err)
 	require.Equal(t, http.StatusSwitchingProtocols, asError(t, err).Status)

@@ -1,7 +1,6 @@
 package prospectkit_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
@@ -101,46 +100,4 @@ func TestSafety_ClosedClient(t *testing.T) {
 	require.Zero(t, sent)
 	_, err = derived.Account.Me(t.Context())
 	require.NoError(t, err, "a derived client goes on")
-}
-
-// A missing context is a clear local error everywhere, never a panic.
-func TestSafety_NoContext(t *testing.T) {
-	var none context.Context
-	client := newClient(t, always(http.StatusOK, `{}`))
-	const id = "a00000000000000000000001"
-	calls := map[string]func() error{
-		"read":   func() error { _, err := client.Account.Me(none); return err },
-		"write":  func() error { _, err := client.Lists.Create(none, q1); return err },
-		"ensure": func() error { _, err := client.Lists.Ensure(none, q1); return err },
-		"call": func() error {
-			return client.Call(none, prospectkit.Operation{
-				Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
-			}, nil, nil)
-		},
-		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },
-		"wait":   func() error { _, err := client.Agents.WaitSettled(none, id); return err },
-		"await": func() error {
-			_, err := client.Lists.WaitFor(none, id, func(*prospectkit.List) bool { return true })
-			return err
-		},
-		"start": func() error {
-			_, err := client.Agents.CreateAndStart(none, prospectkit.WebMonitor{ListName: "x", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000})
-			return err
-		},
-		"iterate": func() error {
-			_, err := prospectkit.Collect(client.Lists.All(none, prospectkit.ListsParams{}), 1)
-			return err
-		},
-		"search": func() error {
-			_, err := prospectkit.Collect(client.Search.Prospects(none, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(1)), 1)
-			return err
-		},
-	}
-	for name, call := range calls {
-		t.Run(name, func(t *testing.T) {
-			err := call()
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-			require.ErrorContains(t, err, "context must not be nil")
-		})
-	}
 }

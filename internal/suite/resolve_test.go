@@ -37,8 +37,9 @@ func TestResolve_EveryCall(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-				require.True(t, ok, "%v", err)
+				RequireUnknown(t, err)
+				unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				require.Equal(t, row.Name, unknown.Op)
 				resolves(t, sb, unknown, row, arrives)
 			})
 		}

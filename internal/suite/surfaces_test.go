@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -14,92 +13,20 @@ import (
 	"example.com/prospectkit"
 )
 
-// methodCall is a call with everything it needs.
-type methodCall struct {
-	name string
-	call func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error
+// The operations of the newer surfaces that may change or cost something.
+var writes = []string{
+	"campaigns.create", "campaigns.adjust", "campaigns.approve", "campaigns.edit-send",
+	"campaigns.preview-step", "facts.edit", "hubs.set-default", "search.prospects",
+	"search.run-saved", "search.save-to-list", "search.companies", "contacts.resolve",
+	"imports.create", "imports.presign",
 }
 
 func discard[T any](_ T, err error) error { return err }
 
-// The calls that may change or cost something.
-var writes = []methodCall{
-	{"campaigns.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"}, opts...))
-	}},
-	{"campaigns.adjust", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.Adjust(ctx, CampaignID, prospectkit.Fields{"name": "Spring"}, opts...))
-	}},
-	{"campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.Approve(ctx, CampaignID, opts...))
-	}},
-	{"campaigns.edit-send", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.EditSend(ctx, SendID, prospectkit.Fields{"body": "Hello"}, opts...))
-	}},
-	{"campaigns.preview-step", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, append(opts, PreviewRoute)...))
-	}},
-	{"facts.edit", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Facts.Edit(ctx, FactID, prospectkit.FactEdit{Claim: "Fast"}, opts...))
-	}},
-	{"hubs.set-default", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"hub": HubID}, opts...))
-	}},
-	{"search.prospects", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}, opts...))
-	}},
-	{"search.run-saved", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{}, opts...))
-	}},
-	{"search.save-to-list", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Search.SaveToList(ctx, nil, opts...))
-	}},
-	{"search.companies", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Search.Companies(ctx, nil, opts...))
-	}},
-	{"contacts.resolve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Contacts.Resolve(ctx, nil, opts...))
-	}},
-	{"imports.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Imports.FromUpload(ctx, ImportID, opts...))
-	}},
-	{"imports.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Imports.Upload(ctx, CSVUpload("name\nAda\n"), opts...))
-	}},
-	{"imports.presign", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return discard(c.Imports.Presign(ctx, nil, opts...))
-	}},
-}
-
-func TestSurfaces_LostResponseIsNeverRetried(t *testing.T) {
-	for _, w := range writes {
-		t.Run(w.name, func(t *testing.T) {
-			sent := 0
-			client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
-				sent++
-				return Consumed(r)
-			}))
-			err := w.call(t.Context(), client)
-			RequireUnknown(t, err)
-			require.Equal(t, 1, sent)
-			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-			require.Equal(t, w.name, unknown.Op)
-			if w.name == "campaigns.approve" {
-				return // it has something to look at
-			}
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-			require.NotEmpty(t, r.Note)
-			require.Equal(t, 1, sent, "nothing was asked")
-		})
-	}
-}
-
 // What was refused by a rate limit has not begun, so it is retried, after the wait.
 func TestSurfaces_RateLimitIsWaitedFor(t *testing.T) {
-	for _, w := range writes {
-		t.Run(w.name, func(t *testing.T) {
+	for _, name := range writes {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var bodies []string
 				client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -110,7 +37,8 @@ func TestSurfaces_RateLimitIsWaitedFor(t *testing.T) {
 					return Respond(422, Envelope("INVALID_REQUEST")), nil
 				}))
 				began := time.Now()
-				require.ErrorIs(t, w.call(t.Context(), client), prospectkit.CodeInvalidRequest)
+				_, err := EveryCall[name](t.Context(), client)
+				require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
 				require.GreaterOrEqual(t, time.Since(began), 7*time.Second)
 				require.Len(t, bodies, 2)
 				require.Equal(t, bodies[0], bodies[1], "the same again")
@@ -129,17 +57,17 @@ func TestSurfaces_SafetyModes(t *testing.T) {
 		"imports.presign": true,
 	}
 	accepts := Always(422, Envelope("INVALID_REQUEST"))
-	for _, w := range writes {
-		t.Run(w.name, func(t *testing.T) {
+	for _, name := range writes {
+		t.Run(name, func(t *testing.T) {
 			for rule, c := range map[prospectkit.SafetyRule]struct {
 				option prospectkit.Option
 				passes bool
 			}{
-				prospectkit.RuleReadOnly: {prospectkit.ReadOnly(), reads[w.name]},
-				prospectkit.RuleNoSpend:  {prospectkit.NoSpend(), free[w.name]},
-				prospectkit.RuleNoSend:   {prospectkit.NoSend(), w.name != "campaigns.approve"},
+				prospectkit.RuleReadOnly: {prospectkit.ReadOnly(), reads[name]},
+				prospectkit.RuleNoSpend:  {prospectkit.NoSpend(), free[name]},
+				prospectkit.RuleNoSend:   {prospectkit.NoSend(), name != "campaigns.approve"},
 			} {
-				err := w.call(t.Context(), NewClient(t, accepts), c.option)
+				_, err := EveryCall[name](t.Context(), NewClient(t, accepts), c.option)
 				if c.passes {
 					require.ErrorIs(t, err, prospectkit.CodeInvalidRequest, rule)
 					continue

@@ -17,7 +17,7 @@ import (
 
 var errApplication = errors.New("the application's own reason")
 
-func TestRetry_CancelledBeforeTheStart(t *testing.T) {
+func TestContext_CancelledBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -32,7 +32,7 @@ func TestRetry_CancelledBeforeTheStart(t *testing.T) {
 }
 
 // When time runs out between two attempts, the error says both: the context's end and what the last response was.
-func TestRetry_ContextEndsDuringBackoff(t *testing.T) {
+func TestContext_EndsDuringBackoff(t *testing.T) {
 	causes := map[string]roundTrip{
 		"after a response": always(503, envelope("UNEXPECTED_ERROR")),
 		"after a cut":      func(*http.Request) (*http.Response, error) { return nil, errBroken },
@@ -62,7 +62,7 @@ func TestRetry_ContextEndsDuringBackoff(t *testing.T) {
 }
 
 // The same when the deadline would pass before the next attempt: nobody waits for that, and the error still says both.
-func TestRetry_NoTimeForAnotherAttempt(t *testing.T) {
+func TestContext_NoTimeForAnotherAttempt(t *testing.T) {
 	for name, rt := range map[string]roundTrip{
 		"after a response":  always(503, envelope("UNEXPECTED_ERROR")),
 		"after a cut":       func(*http.Request) (*http.Response, error) { return nil, errBroken },
@@ -87,7 +87,7 @@ func TestRetry_NoTimeForAnotherAttempt(t *testing.T) {
 }
 
 // A write that is waiting for its second chance has not been sent, whenever the context ends.
-func TestRetry_ContextEndsWhileAWriteWaits(t *testing.T) {
+func TestContext_EndsWhileAWriteWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -101,7 +101,7 @@ func TestRetry_ContextEndsWhileAWriteWaits(t *testing.T) {
 }
 
 // A response that is there beats a context that ended in the same moment.
-func TestRetry_ResponseBeatsTheContext(t *testing.T) {
+func TestContext_ResponseBeatsIt(t *testing.T) {
 	for _, isWrite := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -129,7 +129,7 @@ func TestRetry_ResponseBeatsTheContext(t *testing.T) {
 }
 
 // What an ended context says about a request in flight.
-func TestRetry_ContextEndsDuringAnAttempt(t *testing.T) {
+func TestContext_EndsDuringAnAttempt(t *testing.T) {
 	tests := []struct {
 		name    string
 		isWrite bool
@@ -160,7 +160,7 @@ func TestRetry_ContextEndsDuringAnAttempt(t *testing.T) {
 }
 
 // A connection that is still being made when the context ends has carried nothing.
-func TestRetry_ContextEndsWhileDialling(t *testing.T) {
+func TestContext_EndsWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -175,7 +175,7 @@ func TestRetry_ContextEndsWhileDialling(t *testing.T) {
 }
 
 // The time limit of an attempt covers connecting: what was not sent is retried, writes too.
-func TestRetry_AttemptTimeoutWhileDialling(t *testing.T) {
+func TestContext_AttemptTimeoutWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, release := hanging()
 		defer release()
@@ -190,7 +190,7 @@ func TestRetry_AttemptTimeoutWhileDialling(t *testing.T) {
 }
 
 // A time limit of the caller's HTTP client counts for one attempt. Time spent waiting for the surface does not use it up.
-func TestRetry_TimeoutOfTheHTTPClient(t *testing.T) {
+func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
 	t.Run("without a response", func(t *testing.T) {
 		inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
 			t.Helper()
@@ -232,4 +232,46 @@ func hanging() (d *dialer, release func()) {
 		<-done
 		return nil, net.ErrClosed
 	}), func() { close(done) }
+}
+
+// A missing context is a clear local error everywhere, never a panic.
+func TestContext_Missing(t *testing.T) {
+	var none context.Context
+	client := newClient(t, always(http.StatusOK, `{}`))
+	const id = "a00000000000000000000001"
+	calls := map[string]func() error{
+		"read":   func() error { _, err := client.Account.Me(none); return err },
+		"write":  func() error { _, err := client.Lists.Create(none, q1); return err },
+		"ensure": func() error { _, err := client.Lists.Ensure(none, q1); return err },
+		"call": func() error {
+			return client.Call(none, prospectkit.Operation{
+				Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
+			}, nil, nil)
+		},
+		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },
+		"wait":   func() error { _, err := client.Agents.WaitSettled(none, id); return err },
+		"await": func() error {
+			_, err := client.Lists.WaitFor(none, id, func(*prospectkit.List) bool { return true })
+			return err
+		},
+		"start": func() error {
+			_, err := client.Agents.CreateAndStart(none, prospectkit.WebMonitor{ListName: "x", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000})
+			return err
+		},
+		"iterate": func() error {
+			_, err := prospectkit.Collect(client.Lists.All(none, prospectkit.ListsParams{}), 1)
+			return err
+		},
+		"search": func() error {
+			_, err := prospectkit.Collect(client.Search.Prospects(none, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(1)), 1)
+			return err
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			err := call()
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorContains(t, err, "context must not be nil")
+		})
+	}
 }

@@ -17,7 +17,7 @@ import (
 const latin1 = "caf\xe9" // from a file that was never UTF-8
 
 // Text that is not valid UTF-8 leaves in no request: encoding/json would change it in silence, and a name is never found again.
-func TestEncode_TextThatIsNoUTF8IsRefused(t *testing.T) {
+func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 	type fields = prospectkit.Fields
 	ctx, c := t.Context(), newClient(t, untouched(t))
 	rows := func(f prospectkit.RowFilter) error {
@@ -91,7 +91,7 @@ func first[T any](seq func(func(*T, error) bool)) (err error) {
 }
 
 // An instant in fields of your own leaves as the service writes its own: in UTC, with three digits of milliseconds.
-func TestEncode_InstantsOfYourOwnFields(t *testing.T) {
+func TestCheck_InstantsOfYourOwnFields(t *testing.T) {
 	at := time.Date(2026, time.January, 31, 10, 30, 0, 7_999_999, time.FixedZone("", 3600))
 	type mine struct {
 		DueAt time.Time  `json:"dueAt"`
