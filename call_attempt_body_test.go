@@ -12,8 +12,8 @@ import (
 	"example.com/prospectkit"
 )
 
-// net/http's transport leaves compressed responses to us, because we ask for them; with another one in front it decompresses them itself. Nobody
-// is to see a difference.
+// net/http's transport leaves compressed responses to us, because we ask for them; with another one
+// in front it decompresses them itself. Nobody is to see a difference.
 func TestAttempt_CompressedResponses(t *testing.T) {
 	const limit = 1 << 16
 	missing := envelope("LIST_NOT_FOUND")

@@ -209,7 +209,8 @@ func TestDelivery_ProxyFunctionThatFails(t *testing.T) {
 	requireUnknown(t, err)
 }
 
-// A server that wants a certificate which is not there ends the handshake, in TLS 1.3 after the request was written. Nobody has read it.
+// A server that wants a certificate which is not there ends the handshake, in TLS 1.3 after the
+// request was written. Nobody has read it.
 func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 	model := httptest.NewTLSServer(nil)
 	defer model.Close()

@@ -92,8 +92,9 @@ func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int
 	require.Equal(t, goroutines, strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "exchange.(*runner).do("))
 }
 
-// Whatever the body of a response does, under every status and in every operation: the call ends with its context, its permit is free,
-// and no goroutine stays, unless the body heeds neither the context nor Close.
+// Whatever the body of a response does, under every status and in every operation: the call ends
+// with its context, its permit is free, and no goroutine stays, unless the body heeds neither the
+// context nor Close.
 func TestAttempt_NoBodyOutlivesTheContext(t *testing.T) {
 	for name, body := range stuckBodies {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +149,8 @@ func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 	}
 }
 
-// A transport that does not come back is abandoned. It may still connect and send, so nothing is proven, whatever its trace shows.
+// A transport that does not come back is abandoned. It may still connect and send, so nothing is
+// proven, whatever its trace shows.
 func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 	for name, broken := range map[string]func(rt http.RoundTripper, released <-chan struct{}) http.RoundTripper{
 		"deaf": func(_ http.RoundTripper, released <-chan struct{}) http.RoundTripper {
@@ -268,8 +270,8 @@ func (f *stuckFile) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A file that stalls, wherever it does, holds no upload beyond its context or its time limit; and nothing was applied, because the end
-// was never handed over.
+// A file that stalls, wherever it does, holds no upload beyond its context or its time limit; and
+// nothing was applied, because the end was never handed over.
 func TestAttempt_UploadThatStalls(t *testing.T) {
 	const size = 100_000
 	closable := func(given int) func(<-chan struct{}) (io.ReadCloser, error) {

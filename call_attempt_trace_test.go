@@ -14,8 +14,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// HTTP/1 of net/http writes to a connection that it was handed without another look at the context. So where a write is to be sent a second
-// time, the context has to end and the connection has to be of no use.
+// HTTP/1 of net/http writes to a connection that it was handed without another look at the context.
+// So where a write is to be sent a second time, the context has to end and the connection has to be
+// of no use.
 func TestDelivery_SecondConnectionForAWrite(t *testing.T) {
 	for name, test := range map[string]struct {
 		class    op.Class

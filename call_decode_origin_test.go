@@ -49,8 +49,8 @@ var shown = map[string]bool{
 	"facts.edit": true, "search.prospects": true, "search.run-saved": true,
 }
 
-// Without the rate headers, a response proves itself, or belongs to a read that costs nothing, or the client has learnt that the
-// headers are dropped on the way.
+// Without the rate headers, a response proves itself, or belongs to a read that costs nothing, or
+// the client has learnt that the headers are dropped on the way.
 func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
 		client, _ := throughStripping(t)
@@ -148,7 +148,8 @@ func TestDecode_OtherServersNeverSucceed(t *testing.T) {
 	})
 }
 
-// Where a proxy begins to drop the headers, a response that proves itself makes reads pass again. The outcome of what changes or costs something stays unknown.
+// Where a proxy begins to drop the headers, a response that proves itself makes reads pass again.
+// The outcome of what changes or costs something stays unknown.
 func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
 	client, proxy := throughStripping(t)
 	for _, proxy.on = range []bool{false, true} {
@@ -174,7 +175,8 @@ func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
 	require.ErrorContains(t, err, "nothing shows that the success is the service's")
 }
 
-// An error that repeats what was sent is a success of no call that changes or costs something; an envelope is none even with the headers.
+// An error that repeats what was sent is a success of no call that changes or costs something; an
+// envelope is none even with the headers.
 func TestDecode_ErrorsThatRepeatWhatWasSent(t *testing.T) {
 	const sent = `"id":"` + draftID + `","list":{"id":"` + listID + `","name":"Q1"},"agent":{"id":"` + draftID + `","name":"Heads"},` +
 		`"campaignId":"` + campaignID + `","stepId":"` + stepID + `","crm":"crm-1","listIds":[],"fact":{"id":"` + factID + `"},"profiles":[]`

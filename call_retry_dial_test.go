@@ -77,8 +77,8 @@ func closedPort(t *testing.T) string {
 // quiet is where test servers put what net/http has to say about broken handshakes.
 var quiet = log.New(io.Discard, "", 0)
 
-// unsent lists the failures before a request can have been processed. None of them has an unknown outcome, and those that a retry
-// may cure are repeated, whatever the call.
+// unsent lists the failures before a request can have been processed. None of them has an unknown
+// outcome, and those that a retry may cure are repeated, whatever the call.
 var unsent = []struct {
 	name     string
 	dial     func(t *testing.T) dialFunc

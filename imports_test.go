@@ -315,7 +315,8 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A response that came before the end has left: what the service says counts, and whatever another server says, nothing was applied.
+// A response that came before the end has left: what the service says counts, and whatever another
+// server says, nothing was applied.
 func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 1000)
 	for name, c := range map[string]struct {

@@ -151,8 +151,8 @@ func TestEnsure_BehindARepeatingGateway(t *testing.T) {
 	})
 }
 
-// What is found is certain only if it is definitely older than the call: by ten seconds if no request's outcome is unknown, and by two
-// minutes if one is.
+// What is found is certain only if it is definitely older than the call: by ten seconds if no
+// request's outcome is unknown, and by two minutes if one is.
 func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 	for name, tc := range map[string]struct {
 		age    time.Duration // when the call begins

@@ -142,7 +142,8 @@ func TestUndocumented_IsReportedOnce(t *testing.T) {
 	require.Len(t, c.seen, 2)
 }
 
-// What is new in a late response is noticed in the end, though not every response is looked into. A new code or header is noticed at once.
+// What is new in a late response is noticed in the end, though not every response is looked into. A
+// new code or header is noticed at once.
 func TestUndocumented_InLateResponses(t *testing.T) {
 	for name, test := range map[string]struct {
 		more        int // lists on the page

@@ -94,8 +94,9 @@ func clockSet(at time.Time, d time.Duration) time.Time {
 	return at
 }
 
-// If the clock of this machine is set between the call and the look, neither what is found changes, nor whether it is settled. Instants
-// in a bubble have no monotonic reading, so this test is of real time, and does not wait.
+// If the clock of this machine is set between the call and the look, neither what is found changes,
+// nor whether it is settled. Instants in a bubble have no monotonic reading, so this test is of
+// real time, and does not wait.
 func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 	for _, d := range []time.Duration{-time.Hour, -10 * time.Minute, -5 * time.Second, 5 * time.Second, 10 * time.Minute, time.Hour} {
 		for _, arrives := range []bool{true, false} {

@@ -157,8 +157,8 @@ func TestResolve_ResolvedOfNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Ages are compared by the service's clock, which the Date of its responses tells: a list that was made some minutes before the call
-// is not taken for ours, even if the clocks differ by decades.
+// Ages are compared by the service's clock, which the Date of its responses tells: a list that was
+// made some minutes before the call is not taken for ours, even if the clocks differ by decades.
 func TestResolve_UsesTheServicesClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := sandbox.NewManualClock(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)) // three decades ahead of ours

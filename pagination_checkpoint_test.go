@@ -116,7 +116,8 @@ func TestResume_Rewound(t *testing.T) {
 	}
 }
 
-// The page that is found may be that of an older record of the checkpoint: what comes again after it is no sign of a walk in circles.
+// The page that is found may be that of an older record of the checkpoint: what comes again after
+// it is no sign of a walk in circles.
 func TestResume_AfterAnOlderRecord(t *testing.T) {
 	t.Parallel()
 	s := shelfOf("abcdefgh")
@@ -189,7 +190,8 @@ func TestResume_WithoutIDs(t *testing.T) {
 	require.True(t, p.Report().Rewound)
 }
 
-// What the page of the checkpoint holds before the place is known to have been delivered, though the checkpoint does not name it.
+// What the page of the checkpoint holds before the place is known to have been delivered, though
+// the checkpoint does not name it.
 func TestResume_KnowsTheWholePage(t *testing.T) {
 	t.Parallel()
 	s := new(shelf)

@@ -291,8 +291,8 @@ func (s *shelf) survivors(before []string) []string {
 	return alive
 }
 
-// churned reports a walk that gave up. With pages of one or two records, a few inserts and as many deletes between any two requests
-// look like a service that sends the same page for ever.
+// churned reports a walk that gave up. With pages of one or two records, a few inserts and as many
+// deletes between any two requests look like a service that sends the same page for ever.
 func churned(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "hold nothing but records that came before")
 }

@@ -21,8 +21,8 @@ import (
 	"example.com/prospectkit"
 )
 
-// slowShelf serves a shelf to requests at the same time. Each takes its time on the way there and back, so the shelf may see them
-// in any order.
+// slowShelf serves a shelf to requests at the same time. Each takes its time on the way there and
+// back, so the shelf may see them in any order.
 type slowShelf struct {
 	mu    sync.Mutex
 	shelf *shelf
@@ -239,8 +239,8 @@ func TestPrefetch_DeliversAnErrorInItsPlace(t *testing.T) {
 	})
 }
 
-// The trap: the pages after it are looked at before page 2, and in between a record comes in front while another one at the end goes.
-// Record d is then on neither page, and the total says nothing.
+// The trap: the pages after it are looked at before page 2, and in between a record comes in front
+// while another one at the end goes. Record d is then on neither page, and the total says nothing.
 func TestPrefetch_LosesNothingBetweenPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, nil, nil, func(s *shelf) { add("X")(s); drop("j")(s) })}

@@ -28,8 +28,8 @@ func tooMany(sb *sandbox.Sandbox) (n int) {
 	return n
 }
 
-// Two hundred goroutines pull as fast as they may for ten minutes, through two clients of one budget: not one 429, and nearly all
-// of the quota.
+// Two hundred goroutines pull as fast as they may for ten minutes, through two clients of one
+// budget: not one 429, and nearly all of the quota.
 func TestBudget_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)

@@ -46,8 +46,8 @@ func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context,
 	}
 }
 
-// The reported waits of a client are what they take: alone and with others in the queue, near and far from the service, in windows
-// that are fixed and in such as slide.
+// The reported waits of a client are what they take: alone and with others in the queue, near and
+// far from the service, in windows that are fixed and in such as slide.
 func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
 	sliding := []sandbox.Option{sandbox.SlidingWindows()}
 	for _, tc := range []struct {
@@ -98,7 +98,8 @@ func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
 	}
 }
 
-// What a call waited is what it did not spend on attempts: in the queue and before repetitions, until the end of the context, too.
+// What a call waited is what it did not spend on attempts: in the queue and before repetitions,
+// until the end of the context, too.
 func TestBudget_WaitedIsTrue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// A token of the sandbox lives for five minutes. A loop that takes longer over a page pays for the pages before again, and sees each
-// profile once.
+// A token of the sandbox lives for five minutes. A loop that takes longer over a page pays for the
+// pages before again, and sees each profile once.
 func TestScroll_RestartAfterATokenHasExpired(t *testing.T) {
 	search := prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}, Size: 5}
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,8 @@ func TestScroll_NoRestartAfterACancel(t *testing.T) {
 	require.Equal(t, 3, sent)
 }
 
-// The address tells profiles apart even if the service tells more or less of them the second time. Within one pass, nothing is dropped.
+// The address tells profiles apart even if the service tells more or less of them the second time.
+// Within one pass, nothing is dropped.
 func TestScroll_RestartKnowsProfilesByTheirAddress(t *testing.T) {
 	sent := 0
 	bodies := []roundTrip{

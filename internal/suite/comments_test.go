@@ -63,8 +63,8 @@ func codeNames(t *testing.T) map[string]string {
 	return names
 }
 
-// The line "Errors:" of a comment says which codes the document shows for the call and which are likely, as the table does. It may
-// stand for those of another call.
+// The line "Errors:" of a comment says which codes the document shows for the call and which are
+// likely, as the table does. It may stand for those of another call.
 func TestComments_ErrorsAreThoseOfTheTable(t *testing.T) {
 	calls, names := parseSource(t).entrances(), codeNames(t)
 	table := make(map[string]codeSets)

@@ -101,7 +101,8 @@ func rangeOver[T any](seq func(func(*T, error) bool)) (last error) {
 	return last
 }
 
-// ends are the ways in which an attempt fails: with every row of the decision table, and with everything that repeats the request.
+// ends are the ways in which an attempt fails: with every row of the decision table, and with
+// everything that repeats the request.
 var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, error){
 	"no connection": func(*http.Request, *MemoryServer) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
@@ -230,7 +231,8 @@ func canceled(after time.Duration) func(context.Context) (context.Context, conte
 
 var errInterrupt = errors.New("interrupt signal received")
 
-// texts gathers all texts of an error, of its attempts, of events and of logs. Fields that hold what the service wrote are not among them.
+// texts gathers all texts of an error, of its attempts, of events and of logs. Fields that hold
+// what the service wrote are not among them.
 type texts struct{ bytes.Buffer }
 
 func (x *texts) add(err error) {

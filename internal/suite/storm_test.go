@@ -17,8 +17,8 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// A storm is a random program of writes under random faults. After every step, what the client claims has to agree with what the
-// sandbox's journal says that it did.
+// A storm is a random program of writes under random faults. After every step, what the client
+// claims has to agree with what the sandbox's journal says that it did.
 
 // mishaps are the faults of a storm; each hits the next one to three requests.
 var mishaps = []struct {
