@@ -39,7 +39,7 @@ func (s *stuck) Close() error { s.close(); return nil }
 
 func noClose() {}
 
-// stuckBodies are made for each attempt. What holds their goroutine for ever is given back when released is closed.
+// stuckBodies are made for each attempt. What holds their goroutine forever is given back when released is closed.
 var stuckBodies = map[string]func(ctx context.Context, released <-chan struct{}) *stuck{
 	"silence, ended by the context": func(ctx context.Context, _ <-chan struct{}) *stuck {
 		return &stuck{func() error { <-ctx.Done(); return ctx.Err() }, noClose}

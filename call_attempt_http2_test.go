@@ -132,7 +132,7 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 	}
 }
 
-// Refused for ever is a clean failure, after the attempts that the policy allows.
+// Refused forever is a clean failure, after the attempts that the policy allows.
 func TestDelivery_HTTP2RefusedRepeatedly(t *testing.T) {
 	server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) { reset(refusedStream)(c, stream) })
 	client := clientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))

@@ -73,7 +73,7 @@ func TestRetry_AmplificationInAnOutage(t *testing.T) {
 	}
 }
 
-// Ten good calls earn one retry, and the bucket never holds more than ten.
+// Ten good calls allow one retry, and the bucket never holds more than ten.
 func TestRetry_SuccessEarnsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests, down := 0, true

@@ -42,7 +42,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(200, `{"data":[]}`), nil
 }
 
-// One refusal pauses the surface for everybody, reads and writes, of every client that shares the budget. They come back within
+// One refusal pauses the surface foreverybody, reads and writes, of every client that shares the budget. They come back within
 // a tenth of the wait, at most a second, and never early.
 func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -106,7 +106,7 @@ func ExampleListsService_AddContacts() {
 	// true 1 row
 }
 
-// An empty selection is refused: it is not taken for everybody.
+// An empty selection is refused: it is not taken foreverybody.
 func ExampleListsService_AddMembers() {
 	ctx := context.Background()
 	client, _ := fieldsSandbox()

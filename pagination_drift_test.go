@@ -105,7 +105,7 @@ var driftCases = []struct {
 		prospectkit.Report{Total: 7, Repeats: 2},
 	},
 	{
-		"a delete in front pulls a record past the border", shelfOf("abcdef", nil, drop("a")), "abcdef",
+		"a delete in front pulls a record past the page boundary", shelfOf("abcdef", nil, drop("a")), "abcdef",
 		[]int{1, 2, 1, 2, 3},
 		prospectkit.Report{Total: 5, Rereads: 2, Recovered: 1},
 	},
@@ -182,7 +182,7 @@ func TestDrift_WithoutTotals(t *testing.T) {
 	require.Equal(t, prospectkit.Report{Requests: 4, Delivered: 5, Repeats: 1, Finished: true, OrderKnown: true}, p.Report())
 }
 
-// A collection that shrinks at every look cannot be read to the end of its border: the walk says so and goes on.
+// A collection that shrinks at every look cannot be read to the end of a page boundary: the walk says so and goes on.
 func TestDrift_Incomplete(t *testing.T) {
 	t.Parallel()
 	one := func(s *shelf) { s.items = s.items[:len(s.items)-1] }
@@ -292,7 +292,7 @@ func (s *shelf) survivors(before []string) []string {
 }
 
 // churned reports a walk that gave up. With pages of one or two records, a few inserts and as many
-// deletes between any two requests look like a service that sends the same page for ever.
+// deletes between any two requests look like a service that sends the same page forever.
 func churned(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "hold nothing but records that came before")
 }

@@ -125,7 +125,7 @@ func TestPager_ReadsOn(t *testing.T) {
 		"fewer records than told":             {func(n int) (string, string) { return []string{"ab", "c", ""}[n-1], `"totalRecords":4` }, "abc", 3, 1},
 		"nothing new on the last two":         {func(n int) (string, string) { return []string{"ab", "ab", ""}[n-1], `"totalPages":3,"totalRecords":2` }, "ab", 3, 0},
 		"one page of repeats":                 {func(n int) (string, string) { return []string{"ab", "ab", "cd", ""}[n-1], "" }, "abcd", 4, 0},
-		"a total that grows for ever": {func(n int) (string, string) {
+		"a total that grows forever": {func(n int) (string, string) {
 			return "abcdefghijklmnopqrstuvwxyz"[n-1 : n], fmt.Sprintf(`"totalPages":%d`, min(n+2, 26))
 		}, "abcdefghijklmnopqrstuvwxyz", 26, 0},
 		"inserts of a page before each page": {

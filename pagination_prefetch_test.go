@@ -133,7 +133,7 @@ func TestPrefetch_IsBounded(t *testing.T) {
 	})
 }
 
-// A change makes the walk careful for a while, not for ever.
+// A change makes the walk careful for a while, not forever.
 func TestPrefetch_ResumesAfterAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(1000)
@@ -275,7 +275,7 @@ func TestPrefetch_NeedsIDs(t *testing.T) {
 	})
 }
 
-// When the total falls, the border is read again as ever, and what was read ahead is forgotten.
+// When the total falls, the page boundary is reread as usual, and what was read ahead is forgotten.
 func TestPrefetch_AndAFallingTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowShelf{shelf: shelfOf("abcdefghij", nil, drop("a")), back: time.Millisecond}
@@ -373,8 +373,8 @@ func TestPrefetch_AndCheckpoints(t *testing.T) {
 	})
 }
 
-// squall is a random walk over a collection, under random delays, failures and changes.
-type squall struct {
+// randomWalk is a random walk over a collection, under random delays, failures and changes.
+type randomWalk struct {
 	records, limit, ahead int
 	stop                  int // break after so many records; 0: never
 	cancel                time.Duration
@@ -383,9 +383,9 @@ type squall struct {
 	inserts, failures     int
 }
 
-func drawSquall(t *rapid.T) squall {
+func drawRandomWalk(t *rapid.T) randomWalk {
 	limit := rapid.IntRange(2, 9).Draw(t, "limit")
-	return squall{
+	return randomWalk{
 		records: rapid.IntRange(0, 120).Draw(t, "records"), limit: limit, ahead: rapid.IntRange(1, 9).Draw(t, "ahead"),
 		seed: rapid.Uint64().Draw(t, "seed"), deletes: rapid.IntRange(0, limit-1).Draw(t, "deletes"),
 		inserts: rapid.IntRange(0, 20).Draw(t, "inserts"), failures: rapid.IntRange(0, 3).Draw(t, "failures"),
@@ -394,8 +394,8 @@ func drawSquall(t *rapid.T) squall {
 	}
 }
 
-// shelf plays the squall.
-func (q squall) shelf() *slowShelf {
+// shelf plays the random walk.
+func (q randomWalk) shelf() *slowShelf {
 	rnd := rand.New(rand.NewPCG(q.seed, 1))
 	s := stocked(q.records)
 	s.there = func(int) time.Duration {
@@ -431,7 +431,7 @@ func (q squall) shelf() *slowShelf {
 }
 
 // walk ranges once and says what is wrong.
-func (q squall) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string, wrong error) {
+func (q randomWalk) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string, wrong error) {
 	t.Helper()
 	s := q.shelf()
 	before := slices.Clone(s.shelf.items)
@@ -473,7 +473,7 @@ func (q squall) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string
 
 func TestPrefetch_UnderRandomFaults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		q := drawSquall(rt)
+		q := drawRandomWalk(rt)
 		var wrong error
 		synctest.Test(t, func(t *testing.T) { _, wrong = q.walk(t, prospectkit.Prefetch(q.ahead)) })
 		if wrong != nil {
@@ -485,7 +485,7 @@ func TestPrefetch_UnderRandomFaults(t *testing.T) {
 // On a collection that stands still, reading ahead changes nothing but the time.
 func TestPrefetch_IsTheSameAsWithout(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		q := drawSquall(rt)
+		q := drawRandomWalk(rt)
 		q.deletes, q.inserts, q.cancel, q.failures = 0, 0, 0, min(q.failures, 2)
 		synctest.Test(t, func(t *testing.T) {
 			with, err := q.walk(t, prospectkit.Prefetch(q.ahead))

@@ -162,7 +162,7 @@ func TestBudget_ReportedWaitsAreTrueWithAStore(t *testing.T) {
 	}
 }
 
-// After a 429 that nobody had earned, the budget takes it that a teammate did, and tells how long it waits for that.
+// After a 429 that nobody here caused, the budget takes it that a teammate did, and tells how long it waits for that.
 func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -122,7 +122,7 @@ func wholeResponse(t *testing.T, get func() (*http.Response, error)) whole {
 	return whole{resp.Status, resp.Header, string(body)}
 }
 
-// keepsConventions checks what holds for every successful response: "data" comes with "pagination" and never without, and three
+// keepsConventions checks what holds forevery successful response: "data" comes with "pagination" and never without, and three
 // whole numbers tell how the limits stand.
 func keepsConventions(t *testing.T, got whole) {
 	t.Helper()

@@ -21,7 +21,7 @@ import (
 // claims has to agree with what the sandbox's journal says that it did.
 
 // mishaps are the faults of a storm; each hits the next one to three requests.
-var mishaps = []struct {
+var faults = []struct {
 	name string
 	opts []sandbox.FaultOption
 }{
@@ -48,46 +48,46 @@ var mishaps = []struct {
 	{"none", nil},
 }
 
-type gale struct {
-	act    int // index into acts
-	name   int // of a small pool, so that names collide
-	kind   int
-	mishap int
-	hits   int
+type stormStep struct {
+	act   int // index into acts
+	name  int // of a small pool, so that names collide
+	kind  int
+	fault int
+	hits  int
 }
 
 var acts = []struct {
 	name, op string
-	run      func(*storm, gale) error
+	run      func(*storm, stormStep) error
 }{
-	{"create", "lists.create", func(s *storm, g gale) error {
+	{"create", "lists.create", func(s *storm, g stormStep) error {
 		_, err := s.client.Lists.Create(s.ctx, g.list())
 		return err
 	}},
-	{"create, AllowRetryUnknown", "lists.create", func(s *storm, g gale) error {
+	{"create, AllowRetryUnknown", "lists.create", func(s *storm, g stormStep) error {
 		_, err := s.client.Lists.Create(s.ctx, g.list(), prospectkit.AllowRetryUnknown())
 		return err
 	}},
-	{"move", "lists.move", func(s *storm, g gale) error {
+	{"move", "lists.move", func(s *storm, g stormStep) error {
 		_, err := s.client.Lists.Move(s.ctx, s.someList(g), stormFolders[g.kind])
 		return err
 	}},
-	{"move to the root", "lists.move", func(s *storm, g gale) error {
+	{"move to the root", "lists.move", func(s *storm, g stormStep) error {
 		_, err := s.client.Lists.MoveToRoot(s.ctx, s.someList(g))
 		return err
 	}},
-	{"push", "lists.crm-push", func(s *storm, g gale) error {
+	{"push", "lists.crm-push", func(s *storm, g stormStep) error {
 		_, err := s.client.Lists.PushToCRM(s.ctx, s.someList(g), prospectkit.CRMPush{CRM: "crm-a"})
 		return err
 	}},
-	{"add contacts", "lists.add-contacts", func(s *storm, g gale) error {
+	{"add contacts", "lists.add-contacts", func(s *storm, g stormStep) error {
 		rows := []map[string]any{{"firstName": fmt.Sprintf("Person %d", g.name)}}
 		_, err := s.client.Lists.AddContacts(s.ctx, s.someList(g), prospectkit.Fields{"contacts": rows})
 		return err
 	}},
 }
 
-func (g gale) list() prospectkit.NewList {
+func (g stormStep) list() prospectkit.NewList {
 	kind := [...]prospectkit.ListKind{prospectkit.ContactList, prospectkit.CompanyList}[g.kind]
 	return prospectkit.NewList{Name: fmt.Sprintf("List %d", g.name), Kind: kind}
 }
@@ -117,15 +117,15 @@ func newStorm(ctx context.Context) (*storm, error) {
 	return &storm{ctx: ctx, sb: sb, client: client}, err
 }
 
-func (s *storm) someList(g gale) string {
+func (s *storm) someList(g stormStep) string {
 	return [...]string{"a00000000000000000000001", "a00000000000000000000002"}[(g.kind+g.name)%2]
 }
 
-// step runs one act under its mishap and returns what is wrong with the claims.
-func (s *storm) step(g gale) error {
+// step runs one act under its fault and returns what is wrong with the claims.
+func (s *storm) step(g stormStep) error {
 	act := acts[g.act]
 	time.Sleep(5 * time.Minute) // so that what was made before cannot be taken for what is made now
-	if m := mishaps[g.mishap]; m.opts != nil {
+	if m := faults[g.fault]; m.opts != nil {
 		s.sb.Fail("*", append([]sandbox.FaultOption{sandbox.First(g.hits)}, m.opts...)...)
 	}
 	before := len(s.sb.Journal())
@@ -139,7 +139,7 @@ func (s *storm) step(g gale) error {
 		s.sb.Clear()
 		return nil
 	}
-	r, err := unknown.Resolve(s.ctx) // what is left of the mishap hits the reads
+	r, err := unknown.Resolve(s.ctx) // what is left of the fault hits the reads
 	s.sb.Clear()
 	if err != nil {
 		r, err = unknown.Resolve(s.ctx)
@@ -192,7 +192,7 @@ func (s *storm) provenUnsent(err error, sent int) bool {
 	})
 }
 
-func (s *storm) judgeResolution(r *prospectkit.Resolution, g gale, op string, applied int) error {
+func (s *storm) judgeResolution(r *prospectkit.Resolution, g stormStep, op string, applied int) error {
 	switch op {
 	case "lists.create":
 		if (r.Verdict == prospectkit.VerdictHappened) != (applied == 1) || r.Verdict == prospectkit.VerdictUnknowable {
@@ -220,13 +220,13 @@ func (s *storm) judgeResolution(r *prospectkit.Resolution, g gale, op string, ap
 // TestStorm runs random programs of 120 steps, 12,000 steps with rapid's default of 100 programs.
 func TestStorm(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		program := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) gale {
-			return gale{
-				act:    rapid.IntRange(0, len(acts)-1).Draw(rt, "act"),
-				name:   rapid.IntRange(0, 40).Draw(rt, "name"),
-				kind:   rapid.IntRange(0, 1).Draw(rt, "kind"),
-				mishap: rapid.IntRange(0, len(mishaps)-1).Draw(rt, "mishap"),
-				hits:   rapid.IntRange(1, 4).Draw(rt, "hits"),
+		program := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) stormStep {
+			return stormStep{
+				act:   rapid.IntRange(0, len(acts)-1).Draw(rt, "act"),
+				name:  rapid.IntRange(0, 40).Draw(rt, "name"),
+				kind:  rapid.IntRange(0, 1).Draw(rt, "kind"),
+				fault: rapid.IntRange(0, len(faults)-1).Draw(rt, "fault"),
+				hits:  rapid.IntRange(1, 4).Draw(rt, "hits"),
 			}
 		}), 120, 120).Draw(rt, "program")
 		var wrong error
@@ -235,7 +235,7 @@ func TestStorm(t *testing.T) {
 			require.NoError(t, err)
 			for i, g := range program {
 				if err := s.step(g); err != nil {
-					wrong = fmt.Errorf("step %d, %s under %q: %w", i, acts[g.act].name, mishaps[g.mishap].name, err)
+					wrong = fmt.Errorf("step %d, %s under %q: %w", i, acts[g.act].name, faults[g.fault].name, err)
 					return
 				}
 			}
