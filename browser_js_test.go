@@ -12,7 +12,7 @@ import (
 
 // Node has the same fetch as a browser; what tells them apart is its process.
 func TestBrowser_IsRefused(t *testing.T) {
-	options := []prospectkit.Option{
+	options := []prospectkit.ClientOption{
 		prospectkit.WithTransport(&http.Transport{}), prospectkit.WithHTTPClient(&http.Client{}), prospectkit.WithUserAgent("app/1"),
 	}
 	for _, option := range options {
