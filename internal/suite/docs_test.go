@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -77,15 +76,15 @@ func TestDocs_MigrationGuide(t *testing.T) {
 		_ = json.Unmarshal(recorder.Body.Bytes(), &got)
 	}))
 	defer server.Close()
-	stdout, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	out, in, err := os.Pipe()
 	require.NoError(t, err)
 	console := os.Stdout
-	os.Stdout = stdout
+	os.Stdout = in // which holds what this prints
 	err = byHand(t.Context(), server.URL+"/api/v1", sb.Token())
 	os.Stdout = console
 	require.NoError(t, err)
-	require.NoError(t, stdout.Close())
-	printed, err := os.ReadFile(stdout.Name())
+	require.NoError(t, in.Close())
+	printed, err := io.ReadAll(out)
 	require.NoError(t, err)
 	require.Equal(t, lists, strings.Count(string(printed), "List "))
 	require.Len(t, got.Data, lists, "limit is the name of the size of a page")
