@@ -173,7 +173,7 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 
 // named finds the agent of exactly this name, and reports whether there are agents whose name is not told.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	match, others, err := findNamed(s.All(ctx, iterOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
+	match, others, err := findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 	return match, slices.Contains(others, ""), err
 }
 

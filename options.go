@@ -15,7 +15,7 @@ type ClientOption interface{ applyClient(*config, *checks) }
 
 // PageOption configures an iterator. Every [CallOption] is one and then holds for each page's call.
 type PageOption interface {
-	applyIter(*iterConfig, *checks)
+	applyPage(*pageConfig, *checks)
 }
 
 // CallOption configures one call.
@@ -37,10 +37,10 @@ func (f clientOption) applyClient(c *config, bad *checks) { f(c, bad) }
 type callOption func(*callConfig, *checks)
 
 func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
-func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f callOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
-// iterOptions hands the options of a call to an iterator.
-func iterOptions(opts []CallOption) []PageOption {
+// pageOptions hands the options of a call to an iterator.
+func pageOptions(opts []CallOption) []PageOption {
 	all := make([]PageOption, len(opts))
 	for i, o := range opts {
 		all[i] = o
@@ -59,15 +59,15 @@ func sharedOptions[O PageOption](opts []O) []CallOption {
 	return shared
 }
 
-type iterOption func(*iterConfig, *checks)
+type pageOption func(*pageConfig, *checks)
 
-func (f iterOption) applyIter(c *iterConfig, bad *checks) { f(c, bad) }
+func (f pageOption) applyPage(c *pageConfig, bad *checks) { f(c, bad) }
 
 type sharedOption func(*settings, *checks)
 
 func (f sharedOption) applyClient(c *config, bad *checks)   { f(&c.settings, bad) }
 func (f sharedOption) applyCall(c *callConfig, bad *checks) { f(&c.settings, bad) }
-func (f sharedOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f sharedOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
 // settings are what a client sets and a call may override.
 type settings struct {

@@ -98,7 +98,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	if e.look == nil {
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
-	return e.lookFor(ctx, e.op.Settle-since(e.SentAt), opts)
+	return e.lookFor(ctx, e.op.VisibleAfter-since(e.SentAt), opts)
 }
 
 // lookFor looks until the change shows or patience is over.
@@ -122,7 +122,7 @@ func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duratio
 		pause = min(pause, patience-r.AsOf.Sub(began))
 		if pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
 			age := since(e.SentAt)
-			r.Final = age >= e.op.Settle
+			r.Final = age >= e.op.VisibleAfter
 			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call", r.Note, plural(looks, "time"), age.Round(time.Millisecond))
 			return &r, nil
 		}

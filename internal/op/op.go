@@ -97,24 +97,24 @@ const (
 
 // Op is one operation: a row of the table.
 type Op struct {
-	Name       string // stable: span names, fault names, docs
-	Method     string
-	Path       string // a net/http.ServeMux pattern without the method; empty when the caller supplies it
-	Scope      Scope
-	Surface    Surface
-	Class      Class
-	Spends     Effect // credits
-	Sends      Effect // messages to prospects
-	Writes     Effect // into systems outside the service, a CRM
-	Provenance Provenance
-	Codes      []string      // documented for this operation, beside the five every operation may answer
-	Likely     []string      // fit by what the error table says of them, but the document does not tie them to this operation
-	Timeout    time.Duration // of one attempt
-	Shape      Shape
-	Entity     string        // the key that wraps the answer, if it is wrapped
-	Verify     string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
-	Settle     time.Duration // how long after the call "not seen" still proves nothing
-	Summary    string        // one phrase for the catalogue
+	Name         string // stable: span names, fault names, docs
+	Method       string
+	Path         string // a net/http.ServeMux pattern without the method; empty when the caller supplies it
+	Scope        Scope
+	Surface      Surface
+	Class        Class
+	Spends       Effect // credits
+	Sends        Effect // messages to prospects
+	Writes       Effect // into systems outside the service, a CRM
+	Provenance   Provenance
+	Codes        []string      // documented for this operation, beside the five every operation may answer
+	Likely       []string      // fit by what the error table says of them, but the document does not tie them to this operation
+	Timeout      time.Duration // of one attempt
+	Shape        Shape
+	Entity       string        // the key that wraps the answer, if it is wrapped
+	Verify       string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
+	VisibleAfter time.Duration // how long after the call a change may still not show
+	Summary      string        // one phrase for the catalogue
 }
 
 // Shape says how much of request and response the document shows.

@@ -14,8 +14,8 @@ const (
 
 // How long a change may take to show is not documented, but agents may work for the whole of their time-out.
 const (
-	settle       = 10 * time.Second
-	settleAgents = 65 * time.Second
+	visibleAfter       = 10 * time.Second
+	agentsVisibleAfter = 65 * time.Second
 )
 
 // A code is documented for an operation if the document names it in the section of the operation, in its table of states, or in a
@@ -377,9 +377,9 @@ func def(o Op) *Op {
 		o.Timeout = usual
 	}
 	if o.Class != Read {
-		o.Settle = settle
+		o.VisibleAfter = visibleAfter
 		if o.Timeout == agents {
-			o.Settle = settleAgents
+			o.VisibleAfter = agentsVisibleAfter
 		}
 	}
 	all = append(all, &o)
