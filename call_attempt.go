@@ -3,16 +3,11 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
-	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/budget"
@@ -91,7 +86,6 @@ type attempt struct {
 	timedOut  bool      // our own time limit ended it
 	expired   bool      // its context had ended by the time it was over
 	abandoned bool      // the exchange heeded neither its context nor Close, and may go on
-	noConn    bool      // it failed before it had a connection
 	rated     bool      // the response has rate headers:
 	rate      ratehdr.Rate
 
@@ -100,19 +94,10 @@ type attempt struct {
 	exchange exchange.Exchange
 	exchange.Result
 
-	tracer httptrace.ClientTrace
-	asked  atomic.Bool  // for a connection, so the transport below shows its trace
-	conns  atomic.Int32 // handed out: more than one means that net/http sent the request again
-	wrote  atomic.Bool  // header bytes may have reached the peer
-	http2  atomic.Bool  // pseudo headers were written
-	reused atomic.Bool  // the connection had served before
-	keyed  atomic.Bool  // an idempotency key was written, with which net/http would send a write again
+	trace exchange.Trace
 }
 
-var (
-	errAttemptTimeout = errors.New("no response within the time limit of one attempt")
-	errReplay         = errors.New("net/http was about to send the request a second time")
-)
+var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
 
 // admit waits in the queue until the attempt may be sent, or refuses if that would be after the deadline or longer than the longest
 // wait allowed. The attempt begins when it is admitted.
@@ -203,7 +188,8 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
 	}
 
-	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, a.trace(cancel)))
+	hooks := a.trace.Hooks(c.op.Safe(), cancel)
+	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, hooks))
 	req = &a.request
 	req.Host = req.URL.Host
 	if conf.httpClient.Jar == nil {
@@ -226,11 +212,13 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 
 	a.truncated = a.upload != nil && a.upload.Withhold()
 	a.Err = redact.WithoutURL(a.Err)
-	a.checkConnected(base)
+	if a.Err != nil && !a.abandoned {
+		a.Err = a.trace.Failed(a.Err, base, &a.request)
+	}
 	a.expired = ctx.Err() != nil
 	ended := context.Cause(ctx)
 	a.timedOut = errors.Is(ended, errAttemptTimeout)
-	if a.timedOut || errors.Is(ended, errReplay) { // net/http reports a cancelled context; the reason is ours
+	if a.timedOut || errors.Is(ended, exchange.ErrReplay) { // net/http reports a cancelled context; the reason is ours
 		if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {
@@ -238,39 +226,6 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		}
 	}
 	return a.Response, a.Err
-}
-
-// trace notes how far the request got. net/http sends a request again over a second connection: over HTTP/2 one without a body, of any
-// method, when the peer resets the stream, even if it may have been processed; over HTTP/1 one with an idempotency key, which
-// something below may have added. A write is given up before that. Otherwise a second HTTP/1 connection for a write proves that nothing
-// was written on the first.
-func (a *attempt) trace(cancel context.CancelCauseFunc) *httptrace.ClientTrace {
-	t := &a.tracer
-	*t = httptrace.ClientTrace{
-		GetConn: func(string) { a.asked.Store(true) },
-		GotConn: func(info httptrace.GotConnInfo) {
-			a.reused.Store(info.Reused)
-			if again := a.conns.Add(1) > 1; !again || !a.http2.Load() && !a.keyed.Load() {
-				return
-			}
-			cancel(errReplay)
-			if !a.http2.Load() {
-				_ = info.Conn.Close() // HTTP/1 writes without a look at the context
-			}
-		},
-		WroteHeaders: func() { a.wrote.Store(true) },
-	}
-	if !a.call.op.Safe() {
-		t.WroteHeaderField = func(key string, _ []string) {
-			switch {
-			case strings.HasPrefix(key, ":"):
-				a.http2.Store(true)
-			case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
-				a.keyed.Store(true)
-			}
-		}
-	}
-	return t
 }
 
 // delivery judges an attempt that is over. While the context is alive, "headers not written" is proof. Over HTTP/2 an expired context
@@ -288,107 +243,15 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 			return DeliveryCutShort
 		}
 		return DeliveryUnknown
-	case a.http2.Load() && isProtocolRefusal(err), !a.reused.Load() && isTLSRefusal(err):
+	case a.trace.Refused(err):
 		return DeliveryRefused
-	case a.noConn:
-		return DeliveryNotSent
-	case a.asked.Load() && !a.wrote.Load() && !a.expired:
+	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
 		return DeliveryNotSent
 	case a.truncated:
 		return DeliveryCutShort
 	}
 	// It got further, or the transport shows no trace, or it failed before it began one.
 	return DeliveryUnknown
-}
-
-// checkConnected finds out whether an attempt failed before it had a connection.
-func (a *attempt) checkConnected(base http.RoundTripper) {
-	if a.Err == nil || a.abandoned || a.conns.Load() > 0 {
-		return
-	}
-	if a.noConn = a.asked.Load() || a.isProxyError(base); a.noConn {
-		a.Err = &connectError{a.Err}
-	}
-}
-
-// isProxyError reports whether the attempt failed because the function that names the proxy failed.
-func (a *attempt) isProxyError(base http.RoundTripper) bool {
-	std, ok := base.(*http.Transport)
-	if !ok || std.Proxy == nil {
-		return false
-	}
-	_, err := std.Proxy(&a.request)
-	return err != nil && err.Error() == a.Err.Error()
-}
-
-// connectError says that there was no connection. Of a proxy's refusal, net/http shows only the reason phrase, which would read as if
-// the service had said it.
-type connectError struct{ error }
-
-func (e *connectError) Error() string { return "no connection to the service: " + e.error.Error() }
-func (e *connectError) Unwrap() error { return e.error }
-
-// isProtocolRefusal recognises the two HTTP/2 errors that promise that nothing was processed: a refused stream, and a GOAWAY that
-// excludes it. net/http does not export their types, so the whole text is matched, because parts of other texts are the peer's. Tests
-// pin it for each Go release.
-func isProtocolRefusal(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if refusedStream.MatchString(err.Error()) {
-			return true
-		}
-	}
-	return false
-}
-
-var refusedStream = regexp.MustCompile(`^http2: Transport: cannot retry err \[(` +
-	`stream error: stream ID \d+; REFUSED_STREAM(; received from peer)?|http2: Transport received Server's graceful shutdown GOAWAY` +
-	`)\] after Request\.Body was written; define Request\.GetBody to avoid this error$`)
-
-// isTLSRefusal recognises that the peer has ended the handshake over the client's certificate, or over a missing one. In TLS 1.3 that
-// shows after the request was written; on a new connection the request was not read.
-func isTLSRefusal(err error) bool {
-	alert, ok := errors.AsType[*net.OpError](err)
-	if !ok || alert.Op != "remote error" || alert.Err == nil {
-		return false
-	}
-	switch alert.Err.Error() {
-	case "tls: certificate required", "tls: bad certificate", "tls: unsupported certificate", "tls: revoked certificate",
-		"tls: expired certificate", "tls: unknown certificate", "tls: unknown certificate authority", "tls: access denied":
-		return true
-	}
-	return false
-}
-
-// isPermanent reports failures to connect that no retry cures: a name that does not exist, a certificate that does not fit, a peer that
-// does not speak TLS or our version of it, a proxy that refuses.
-func isPermanent(err error) bool {
-	var (
-		dns          *net.DNSError
-		verification *tls.CertificateVerificationError
-		authority    x509.UnknownAuthorityError
-		host         x509.HostnameError
-		invalid      x509.CertificateInvalidError
-		record       tls.RecordHeaderError
-	)
-	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &verification) || errors.As(err, &authority) ||
-		errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &record) || isProxyRefusal(err) ||
-		err != nil && (strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
-}
-
-// isProxyRefusal recognises the reason phrases of the statuses below 500 with which a proxy refuses to connect.
-func isProxyRefusal(err error) bool {
-	if _, ok := errors.AsType[*connectError](err); !ok {
-		return false
-	}
-	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
-	}
-	for status := http.StatusBadRequest; status < http.StatusInternalServerError; status++ {
-		transient := status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
-		if !transient && err.Error() == http.StatusText(status) {
-			return true
-		}
-	}
-	return false
 }
 
 // record takes the result of an attempt and decides what comes next.
@@ -440,7 +303,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	seen := &a.budget.Observation
 	*seen = budget.NoFigures
-	seen.Replays = max(0, int(a.conns.Load())-1)
+	seen.Replays = a.trace.Replays()
 	switch {
 	case resp != nil:
 		if rate := a.rate; a.rated {

@@ -267,7 +267,7 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery(resp, err); {
-	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && isPermanent(err):
+	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && exchange.IsPermanent(err):
 		return failUnreachable
 	case delivery == DeliveryNotSent:
 		return failNotSent
