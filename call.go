@@ -25,7 +25,7 @@ type args struct {
 	ids    []string // for the braces of the path, in order
 	query  any      // a struct with url tags, or nil
 	body   any      // anything encoding/json knows, or nil
-	form   Fields   // a form that is small enough to hold, in place of body
+	form   bool     // the body goes as a multipart form
 	upload *uploadBody
 	check  func(*checks)
 

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/outbound"
 )
 
 // checks collects violations. Only what the document surely refuses goes in.
@@ -29,9 +28,9 @@ func (c *checks) text(param string, texts ...string) {
 	}
 }
 
-// invalid refuses what was found in a value that is about to be encoded.
-func (c *checks) invalid(found *outbound.Found) {
-	for _, path := range found.Invalid {
+// invalid refuses the texts of a body at some paths.
+func (c *checks) invalid(paths []string) {
+	for _, path := range paths {
 		c.add(cmp.Or(path, "body"), "is not valid UTF-8")
 	}
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -232,7 +234,7 @@ func (c *config) locate(baseURL string, bad *checks) {
 		bad.add("base URL", "must not have a query or fragment")
 	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
 		bad.add("base URL", "must end in /api/v1")
-	case !validPath(u.EscapedPath()):
+	case !op.ValidPath(u.EscapedPath()):
 		bad.add("base URL", "has a path with empty or dot segments")
 	default:
 		u.Path = strings.TrimSuffix(u.Path, "/")
@@ -248,11 +250,8 @@ func (c *config) checkScheme(bad *checks) {
 	}
 }
 
-// inBrowser reports whether net/http would leave requests to a browser.
-var inBrowser = func() bool { return false }
-
 func (c *config) checkTransport(bad *checks) {
-	if !inBrowser() {
+	if !exchange.InBrowser() {
 		return
 	}
 	var rt http.RoundTripper

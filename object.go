@@ -1,10 +1,12 @@
 package prospectkit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -64,10 +66,35 @@ func (o Object) IsZero() bool { return len(o.raw) == 0 }
 // [Object.DecodeStrict], too.
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
-		return errors.New("prospectkit: nothing to decode")
+		return errNothing
 	}
 	return jsonscan.Unmarshal(o.raw, v)
 }
+
+// DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a key
+// that v has no field for, or if a struct in v has a field that the value has no key for, unless its
+// tag says omitempty or omitzero. The error names the keys that are there. Use it to learn what an
+// undocumented response holds, and where a wrong guess must not read as zero.
+func (o Object) DecodeStrict(v any) error {
+	if len(o.raw) == 0 {
+		return errNothing
+	}
+	var err error
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer {
+		err = novelty.Missing(o.raw, t.Elem())
+	}
+	if err == nil {
+		d := json.NewDecoder(bytes.NewReader(o.raw))
+		d.DisallowUnknownFields()
+		err = d.Decode(v)
+	}
+	if err != nil {
+		return fmt.Errorf("prospectkit: %w", err)
+	}
+	return nil
+}
+
+var errNothing = errors.New("prospectkit: nothing to decode")
 
 // Get returns the value at a path, and whether it is there. A key with a dot in it cannot be reached this way: use Decode.
 func (o Object) Get(path string) (Object, bool) {
@@ -114,7 +141,7 @@ func (o Object) Find(path string) (Object, error) {
 		key, after, more := strings.Cut(rest, ".")
 		inner, ok := o.Get(key)
 		if !ok || !more {
-			return Object{}, fmt.Errorf("prospectkit: %q is not there: %s is %s", path, placeOf(reached), o.outline())
+			return Object{}, fmt.Errorf("prospectkit: %w", novelty.NotThere(path, reached, o.raw))
 		}
 		o, rest, reached = inner, after, reached+"."+key
 	}
@@ -229,38 +256,6 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 func (o Object) at(path string) jsonscan.Text {
 	v, _ := o.Get(path)
 	return v.raw
-}
-
-// outline says what a value is, and which keys an object has, as far as they are plain names: others may be somebody's data.
-func (o Object) outline() string {
-	const most = 20
-	c := jsonscan.New(o.raw)
-	switch {
-	case len(o.raw) == 0:
-		return "empty"
-	case c.Is('{'):
-		var names []string
-		c.Object()
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := novelty.PlainName(string(key)); name != "" && len(names) < most {
-				names = append(names, name)
-			}
-			c.Skip()
-		}
-		if len(names) == 0 {
-			return "an object without plain keys"
-		}
-		return "an object with " + strings.Join(names, ", ")
-	case c.Is('['):
-		n := 0
-		for range o.All("") {
-			n++
-		}
-		return "an array of " + strconv.Itoa(n)
-	case c.Is('n'):
-		return "null"
-	}
-	return "no object"
 }
 
 func plural(n int, noun string) string {

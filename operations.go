@@ -156,7 +156,7 @@ func (o Operation) row() (*op.Op, checks) {
 	}
 	oneOf(&bad, "Operation.Class", o.Class, ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
 	oneOf(&bad, "Operation.Method", o.Method, http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	if o.Path != "" && (!validPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
+	if o.Path != "" && (!op.ValidPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
 		bad.add("Operation.Path", "must start with / and hold no braces, query or dot segment")
 	}
 	if _, known := op.Windows[op.Surface(o.Surface)]; !known && o.Surface != "" {

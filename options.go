@@ -2,12 +2,11 @@ package prospectkit
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
@@ -88,7 +87,7 @@ type callConfig struct {
 	path   string
 	query  [][2]string
 	header [][2]string
-	fields [][2]any
+	fields []outbound.Field
 
 	repeatDoubt bool
 }
@@ -229,7 +228,7 @@ func WithField(name string, value any) CallOption {
 		if name == "" {
 			bad.add("WithField", "needs a name")
 		}
-		c.fields = append(c.fields, [2]any{name, value})
+		c.fields = append(c.fields, outbound.Field{Name: name, Value: value})
 	})
 }
 
@@ -261,34 +260,11 @@ var reservedHeaders = map[string]bool{
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		method, path, _ := strings.Cut(route, " ")
-		if !isToken(method) || strings.ToUpper(method) != method || !validPath(path) || strings.Count(path, "{") != strings.Count(path, "}") {
+		if !isToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) || strings.Count(path, "{") != strings.Count(path, "}") {
 			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
 		}
 		c.method, c.path = method, path
 	})
-}
-
-func validPath(p string) bool {
-	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ ") || hasControl(p) || strings.Contains(p, "//") {
-		return false
-	}
-	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
-	if err != nil || !utf8.ValidString(plain) {
-		return false
-	}
-	for element := range strings.SplitSeq(plain, "/") {
-		if element == "." || element == ".." {
-			return false
-		}
-	}
-	for element := range strings.SplitSeq(p, "/") {
-		name, opened := strings.CutPrefix(element, "{")
-		name, closed := strings.CutSuffix(name, "}")
-		if strings.ContainsAny(name, "{}") || opened != closed || opened && name == "" {
-			return false // a parameter is a whole element
-		}
-	}
-	return true
 }
 
 // isToken reports whether s can be the name of a header. One that cannot would fail below us, too late to be sure that nothing

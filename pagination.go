@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 )
@@ -305,7 +306,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 func (l listing[T]) read(response Object) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return nil, fmt.Errorf("the answer shows no %s: it is %s", l.name, response.outline())
+		return nil, fmt.Errorf("the answer shows no %s: it is %s", l.name, novelty.Outline(response.raw))
 	}
 	items, err := recordOf[[]T](array)
 	if err != nil {

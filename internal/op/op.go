@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Surface is a pool of requests: each has its own minute and day window, shared by the whole workspace.
@@ -180,4 +181,30 @@ func escapeElement(s string) string {
 		return "%2E%2E"
 	}
 	return url.PathEscape(s)
+}
+
+// ValidPath reports whether a path, or a template of one, can be sent as it is: it has no query, no
+// empty or dot element, and no parameter that is less than an element.
+func ValidPath(p string) bool {
+	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ \x7f") || strings.Contains(p, "//") ||
+		strings.ContainsFunc(p, func(r rune) bool { return r < ' ' }) {
+		return false
+	}
+	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
+	if err != nil || !utf8.ValidString(plain) {
+		return false
+	}
+	for element := range strings.SplitSeq(plain, "/") {
+		if element == "." || element == ".." {
+			return false
+		}
+	}
+	for element := range strings.SplitSeq(p, "/") {
+		name, opened := strings.CutPrefix(element, "{")
+		name, closed := strings.CutSuffix(name, "}")
+		if strings.ContainsAny(name, "{}") || opened != closed || opened && name == "" {
+			return false // a parameter is a whole element
+		}
+	}
+	return true
 }
