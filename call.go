@@ -79,9 +79,9 @@ func (c *callOf[T]) decode(body []byte) error {
 
 func (c *callOf[T]) fields() *novelty.Shape {
 	if c.in.responseType != nil {
-		return responseShape(&c.plan, c.in.responseType, c.in.responseKeys)
+		return c.responseShape(c.in.responseType, c.in.responseKeys...)
 	}
-	return responseShape(&c.plan, reflect.TypeFor[T](), nil)
+	return c.responseShape(reflect.TypeFor[T]())
 }
 
 func (c *callOf[T]) proved() bool {

@@ -4,19 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
@@ -33,16 +29,16 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 		err = errEnveloped
 	case err != nil:
 	case a.rated:
-		seen.learn(c.pool)
+		seen.Learn(c.pool)
 		return nil
 	case proved && (c.op.Class == op.Read || isPlausible(*a.Body)):
 		if c.shape == op.Typed { // a partial shape is an id or an array, which an error page may have, too
-			seen.lost()
+			seen.Missed()
 		}
 		return nil
-	case c.op.Class == op.Read && c.shape == op.Raw && !seen.has(c.pool) && isPlausible(*a.Body):
+	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.pool) && isPlausible(*a.Body):
 		return nil
-	case seen.dropped.Load() && !seen.any.Load() && isJSON(resp) && isPlausible(*a.Body):
+	case seen.Dropped() && isJSON(resp) && isPlausible(*a.Body):
 		return nil
 	default:
 		err = errNotProved
@@ -57,32 +53,6 @@ var (
 	errEnveloped = errors.New("a success that holds an error envelope is none")
 	errNotProved = errors.New("nothing shows that the success is the service's: it has no RateLimit headers, and not what was asked for")
 )
-
-// headersSeen is what a client has learnt about the rate headers, which are documented for every success. Clients of With share it.
-type headersSeen struct {
-	on      sync.Map    // of *pool: the surfaces whose successes have had them
-	any     atomic.Bool // there is such a surface
-	dropped atomic.Bool // a success of a documented shape was without them: something in between drops them
-}
-
-func (h *headersSeen) learn(p *pool) {
-	if !h.has(p) {
-		h.on.Store(p, nil)
-		h.any.Store(true)
-	}
-}
-
-// lost notes that a success has come without them. Reads need them no longer, until they come again.
-func (h *headersSeen) lost() {
-	if h.dropped.Store(true); h.any.Load() {
-		h.on.Clear()
-	}
-}
-
-func (h *headersSeen) has(p *pool) bool {
-	_, ok := h.on.Load(p)
-	return ok
-}
 
 func isEnvelope(body []byte) bool {
 	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
@@ -314,50 +284,8 @@ func newMisfit(what string, t reflect.Type, rowID string, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
 	}
-	text := fmt.Sprintf("%s does not fit %s: %s", what, redact.Shorten(t.String(), maxName), misfitReason(t, err))
+	text := fmt.Sprintf("%s does not fit %s: %s", what, jsonscan.TypeName(t), jsonscan.Reason(t, err))
 	return &misfitError{*redact.Opaque(text, err), func() string { return rowID }}
-}
-
-func misfitReason(t reflect.Type, err error) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Type != nil {
-		kind, _, _ := strings.Cut(e.Value, " ") // what follows is the value
-		reason := fmt.Sprintf("got %s, want %s", novelty.PlainName(kind), redact.Shorten(e.Type.String(), maxName))
-		if field := ownPath(t, e.Field); field != "" {
-			reason = "field " + field + ": " + reason
-		}
-		return reason
-	}
-	if _, ok := errors.AsType[*time.ParseError](err); ok {
-		return "a text is not a time as time.Time reads it"
-	}
-	if e, ok := errors.AsType[*strconv.NumError](err); ok {
-		return "a text is not a number: " + e.Err.Error()
-	}
-	return fmt.Sprintf("a field refused its value (%T)", err)
-}
-
-// ownPath is the part of a path of keys that a type of the caller's has names for: other keys are the service's.
-func ownPath(t reflect.Type, path string) string {
-	var names []string
-	for name := range strings.SplitSeq(path, ".") {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
-			break
-		}
-		i := -1
-		for n := range t.NumField() {
-			if own, _, _ := strings.Cut(t.Field(n).Tag.Get("json"), ","); own == name || t.Field(n).Name == name {
-				i = n
-			}
-		}
-		if i < 0 {
-			break
-		}
-		names, t = append(names, name), t.Field(i).Type
-	}
-	return strings.Join(names, ".")
 }
 
 // isMisfit reports whether a response that is read again would fail again.

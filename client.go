@@ -19,6 +19,7 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -75,7 +76,7 @@ type config struct {
 	observers []Observer
 	told      *novelty.Memory // shared by With
 
-	headersSeen *headersSeen // shared by With, unless the transport is another
+	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
 	hooks       []CallHook
 }
 
@@ -93,7 +94,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		maxBody:   32 << 20,
 		told:      new(novelty.Memory),
 
-		headersSeen: new(headersSeen),
+		headersSeen: new(ratehdr.Seen),
 	}
 	var bad checks
 	c.authenticate(token, &bad)
@@ -140,7 +141,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
 	if conf.httpClient != before {
-		conf.headersSeen = new(headersSeen)
+		conf.headersSeen = new(ratehdr.Seen)
 		conf.build()
 	}
 	return newClient(&conf), nil

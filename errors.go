@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -405,24 +404,26 @@ func (c Code) logged() string {
 
 func (e *Error) errorCode() Code { return e.Code }
 
+// errorEnvelope is the body of an error response.
+type errorEnvelope struct {
+	Error struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Param     string `json:"param"`
+		DocURL    string `json:"doc_url"`
+		RequestID string `json:"request_id"`
+	} `json:"error"`
+}
+
 // envelope fills the error from the service's envelope and reports whether the body was one.
 func (e *Error) envelope(body []byte) bool {
-	c := jsonscan.New(body)
-	var last Error // of duplicate keys the last one counts
-	if c.Object() {
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if string(key) == "error" {
-				last = Error{}
-				last.fields(&c)
-			} else {
-				c.Skip()
-			}
-		}
-	}
-	if c.End() != nil || last.Code == "" {
+	var in errorEnvelope
+	if err := decodeRecord(body, 0, &in); err != nil || in.Error.Code == "" {
 		return false
 	}
-	e.Code, e.Message, e.Param, e.DocURL, e.RequestID = last.Code, last.Message, last.Param, last.DocURL, last.RequestID
+	from := &in.Error
+	e.Code, e.Message, e.Param = Code(from.Code), from.Message, from.Param
+	e.DocURL, e.RequestID = from.DocURL, from.RequestID
 	return true
 }
 
@@ -441,28 +442,6 @@ func (e *Error) clean(c *call, body []byte) {
 		e.prose = c.private().Hide(e.prose, false)
 	}
 	e.prose = redact.WithoutIDs(e.prose)
-}
-
-func (e *Error) fields(c *jsonscan.Cursor) {
-	if !c.Object() {
-		return
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "code":
-			e.Code = Code(c.String())
-		case "message":
-			e.Message = c.String()
-		case "param":
-			e.Param = c.String()
-		case "doc_url":
-			e.DocURL = c.String()
-		case "request_id":
-			e.RequestID = c.String()
-		default:
-			c.Skip()
-		}
-	}
 }
 
 // RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"example.com/prospectkit/internal/novelty"
@@ -258,39 +257,14 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 	}
 }
 
-// responseShapes holds the shapes that were derived. They are the same in every client.
-var responseShapes sync.Map
-
-type shapeKey struct {
-	op string
-	t  reflect.Type
-}
-
-// responseShape is what is documented of the responses to a call, which are read into a type; nil where that is nothing.
-func responseShape(p *plan, t reflect.Type, keys []string) *novelty.Shape {
-	key := shapeKey{p.op.Name, t}
-	if s, ok := responseShapes.Load(key); ok {
-		return s.(*novelty.Shape) //nolint:forcetypeassert // nothing else is in it
-	}
-	s := novelty.ShapeOf(t, reflect.TypeFor[Object](), p.shape == op.Typed)
+// responseShape is what is documented of the responses to a call, which are read into a type; nil
+// where nothing is. The entity may stand under a key, or bare where the shape is documented in part.
+func (p *plan) responseShape(t reflect.Type, keys ...string) *novelty.Shape {
 	if p.op.Entity != "" {
 		keys = append(slices.Clip(keys), p.op.Entity)
 	}
-	if s != nil && len(keys) > 0 {
-		s = s.Within(p.shape != op.Typed, keys...)
-	}
-	if s != nil { // the names of callers' own operations are without end
-		responseShapes.Store(key, s)
-	}
-	return s
+	typed := p.shape == op.Typed
+	return novelty.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), typed, keys...)
 }
 
-var errorShape = novelty.ShapeOf(reflect.TypeFor[struct {
-	Error struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Param     string `json:"param"`
-		DocURL    string `json:"doc_url"`
-		RequestID string `json:"request_id"`
-	} `json:"error"`
-}](), nil, true)
+var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)

@@ -88,6 +88,32 @@ func (s Shape) Within(bare bool, names ...string) *Shape {
 	return outer
 }
 
+type shapeKey struct {
+	op string
+	t  reflect.Type
+}
+
+// shapes holds what ResponseShape has derived.
+var shapes sync.Map
+
+// ResponseShape derives the shape of the responses of an operation, once for each type that they are
+// read into: see [ShapeOf]. The value may stand under one of the keys; unless the type is complete,
+// it may also be bare. The shape is nil if nothing is known.
+func ResponseShape(op string, t, raw reflect.Type, complete bool, keys ...string) *Shape {
+	key := shapeKey{op, t}
+	if s, ok := shapes.Load(key); ok {
+		return s.(*Shape) //nolint:forcetypeassert // nothing else is in it
+	}
+	s := ShapeOf(t, raw, complete)
+	if s != nil && len(keys) > 0 {
+		s = s.Within(!complete, keys...)
+	}
+	if s != nil { // the names of callers' own operations are without end
+		shapes.Store(key, s)
+	}
+	return s
+}
+
 // In returns what a shape does not know of a JSON text. A text that cannot be read holds nothing new.
 func (s *Shape) In(text []byte) []Found {
 	var p pass
