@@ -176,13 +176,16 @@ func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 }
 
 func decodeRecord[T any](text []byte, maxItems int, out *T) error {
-	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(text)
-	defer d.Release()
-	d.Most(maxItems)
-	if _, raw := any(out).(*Object); !raw && reflect.TypeFor[T]().Kind() == reflect.Struct && c.Err() == nil && !c.Is('{') {
+	c := jsonscan.New(text)
+	_, raw := any(out).(*Object)
+	isRecord := !raw && reflect.TypeFor[T]().Kind() == reflect.Struct
+	if isRecord && c.Err() == nil && !c.Is('{') {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
-	if err := cmp.Or(d.Decode(&c, out), c.End()); err != nil {
+	d := jsonscan.NewRecordDecoder[T]()
+	defer d.Release()
+	d.Most(maxItems)
+	if err := d.DecodeText(text, out); err != nil {
 		if misfit, ok := errors.AsType[*jsonscan.MisfitError](err); ok {
 			return newMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
 		}
@@ -204,9 +207,9 @@ func recordOf[T any](from Object) (*T, error) {
 	if from.IsZero() {
 		return out, nil
 	}
-	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(from.raw)
+	d := jsonscan.NewRecordDecoder[T]()
 	defer d.Release()
-	return out, cmp.Or(d.Decode(&c, out), c.End())
+	return out, d.DecodeText(from.raw, out)
 }
 
 func noID(id, what string) string {

@@ -320,7 +320,12 @@ func (e *OpaqueError) As(target any) bool {
 var anyID = regexp.MustCompile(`\b[0-9a-fA-F]{24}\b`)
 
 // WithoutIDs hides all that looks like an id.
-func WithoutIDs(text string) string { return anyID.ReplaceAllString(text, Hidden) }
+func WithoutIDs(text string) string {
+	if !anyID.MatchString(text) {
+		return text
+	}
+	return anyID.ReplaceAllString(text, Hidden)
+}
 
 // MaxText bounds what is kept of a foreign text.
 const MaxText = 2 << 10
