@@ -16,9 +16,10 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// Attempt is one attempt of a call, as errors, [Info] and observers report it. It holds no key, id, query or URL of the call, and
-// nothing of the response but a Code, which is anything of at most 64 bytes if it is not [Code.Known]. The text of Err leaves out what
-// net/http quotes of a response that it cannot read; errors.Is and errors.As examine the original.
+// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
+// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
+// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
+// errors.Is and errors.As examine the original.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
@@ -29,11 +30,12 @@ type Attempt struct {
 	Wait     time.Duration // before the next attempt
 }
 
-// Evidence is what is known about the delivery of one attempt.
+// Delivery is what is known about the delivery of one attempt.
 type Delivery string
 
-// It comes from a connection trace. A transport that hides the trace, such as a mock, can only give [DeliveryUnknown] for a
-// failure, or [DeliveryCutShort], which comes from the upload itself.
+// The deliveries, read off a connection trace. Of a failure through a transport without a trace,
+// such as a mock, only [DeliveryUnknown] is known, or [DeliveryCutShort], which the upload itself
+// tells.
 const (
 	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
 	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
@@ -42,11 +44,12 @@ const (
 	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
 )
 
-// transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport below, with which the retry loop
-// would close every idle connection after each failed call.
+// transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
+// below, with which the retry loop would close every idle connection after each failed call.
 type transport struct{ base http.RoundTripper }
 
-// RoundTrip makes one attempt and reads its whole response into the call. The response it returns has no body left to read.
+// RoundTrip makes one attempt and reads its whole response into the call. The response it returns
+// has no body left to read.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callFrom(req.Context())
 	if c == nil {
@@ -61,7 +64,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var resp *http.Response
-	defer func() { c.report(&a, resp, a.delivery(resp, err)) }() // also if code of the caller's panics: a transport, an UnmarshalJSON
+	defer func() { c.report(&a, resp, a.delivery(resp, err)) }() // also if the caller's transport or UnmarshalJSON panics
 	if err = a.openUpload(); err != nil {
 		return nil, err
 	}
@@ -82,10 +85,10 @@ type attempt struct {
 	budget    budget.Report
 	began     time.Time
 	ended     time.Time // zero until it has
-	truncated bool      // the end of the upload was never handed over
-	timedOut  bool      // our own time limit ended it
-	expired   bool      // its context had ended by the time it was over
-	abandoned bool      // the exchange heeded neither its context nor Close, and may go on
+	truncated bool      // the end of the upload was not sent
+	timedOut  bool      // the time limit of attempts ended it
+	expired   bool      // its context had ended by then
+	abandoned bool      // the exchange ignored its context and Close, and may go on
 	rated     bool      // the response has rate headers:
 	rate      ratehdr.Rate
 
@@ -99,8 +102,8 @@ type attempt struct {
 
 var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
 
-// admit waits in the queue until the attempt may be sent, or refuses if that would be after the deadline or longer than the longest
-// wait allowed. The attempt begins when it is admitted.
+// admit queues until the attempt may be sent. It refuses if that would be after the deadline, or
+// take longer than the longest wait allowed. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop
 	c.endPause(a.began)
@@ -131,7 +134,7 @@ func (c *call) admit(a *attempt) error {
 	return c.admission(err)
 }
 
-// endPause counts a pause before a retry, which ends now, whether it was slept through or not.
+// endPause adds a pause before a retry that ends now, complete or not, to the time waited.
 func (c *call) endPause(now time.Time) {
 	if !c.pausing.IsZero() {
 		c.waited += now.Sub(c.pausing)
@@ -139,14 +142,14 @@ func (c *call) endPause(now time.Time) {
 	}
 }
 
-// enqueue joins the queue. The attempt begins when it leaves it.
+// enqueue joins the queue. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	a.budget.Permit, err = c.pool.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
 	return err
 }
 
-// admission keeps why an attempt was not admitted.
+// admission records why an attempt was not admitted.
 func (c *call) admission(err error) error {
 	if err == nil {
 		return nil
@@ -166,7 +169,7 @@ func (c *call) admission(err error) error {
 	return c.waitError
 }
 
-// openUpload opens what is uploaded. If that fails, nothing is sent.
+// openUpload opens the file to upload. If that fails, nothing is sent.
 func (a *attempt) openUpload() (err error) {
 	c := a.call
 	if c.in.upload == nil {
@@ -196,7 +199,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		req.Header = c.header
 	}
 	if req.Method == http.MethodGet && !c.op.Safe() {
-		req.Body = io.NopCloser(strings.NewReader("")) // net/http sends a GET again over HTTP/1 unless it has a body, even an empty one
+		req.Body = io.NopCloser(strings.NewReader("")) // over HTTP/1, net/http retries a GET unless it has a body, even an empty one
 	}
 	if a.upload != nil {
 		req.Body, req.ContentLength = a.upload, c.in.upload.length
@@ -204,7 +207,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 
 	x := &a.exchange
 	x.Base, x.Request, x.Upload, x.Limit, x.Timer, x.Silence = base, req, a.upload, conf.maxBody, timer, c.timeout
-	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; code of the caller's need not
+	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; a caller's transport need not
 		a.Result = x.Do()
 	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
 		c.header = c.header.Clone() // the abandoned exchange may still write to this one
@@ -218,7 +221,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	a.expired = ctx.Err() != nil
 	ended := context.Cause(ctx)
 	a.timedOut = errors.Is(ended, errAttemptTimeout)
-	if a.timedOut || errors.Is(ended, exchange.ErrReplay) { // net/http reports a cancelled context; the reason is ours
+	if a.timedOut || errors.Is(ended, exchange.ErrReplay) { // net/http only reports a cancelled context
 		if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {
@@ -228,8 +231,8 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	return a.Response, a.Err
 }
 
-// delivery judges an attempt that is over. While the context is alive, "headers not written" is proof. Over HTTP/2 an expired context
-// can run ahead of the write, so then only "no connection" is. An abandoned transport may still connect.
+// delivery returns what is known about the delivery of an attempt that has ended. An abandoned
+// transport may still connect.
 func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	switch {
 	case a.request.URL == nil: // the upload could not be opened
@@ -250,11 +253,11 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	case a.truncated:
 		return DeliveryCutShort
 	}
-	// It got further, or the transport shows no trace, or it failed before it began one.
+	// It got further, or there is no trace.
 	return DeliveryUnknown
 }
 
-// record takes the result of an attempt and decides what comes next.
+// record records the result of an attempt, and decides what comes next.
 func (c *call) record(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	a.ended = now
@@ -299,7 +302,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	}
 }
 
-// report tells the budget what became of an attempt.
+// report tells the budget the outcome of an attempt.
 func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	seen := &a.budget.Observation
 	*seen = budget.NoFigures
@@ -316,7 +319,7 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	default:
 		seen.Lost = true
 	}
-	if a.ended.IsZero() { // there was nothing to record
+	if a.ended.IsZero() { // nothing was recorded
 		a.ended = time.Now()
 	}
 	c.pool.limiter.Done(a.ended, &a.budget)

@@ -52,7 +52,7 @@ func (c *call) locate() {
 	u.RawQuery = c.queryString(in.query)
 }
 
-// takeRoute puts the caller's route in place of an undocumented one, and refuses another method than a documented one.
+// takeRoute takes an undocumented route from the caller. It refuses to change a documented method.
 func (c *call) takeRoute() {
 	switch method := c.conf.method; {
 	case c.method == "":
@@ -63,7 +63,7 @@ func (c *call) takeRoute() {
 	}
 }
 
-// cutParameter returns the first name in the braces of a path template, and the rest of the template.
+// cutParameter returns the first parameter of a path template, and the rest of the template.
 func cutParameter(template string) (name, rest string) {
 	_, rest, _ = strings.Cut(template, "{")
 	name, rest, _ = strings.Cut(rest, "}")
@@ -72,7 +72,7 @@ func cutParameter(template string) (name, rest string) {
 
 func (c *call) queryString(params any) string {
 	if params != nil && reflect.ValueOf(params).IsZero() {
-		params = nil // what is required is not zero, and everything else is left out then
+		params = nil // if all is zero, all is left out
 	}
 	if params == nil && len(c.conf.query) == 0 {
 		return ""
@@ -100,20 +100,20 @@ var (
 	acceptGzip = []string{"gzip"}
 )
 
-// commonHeader is the header that all requests of a client share.
+// commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would ask for it, too, but decompress with more memory
+	if c.compressed { // net/http would ask for it, too, but use more memory to decompress
 		h["Accept-Encoding"] = acceptGzip
 	}
 	return h
 }
 
-// encode builds header and body.
+// encode makes header and body.
 func (c *call) encode() {
 	in, bad, conf := &c.in, &c.bad, c.client.conf
 	plain := in.upload == nil && in.body == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
-	if plain && conf.direct { // another transport might write to what all calls share
+	if plain && conf.direct { // another transport might write to a shared header
 		c.header = conf.shared()
 		return
 	}

@@ -15,13 +15,14 @@ import (
 	"example.com/prospectkit/internal/novelty"
 )
 
-// Fields is a request body, or a part of one, whose field names are undocumented: you supply them.
+// Fields is a request body, or a part of one, with undocumented field names that you supply.
 //
-// What encoding/json encodes may be in it. A [time.Time], at any depth, leaves as the service writes its own: in UTC, with three digits of
-// milliseconds, unless a type with a MarshalJSON of its own writes it. Text that is not valid UTF-8 is refused.
+// Values are encoded by encoding/json. A [time.Time], at any depth, is written as the service
+// writes it, in UTC with milliseconds, unless it is part of a type with its own MarshalJSON. Text
+// that is not valid UTF-8 is refused.
 type Fields map[string]any
 
-// checkChoice refuses a choice of people that came out empty, as it could mean everybody.
+// checkChoice refuses an empty choice of people, which could mean everybody.
 func (f Fields) checkChoice(bad *checks) {
 	for _, name := range []string{"filters", "contactIds"} {
 		if choice, ok := f[name]; ok {
@@ -30,23 +31,24 @@ func (f Fields) checkChoice(bad *checks) {
 	}
 }
 
-// Object is a JSON value of the service that is undocumented, wholly or in part. It keeps the text as it came.
+// Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //
-// A path finds a value inside: keys and, in arrays, positions from 0, joined by dots, as in "campaigns.0.id". The empty path is the
-// value itself. What is missing, null or of another type reads as zero by Text, Int, Float, Bool and Time. Where zero would be taken for
-// a value, use TextOK and its like, or Find and DecodeStrict, whose errors name the keys that are there.
+// A path names a value in it: keys and, in arrays, positions from 0, joined by dots, as in
+// "campaigns.0.id". The empty path is the whole value. Text, Int, Float, Bool and Time return zero
+// for what is missing, null or of another type. TextOK, IntOK, FloatOK, BoolOK and TimeOK tell the
+// difference, and so do Find and DecodeStrict, whose errors name the keys that are there.
 type Object struct {
 	raw   jsonscan.Text
-	index jsonscan.Index // nil: it is looked through
+	index jsonscan.Index // nil: the text is searched
 }
 
-// Raw returns the JSON text. It is empty if the service sent none. Do not change it.
+// Raw returns the JSON text, or nothing if the service sent none. Do not change it.
 func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
 
 // String returns the JSON text, for fmt. It may hold personal data: keep it out of logs.
 func (o Object) String() string { return string(o.raw) }
 
-// textOf is the JSON text of a value that was decoded from an object, or of one that somebody made.
+// textOf is the JSON text that a value was decoded from, or of a value that a caller made.
 func textOf(from Object, v any) string {
 	if !from.IsZero() {
 		return from.String()
@@ -58,12 +60,12 @@ func textOf(from Object, v any) string {
 	return string(text)
 }
 
-// IsZero reports whether there is nothing.
+// IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode unmarshals the whole value into v, as encoding/json does: what v has no field for is dropped, and a field that the value has
-// no key for stays as it is. It fails where v would take far more memory than the text: see [WithMaxResponseBytes]. See
-// [Object.DecodeStrict], too.
+// Decode decodes the value into v, as encoding/json does: it ignores keys that v has no field for,
+// and leaves fields that the value has no key for. It fails if v would take far more memory than
+// the text: see [WithMaxResponseBytes].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -71,10 +73,10 @@ func (o Object) Decode(v any) error {
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a key
-// that v has no field for, or if a struct in v has a field that the value has no key for, unless its
-// tag says omitempty or omitzero. The error names the keys that are there. Use it to learn what an
-// undocumented response holds, and where a wrong guess must not read as zero.
+// DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a
+// key that v has no field for, or if a struct in v has a field that the value has no key for,
+// unless its tag says omitempty or omitzero. The error names the keys that are there. Use it to
+// learn what an undocumented response holds, and where a wrong guess must not read as zero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -96,7 +98,8 @@ func (o Object) DecodeStrict(v any) error {
 
 var errNothing = errors.New("prospectkit: nothing to decode")
 
-// Get returns the value at a path, and whether it is there. A key with a dot in it cannot be reached this way: use Decode.
+// Get returns the value at a path, and whether there is one. A path cannot name a key with a dot:
+// use Decode.
 func (o Object) Get(path string) (Object, bool) {
 	if path == "" {
 		return o, len(o.raw) > 0
@@ -132,7 +135,8 @@ func element(raw []byte, position string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Find returns the value at a path, or an error that says how far the path leads and which keys are there.
+// Find returns the value at a path, or an error that says how far the path leads, and which keys
+// are there.
 func (o Object) Find(path string) (Object, error) {
 	for rest, reached := path, ""; ; {
 		if v, ok := o.Get(rest); ok {
@@ -147,7 +151,7 @@ func (o Object) Find(path string) (Object, error) {
 	}
 }
 
-// All iterates over the elements of the array at a path. If there is no array, there are none.
+// All iterates over the elements of the array at a path, if there is one.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)
@@ -238,7 +242,7 @@ func (o Object) TimeOK(path string) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// MarshalJSON returns the text as it came, or null.
+// MarshalJSON returns the text of the service, or null.
 func (o Object) MarshalJSON() ([]byte, error) {
 	if len(o.raw) == 0 {
 		return []byte("null"), nil
@@ -252,7 +256,7 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// at is the text of the value at a path. If there is none, there is nothing to read, which reads as zero.
+// at is the text of the value at a path, or nothing, which reads as zero.
 func (o Object) at(path string) jsonscan.Text {
 	v, _ := o.Get(path)
 	return v.raw

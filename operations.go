@@ -13,10 +13,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Scope is the permission that a key needs for an operation. A key without any scope has them all.
+// Scope is a permission that a key needs for an operation. A key without any scope has them all.
 type Scope string
 
-// The scopes. ScopeAny marks what every valid key may call.
+// The scopes. ScopeAny is for operations that every valid key may call.
 const (
 	ScopeAny       = Scope(op.ScopeAny)
 	ScopeLists     = Scope(op.ScopeLists)
@@ -27,58 +27,58 @@ const (
 	ScopeCompanies = Scope(op.ScopeCompanies)
 )
 
-// Class says what a repetition of an operation may do. It decides what is retried.
+// Class says what a second call of an operation may do. It decides what is retried.
 type Class string
 
-// The classes, from harmless to dangerous.
+// The classes, the safest first.
 const (
 	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
 	ClassMeteredRead    = Class(op.MeteredRead)    // changes nothing, costs credits
-	ClassIdempotent     = Class(op.Idempotent)     // the same call again leaves the same state
-	ClassGuardedByName  = Class(op.GuardedByName)  // a second one is refused because the name is taken
-	ClassGuardedByState = Class(op.GuardedByState) // a second one is refused because the state has moved
-	ClassUnsafe         = Class(op.Unsafe)         // a second one may happen a second time
+	ClassIdempotent     = Class(op.Idempotent)     // a second call leaves the same state
+	ClassGuardedByName  = Class(op.GuardedByName)  // a second call is refused because the name is taken
+	ClassGuardedByState = Class(op.GuardedByState) // a second call is refused because the state has changed
+	ClassUnsafe         = Class(op.Unsafe)         // a second call may have a second effect
 )
 
-// Effect says whether an operation has a consequence beyond the resource that it names.
+// Effect says whether an operation has an effect beyond its resource.
 type Effect string
 
-// The effects. An assumed one is not shown by the service's document and counts as if it were.
+// The effects. An assumed one is undocumented, and counts as a yes.
 const (
 	EffectNo      = Effect(op.No)
 	EffectYes     = Effect(op.Yes)
 	EffectAssumed = Effect(op.Assumed)
 )
 
-// Provenance says how far the service's document shows an operation.
+// Provenance says how far an operation is documented.
 type Provenance string
 
 // The provenances.
 const (
-	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are printed
-	ProvenanceAssumed        = Provenance(op.AssumedPath)    // path by analogy; change it with WithRoute
-	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is documented: give one with WithRoute
+	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are documented
+	ProvenanceAssumed        = Provenance(op.AssumedPath)    // the path is assumed by analogy; WithRoute changes it
+	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is documented: WithRoute sets one
 )
 
-// Operation is one operation of the service, as a row of the catalogue or as you describe it to [Client.Call].
+// Operation is one operation of the service: a row of the catalogue, or your own for [Client.Call].
 type Operation struct {
 	Name           string // in events, errors and logs
 	Method         string
 	Path           string // below the base URL
 	Scope          Scope
 	Surface        Surface // whose rate limits count
-	Class          Class   // what a repetition may do
+	Class          Class   // what a second call may do
 	Spends         Effect  // credits
 	Sends          Effect  // messages to prospects
 	WritesOutside  Effect  // into a CRM
 	Provenance     Provenance
 	AttemptTimeout time.Duration // default 30 s
-	Codes          []Code        // documented for it, beside the five that every operation may answer
-	Likely         []Code        // fit, but the document does not tie them to this operation
+	Codes          []Code        // documented for it, beside the five of every operation
+	Likely         []Code        // plausible, but not documented for it
 	Summary        string
 }
 
-// Operations returns the catalogue: every operation that the service's document names, in a fresh slice.
+// Operations returns the catalogue of all operations in the API description, as a new slice.
 func Operations() []Operation {
 	all := make([]Operation, 0, len(op.All()))
 	for _, o := range op.All() {
@@ -99,12 +99,14 @@ func codesOf(names []string) []Code {
 	return codes
 }
 
-// Call reaches an operation that this package has no method for, under the same limits, retries, checks and errors as all
-// others. You describe it: name, method, path, surface and class are required, and what you leave out of the effects counts
-// as possible. The class decides what is repeated, so when in doubt say [ClassUnsafe].
+// Call calls an operation that this package has no method for, with the same limits, retries,
+// checks and errors as all others. Name, method, path, surface and class are required. An effect
+// that you leave out counts as possible. The class decides what is retried: if you are not certain,
+// use [ClassUnsafe].
 //
-// in becomes the JSON body, unless it is nil; out is what encoding/json decodes the answer into, an *[Object], or nil. How much
-// memory out may take is bounded: see [WithMaxResponseBytes].
+// in becomes the JSON body, unless it is nil. out is a pointer for encoding/json to decode the
+// response into, an *[Object], or nil. The memory that out may take is bounded: see
+// [WithMaxResponseBytes].
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := o.row()
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
@@ -136,7 +138,8 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	return err
 }
 
-// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name is taken for one.
+// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name
+// counts as an id.
 func routeOf(path string) string {
 	elements := strings.Split(path, "/")
 	for i, element := range elements {
@@ -183,7 +186,8 @@ func possible(e Effect) op.Effect {
 	return op.Effect(e)
 }
 
-// ScopesFor returns the scopes that a key needs for the operations named, each once; unknown names are an error.
+// ScopesFor returns the scopes that a key needs for some operations, each once. An unknown name is
+// an error.
 func ScopesFor(names ...string) ([]Scope, error) {
 	var scopes []Scope
 	seen := map[op.Scope]bool{op.ScopeAny: true}

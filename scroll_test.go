@@ -230,7 +230,7 @@ func TestAScrollThatBringsNothingEnds(t *testing.T) {
 		want, sent int
 		says       string
 	}{
-		"nothing at all": {blank, 0, 10, "search.prospects: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
+		"nothing at all": {blank, 0, 10, "search.prospects: unusable response with status 200: the last 10 pages brought nothing new, and another one is offered"},
 		"nothing after a while": {func(n int) string {
 			return map[bool]string{true: pageOf(n, quoted(strconv.Itoa(n))), false: blank(n)}[n < 3]
 		}, 4, 12, "the last 10 pages brought nothing new"},

@@ -106,7 +106,7 @@ func TestSearchBounds(t *testing.T) {
 
 // A search for nobody in particular is one for everybody, and everybody is paid for.
 func TestAnEmptySearchFilterIsRefused(t *testing.T) {
-	const empty = " is empty, which could mean everything: leave it out to say so"
+	const empty = " is empty, which could mean everything: leave it out if you mean that"
 	type filters = map[string][]prospectkit.FilterEntry
 	ctx, search := t.Context(), newClient(t, untouched(t)).Search
 	var nobody []string
