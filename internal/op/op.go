@@ -1,8 +1,6 @@
-// Package op holds the facts of every operation and error code that the service document names, written once, as data.
+// Package op holds the facts about every documented operation and error code, once, as data.
 //
-// The client takes retry safety, rate surface, safety modes, paths and error context from here; the sandbox takes its
-// routes; the generator takes the documentation. The package imports nothing of ours and has no behaviour beyond
-// expanding a path.
+// The client, the sandbox and the generator of the documentation read the same table. The package imports nothing of ours. Its only behaviour is to expand and check paths.
 package op
 
 import (
@@ -12,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Surface is a pool of requests: each has its own minute and day window, shared by the whole workspace.
+// Surface is a part of the API with its own rate limits, shared by the whole workspace.
 type Surface string
 
-// The surfaces. The last four have no documented limits: what is known of them comes from response headers.
+// The surfaces. The limits of the last four are undocumented.
 const (
 	Lists         Surface = "lists"
 	Campaigns     Surface = "campaigns"
@@ -29,7 +27,7 @@ const (
 	Reference     Surface = "reference"
 )
 
-// Window limits of a surface, in requests. Zero means that the document shows none.
+// Window is the limits of a surface, in requests. Zero is undocumented.
 type Window struct{ PerMinute, PerDay int }
 
 // Windows are the documented limits.
@@ -60,40 +58,40 @@ const (
 	ScopeCompanies Scope = "companies"
 )
 
-// Class says what a repetition of the call may do. It decides what is retried.
+// Class says what a second call may do. It decides what is retried.
 type Class string
 
-// The classes, from harmless to dangerous.
+// The classes, the safest first.
 const (
 	Read           Class = "read"             // changes nothing, costs nothing
 	MeteredRead    Class = "metered-read"     // changes nothing, costs credits
-	Idempotent     Class = "idempotent"       // the same call again leaves the same state
-	GuardedByName  Class = "guarded-by-name"  // a second one is refused because the name is taken
-	GuardedByState Class = "guarded-by-state" // a second one is refused because the state has moved
-	Unsafe         Class = "unsafe"           // a second one may happen a second time
+	Idempotent     Class = "idempotent"       // a second call leaves the same state
+	GuardedByName  Class = "guarded-by-name"  // a second call is refused because the name is taken
+	GuardedByState Class = "guarded-by-state" // a second call is refused because the state has changed
+	Unsafe         Class = "unsafe"           // a second call may have a second effect
 )
 
-// Effect says whether a call has a consequence outside the resource it names.
+// Effect says whether a call has an effect beyond its resource.
 type Effect string
 
-// Assumed means that the document does not say; the client then behaves as if it said yes.
+// Assumed means that it is undocumented, and counts as a yes.
 const (
 	No      Effect = "no"
 	Yes     Effect = "yes"
 	Assumed Effect = "assumed"
 )
 
-// Possible reports whether the effect has to be reckoned with.
+// Possible reports whether a call may have the effect.
 func (e Effect) Possible() bool { return e != No }
 
-// Provenance says how far the document shows the operation.
+// Provenance says how far an operation is documented.
 type Provenance string
 
 // The provenances.
 const (
-	Documented     Provenance = "documented"      // method and path are printed
-	AssumedPath    Provenance = "assumed"         // path by analogy; a harmless or repeatable call
-	CallerSupplied Provenance = "caller-supplied" // no path is shown, and a wrong guess could do harm
+	Documented     Provenance = "documented"      // method and path are documented
+	AssumedPath    Provenance = "assumed"         // the path is assumed by analogy; a call to a wrong one does no harm
+	CallerSupplied Provenance = "caller-supplied" // no path is documented, and a call to a wrong one could do harm
 )
 
 // Op is one operation: a row of the table.
@@ -108,27 +106,27 @@ type Op struct {
 	Sends        Effect // messages to prospects
 	Writes       Effect // into systems outside the service, a CRM
 	Provenance   Provenance
-	Codes        []string      // documented for this operation, beside the five every operation may answer
-	Likely       []string      // fit by what the error table says of them, but the document does not tie them to this operation
+	Codes        []string      // documented for it, beside the five of every operation
+	Likely       []string      // plausible by the error table, but not documented for it
 	Timeout      time.Duration // of one attempt
 	Shape        Shape
-	Entity       string        // the key that wraps the answer, if it is wrapped
+	Entity       string        // the key that wraps the response, if there is one
 	Verify       string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
 	VisibleAfter time.Duration // how long after the call a change may still not show
 	Summary      string        // one phrase for the catalogue
 }
 
-// Shape says how much of request and response the document shows.
+// Shape says how much of request and response is documented.
 type Shape string
 
 // The shapes.
 const (
-	Typed   Shape = "typed"   // fields are shown
-	Partial Shape = "partial" // some fields are shown, the rest is raw
-	Raw     Shape = "raw"     // nothing is shown: raw in, raw out
+	Typed   Shape = "typed"   // the fields
+	Partial Shape = "partial" // some fields, the rest is raw
+	Raw     Shape = "raw"     // nothing: raw in, raw out
 )
 
-// Route is the method and path as documentation prints them.
+// Route returns method and path for the documentation.
 func (o *Op) Route() string {
 	if o.Path == "" {
 		return strings.TrimSpace(o.Method + " (path not shown)")
@@ -136,19 +134,18 @@ func (o *Op) Route() string {
 	return o.Method + " " + o.Path
 }
 
-// Safe reports whether a lost answer leaves nothing to worry about.
+// Safe reports whether the call can be retried whatever happened to the first.
 func (o *Op) Safe() bool { return o.Class == Read }
 
 // Write reports whether the call may change something.
 func (o *Op) Write() bool { return o.Class != Read && o.Class != MeteredRead }
 
-// Expand fills the template's parameters in order, each escaped so that it stays one path element.
-// It reports false when the number of arguments does not fit the template.
+// Expand fills the parameters of a template in order, each escaped to be one path element. It reports false if the number of arguments does not fit.
 func Expand(template string, args ...string) (string, bool) {
 	return ExpandBelow("", template, args...)
 }
 
-// ExpandBelow is Expand behind a path that is escaped already.
+// ExpandBelow is Expand, appended to a path that is escaped already.
 func ExpandBelow(base, template string, args ...string) (string, bool) {
 	if !strings.Contains(template, "{") {
 		return base + template, len(args) == 0
@@ -172,7 +169,7 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 	}
 }
 
-// escapeElement escapes one path element. Dot elements are escaped too: a server or proxy would resolve them away.
+// escapeElement escapes one path element. It escapes dot elements, too, which a server or proxy would resolve.
 func escapeElement(s string) string {
 	switch s {
 	case ".":
@@ -184,7 +181,7 @@ func escapeElement(s string) string {
 }
 
 // ValidPath reports whether a path, or a template of one, can be sent as it is: it has no query, no
-// empty or dot element, and no parameter that is less than an element.
+// empty or dot element, and parameters are whole elements.
 func ValidPath(p string) bool {
 	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ \x7f") || strings.Contains(p, "//") ||
 		strings.ContainsFunc(p, func(r rune) bool { return r < ' ' }) {
