@@ -1,6 +1,7 @@
 // Package op holds the facts about every documented operation and error code, once, as data.
 //
-// The client, the sandbox and the generator of the documentation read the same table. The package imports nothing of ours. Its only behaviour is to expand and check paths.
+// The client, the sandbox and the generator of the documentation read the same table. The package
+// imports nothing of ours. Its only behaviour is to expand and check paths.
 package op
 
 import (
@@ -140,7 +141,8 @@ func (o *Op) Safe() bool { return o.Class == Read }
 // Write reports whether the call may change something.
 func (o *Op) Write() bool { return o.Class != Read && o.Class != MeteredRead }
 
-// Expand fills the parameters of a template in order, each escaped to be one path element. It reports false if the number of arguments does not fit.
+// Expand fills the parameters of a template in order, each escaped to be one path element. It
+// reports false if the number of arguments does not fit.
 func Expand(template string, args ...string) (string, bool) {
 	return ExpandBelow("", template, args...)
 }
@@ -169,7 +171,8 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 	}
 }
 
-// escapeElement escapes one path element. It escapes dot elements, too, which a server or proxy would resolve.
+// escapeElement escapes one path element. It escapes dot elements, too, which a server or proxy
+// would resolve.
 func escapeElement(s string) string {
 	switch s {
 	case ".":

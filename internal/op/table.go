@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The service is documented to time out after 60 s for agents. A shorter limit of ours would turn known
-// outcomes into unknown ones.
+// The service is documented to time out after 60 s for agents. A shorter limit of ours would turn
+// known outcomes into unknown ones.
 const (
 	usual  = 30 * time.Second
 	agents = 75 * time.Second
@@ -19,8 +19,9 @@ const (
 	agentsVisibleAfter = 65 * time.Second
 )
 
-// A code is documented for an operation if the API description names it in the section of the operation, in its table of states, or in a
-// condition of the error table that can mean no other operation. Any other that fits is likely.
+// A code is documented for an operation if the API description names it in the section of the
+// operation, in its table of states, or in a condition of the error table that can mean no other
+// operation. Any other that fits is likely.
 
 // Codes shared by the three kinds of agent.
 var (
@@ -346,7 +347,8 @@ func ByName(name string) (*Op, bool) {
 	return nil, false
 }
 
-// def fills what most rows share: the part of the name before the dot names surface and scope unless a row says otherwise.
+// def fills what most rows share: the part of the name before the dot names surface and scope
+// unless a row says otherwise.
 func def(o Op) *Op {
 	family, _, _ := strings.Cut(o.Name, ".")
 	defaults := map[string]struct {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Seen is what is known about whether responses have the headers: something in between may drop them.
-// It is safe for concurrent use.
+// Seen is what is known about whether responses have the headers: something in between may drop
+// them. It is safe for concurrent use.
 type Seen struct {
 	sources sync.Map    // whose responses have had them
 	any     atomic.Bool // there is such a source
