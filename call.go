@@ -246,7 +246,8 @@ func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
 	req := &c.request
-	req.Method, req.URL, req.Header = c.method, &c.url, noHeader // send sets the Host: with one, http.Client would copy the URL
+	// send sets the Host: with one, http.Client would copy the URL.
+	req.Method, req.URL, req.Header = c.method, &c.url, noHeader
 	c.retry.Request = req
 	if c.body != nil {
 		if err := c.retry.SetBody(c.body); err != nil {
@@ -271,7 +272,9 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 			return callFrom(ctx).next.retries(), nil
 		},
-		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // PrepareRetry waits
+		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
+			return 0 // PrepareRetry waits
+		},
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
 			c.addCookies(req)
@@ -293,8 +296,9 @@ func (c *call) finish(loopErr error) error {
 	err := c.err(loopErr)
 	if info := c.conf.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.secrets().Header(c.headers), RequestID: c.failure.RequestID,
-			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
+			Header: c.secrets().Header(c.headers), RequestID: c.failure.RequestID, Rate: c.rate,
+			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
 	c.emitCall(err)
@@ -361,7 +365,8 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		cause = e
 	}
 	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt, op: c.op, cause: cause, look: c.in.look,
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
+		op: c.op, cause: cause, look: c.in.look,
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
 	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
 	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
-	DeliveryCutShort  Delivery = "cut short" // the end of an upload was never handed over, so there is nothing complete to process
+	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
 	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
 )
 
@@ -64,7 +64,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var resp *http.Response
-	defer func() { c.report(&a, resp, a.delivery(resp, err)) }() // also if the caller's transport or UnmarshalJSON panics
+	defer func() { // also if the caller's transport or UnmarshalJSON panics
+		c.report(&a, resp, a.delivery(resp, err))
+	}()
 	if err = a.openUpload(); err != nil {
 		return nil, err
 	}
@@ -124,7 +126,9 @@ func (c *call) admit(a *attempt) error {
 		return c.admission(err)
 	}
 	began := a.began
-	c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit"})
+	c.emit(Event{
+		Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
+	})
 	want.NoWait, want.MaxWait = false, c.conf.maxWait
 	err = c.enqueue(a, want)
 	c.waited += a.began.Sub(began)
@@ -163,8 +167,9 @@ func (c *call) admission(err error) error {
 		return err
 	}
 	c.waitError = &WaitError{
-		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface), Window: Window(full.Window.String()),
-		Wait: full.Wait, FitsAt: full.FitsAt, deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,
+		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface),
+		Window: Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
+		deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,
 	}
 	return c.waitError
 }
@@ -199,14 +204,16 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		req.Header = c.header
 	}
 	if req.Method == http.MethodGet && !c.op.Safe() {
-		req.Body = io.NopCloser(strings.NewReader("")) // over HTTP/1, net/http retries a GET unless it has a body, even an empty one
+		// Over HTTP/1, net/http retries a GET unless it has a body, even an empty one.
+		req.Body = io.NopCloser(strings.NewReader(""))
 	}
 	if a.upload != nil {
 		req.Body, req.ContentLength = a.upload, c.in.upload.length
 	}
 
 	x := &a.exchange
-	x.Base, x.Request, x.Upload, x.Limit, x.Timer, x.Silence = base, req, a.upload, conf.maxBody, timer, c.timeout
+	x.Base, x.Request, x.Upload = base, req, a.upload
+	x.Limit, x.Timer, x.Silence = conf.maxBody, timer, c.timeout
 	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; a caller's transport need not
 		a.Result = x.Do()
 	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
@@ -293,8 +300,8 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	try.Code, try.Err = c.failure.Code, c.cause
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{
-		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration, Status: try.Status, Code: try.Code,
-		Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
+		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
+		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
 	})
 	c.emitUndocumented(a, resp)
 	if !c.done {
@@ -310,7 +317,8 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	switch {
 	case resp != nil:
 		if rate := a.rate; a.rated {
-			seen.Limit, seen.Remaining, seen.Reset, seen.HasReset = rate.Limit, rate.Remaining, rate.Reset, rate.HasReset
+			seen.Limit, seen.Remaining = rate.Limit, rate.Remaining
+			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
 		}
 		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
 		seen.RetryAfter, seen.HasRetry = c.hold, seen.Refused

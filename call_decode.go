@@ -25,7 +25,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	err := c.response.decode(*a.Body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case !(proved && c.op.Class == op.Read) && isEnvelope(*a.Body): // a requested record may have a member called error
+	case !(proved && c.op.Class == op.Read) && isEnvelope(*a.Body): // a record may have an "error"
 		err = errEnveloped
 	case err != nil:
 	case a.rated:
@@ -51,7 +51,8 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 
 var (
 	errEnveloped = errors.New("the successful response holds an error envelope")
-	errNotProved = errors.New("the successful response may not be the service's: it has no RateLimit headers, and not what was requested")
+	errNotProved = errors.New("the successful response may not be the service's: " +
+		"it has no RateLimit headers, and not what was requested")
 )
 
 func isEnvelope(body []byte) bool {
@@ -259,7 +260,9 @@ type pageTotals struct {
 // is the service's.
 func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
 	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
-	in.proof = func(response any) bool { return response.(*pageResponse[T]).page().shown() } //nolint:forcetypeassert // do was asked for it
+	in.proof = func(response any) bool {
+		return response.(*pageResponse[T]).page().shown() //nolint:forcetypeassert // do decodes into it
+	}
 	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
 	if err != nil {
 		return nil, err

@@ -98,8 +98,12 @@ const (
 // String describes the step, for observers.
 func (s step) String() string {
 	return [...]string{
-		stepStop: "return the error", stepUnknown: "return an unknown outcome", stepLost: "return that the response was lost",
-		stepRetry: "retry", stepResend: "resend", stepWait: "wait and resend",
+		stepStop:    "return the error",
+		stepUnknown: "return an unknown outcome",
+		stepLost:    "return that the response was lost",
+		stepRetry:   "retry",
+		stepResend:  "resend",
+		stepWait:    "wait and resend",
 	}[s]
 }
 
@@ -172,8 +176,8 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 		c.schedule(resp, now)
 	}
 	e := Event{
-		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.failure.Code, Reason: decisions[failure].reason,
-		Next: c.next.String(),
+		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.failure.Code,
+		Reason: decisions[failure].reason, Next: c.next.String(),
 	}
 	c.emit(e)
 	if c.pause > 0 {
@@ -186,10 +190,10 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // schedule computes the pause before the next attempt, or stops if no attempt, token or time is
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
-	asked, told := retryAfter(resp, now)
+	asked, given := retryAfter(resp, now)
 	pause := max(asked, c.conf.retry.backoff(len(c.attempts)))
 	if c.next == stepWait {
-		if told {
+		if given {
 			pause = asked
 		}
 		pause = max(pause, minRateLimitWait)
@@ -200,7 +204,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (told || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
+	case (given || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
 		c.next = stepStop
 	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
 		c.pause = c.jitter(pause)

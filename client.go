@@ -72,7 +72,7 @@ type config struct {
 	plainHTTP bool
 	budget    *Budget
 	observers []Observer
-	told      *novelty.Memory // shared by With
+	reported  *novelty.Memory // shared by With
 
 	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
 	hooks       []CallHook
@@ -92,7 +92,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
-		told:      new(novelty.Memory),
+		reported:  new(novelty.Memory),
 
 		headersSeen: new(ratehdr.Seen),
 	}

@@ -72,7 +72,7 @@ func Explain(code Code) (Explanation, bool) {
 	if !ok {
 		return Explanation{Code: code, Advice: code.Advice()}, false
 	}
-	return Explanation{Code: code, Statuses: slices.Clone(known.Statuses), Meaning: known.Meaning, Advice: code.Advice()}, true
+	return Explanation{code, slices.Clone(known.Statuses), known.Meaning, code.Advice()}, true
 }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
@@ -115,11 +115,11 @@ const (
 	ErrUnauthorized        = class("the key was not accepted")
 	ErrForbidden           = class("the key or its owner may not do this")
 	ErrInsufficientCredits = class("not enough credits")
-	ErrRateLimited         = class("rate limited")               // also a wait that this client refused, a WaitError
-	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
-	ErrResponseLost        = class("the response was lost")      // the call was applied, or billed, but what it returned is lost
-	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
-	ErrNotStarted          = class("the agent was not started")  // it is a draft, or CreateAndStart did not see it start
+	ErrRateLimited         = class("rate limited")               // also a WaitError
+	ErrOutcomeUnknown      = class("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
+	ErrResponseLost        = class("the response was lost")      // applied, or billed, but the response cannot be read
+	ErrRefusedLocally      = class("refused before the network") // a RefusedError: nothing was sent
+	ErrNotStarted          = class("the agent was not started")  // a draft, or not seen to start
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
@@ -165,16 +165,16 @@ const (
 )
 
 // OutcomeOf returns the outcome of a call by its error: [OutcomeApplied] for nil, [OutcomeUnknown]
-// for an error that is not ours.
+// for an error of another package.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
 	}
-	type ours interface {
+	type marked interface {
 		error
 		Outcome() Outcome
 	}
-	if e, ok := errors.AsType[ours](err); ok {
+	if e, ok := errors.AsType[marked](err); ok {
 		return e.Outcome()
 	}
 	return OutcomeUnknown
@@ -202,11 +202,11 @@ func AdviceOf(err error) Advice {
 
 // adviceOf returns the advice of an error of this package.
 func adviceOf(err error) (Advice, bool) {
-	type ours interface {
+	type marked interface {
 		error
 		Advice() Advice
 	}
-	if e, ok := errors.AsType[ours](err); ok {
+	if e, ok := errors.AsType[marked](err); ok {
 		return e.Advice(), true
 	}
 	return Advice{}, false
@@ -291,7 +291,8 @@ func (e *Error) Error() string {
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, redact.WithoutIDs(oneLine(e.ContentType)))
+		kind := redact.WithoutIDs(oneLine(e.ContentType))
+		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
 	case e.Status != 0:
 		code = fmt.Sprintf("unusable response with status %d", e.Status)
 	case e.cause == nil && e.Message == "":
@@ -376,12 +377,13 @@ func (e *Error) Advice() Advice {
 		return advice
 	case e.Status == http.StatusTooManyRequests:
 		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
-	case e.Status == 0 && e.outcome == OutcomeNotApplied && (errors.Is(e.cause, context.Canceled) || errors.Is(e.cause, context.DeadlineExceeded)):
-		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the call's context or its time ended first"}
-	case e.Status == 0 && e.outcome == OutcomeNotApplied:
-		return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
+	case e.Status != 0 || e.outcome != OutcomeNotApplied:
+		hint := "the response is not the service's own: look at status, content type and body"
+		return Advice{Action: ActionVerifyFirst, Hint: hint}
+	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
+		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
-	return Advice{Action: ActionVerifyFirst, Hint: "the response is not the service's own: look at status, content type and body"}
+	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
 }
 
 // LogValue groups the fields that are safe to log: no message, body or parameter values. A code
@@ -390,7 +392,8 @@ func (e *Error) Advice() Advice {
 func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-		slog.String("param", redact.Shorten(printable(e.Param), maxName)), slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
+		slog.String("param", redact.Shorten(printable(e.Param), maxName)),
+		slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
 		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
 	)
 }
@@ -505,11 +508,11 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
 func (e *RefusedError) Advice() Advice {
-	if e.Rule != "" {
+	switch {
+	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
-	}
-	if e.Op == opFromEnv {
-		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
+	case e.Op == opFromEnv:
+		return Advice{Action: ActionFixInput, Hint: "set the environment variables: nothing was sent"}
 	}
 	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
 }
@@ -520,7 +523,9 @@ func (e *RefusedError) LogValue() slog.Value {
 	for i, v := range e.Violations {
 		params[i] = v.Param
 	}
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")),
+	)
 }
 
 func (e *RefusedError) errorCode() Code {
@@ -579,7 +584,8 @@ func (e *WaitError) Error() string {
 // Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline
 // was too near.
 func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) ||
+		e.deadline && target == context.DeadlineExceeded
 }
 
 // Outcome returns [OutcomeNotApplied].
@@ -592,7 +598,9 @@ func (e *WaitError) Advice() Advice {
 
 // LogValue groups the fields that are safe to log.
 func (e *WaitError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait),
+	)
 }
 
 func (e *WaitError) errorCode() Code { return CodeRateLimited }

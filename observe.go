@@ -123,11 +123,12 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
 			slog.String("delivery", string(e.Delivery)), slog.Duration("duration", e.Duration))
 	case EventUndocumented:
-		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)), slog.String("name", e.Undocumented.Name),
-			slog.String("value", e.Undocumented.Value))
+		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)),
+			slog.String("name", e.Undocumented.Name), slog.String("value", e.Undocumented.Value))
 	case EventCall:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
+			slog.String("outcome", string(e.Outcome)),
+			slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
 	}
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
 }
@@ -180,8 +181,8 @@ func (c *call) emitCall(err error) {
 	now := time.Now()
 	c.endPause(now)
 	c.emit(Event{
-		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited, Status: c.status,
-		Code: c.failure.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Status: c.status, Code: c.failure.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }
 
@@ -242,8 +243,8 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 			found = append(found, novelty.Found{Kind: novelty.Header, Name: name})
 		}
 	}
-	told := c.client.conf.told
-	if told.Due(c.op.Name, len(*a.Body), !c.done) {
+	reported := c.client.conf.reported
+	if reported.Due(c.op.Name, len(*a.Body), !c.done) {
 		switch {
 		case c.done:
 			found = append(found, c.response.fields().In(*a.Body)...)
@@ -252,7 +253,7 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 		}
 	}
 	for _, u := range found {
-		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !told.Tell(c.op.Name, u) {
+		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
 			continue
 		}
 		c.emit(Event{

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -83,9 +84,10 @@ func Operations() []Operation {
 	all := make([]Operation, 0, len(op.All()))
 	for _, o := range op.All() {
 		all = append(all, Operation{
-			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface), Class: Class(o.Class),
-			Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes), Provenance: Provenance(o.Provenance),
-			AttemptTimeout: o.Timeout, Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
+			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface),
+			Class: Class(o.Class), Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes),
+			Provenance: Provenance(o.Provenance), AttemptTimeout: o.Timeout,
+			Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
 		})
 	}
 	return all
@@ -117,21 +119,17 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	}
 	accept := func(response any) error {
 		raw := response.(*Object) //nolint:forcetypeassert // it is what do was asked for
-		switch out := out.(type) {
-		case nil:
-			return nil
-		case *Object:
-			*out = *raw
-			return nil
-		default:
-			if raw.IsZero() {
-				return nil
-			}
-			if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-				return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
-			}
+		if object, ok := out.(*Object); ok {
+			*object = *raw
 			return nil
 		}
+		if out == nil || raw.IsZero() {
+			return nil
+		}
+		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
+			return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
+		}
+		return nil
 	}
 	route := callOption(func(c *callConfig, _ *checks) { c.path = o.Path })
 	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{route}, opts...))
@@ -152,13 +150,17 @@ func routeOf(path string) string {
 
 func (o Operation) row() (*op.Op, checks) {
 	var bad checks
-	for _, field := range [][2]string{{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)}} {
+	for _, field := range [][2]string{
+		{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
+	} {
 		if field[1] == "" {
 			bad.add("Operation."+field[0], "is required")
 		}
 	}
-	oneOf(&bad, "Operation.Class", o.Class, ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
-	oneOf(&bad, "Operation.Method", o.Method, http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+	oneOf(&bad, "Operation.Class", o.Class,
+		ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
+	oneOf(&bad, "Operation.Method", o.Method,
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
 	if o.Path != "" && (!op.ValidPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
 		bad.add("Operation.Path", "must start with / and hold no braces, query or dot segment")
 	}
@@ -168,22 +170,12 @@ func (o Operation) row() (*op.Op, checks) {
 	if o.AttemptTimeout < 0 {
 		bad.add("Operation.AttemptTimeout", "must not be negative")
 	}
-	row := &op.Op{
-		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
-		Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside), Provenance: op.CallerSupplied, Shape: op.Raw,
-		Timeout: o.AttemptTimeout,
-	}
-	if row.Timeout == 0 {
-		row.Timeout = 30 * time.Second
-	}
-	return row, bad
-}
-
-func possible(e Effect) op.Effect {
-	if e == "" {
-		return op.Assumed
-	}
-	return op.Effect(e)
+	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
+	return &op.Op{
+		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside),
+		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
+	}, bad
 }
 
 // ScopesFor returns the scopes that a key needs for some operations, each once. An unknown name is

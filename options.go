@@ -261,9 +261,10 @@ func WithHeader(key, value string) CallOption {
 // An idempotency key would let net/http resend a POST that was processed already, and none is
 // documented.
 var reservedHeaders = map[string]bool{
-	"Authorization": true, "Cookie": true, "Host": true, "Content-Length": true, "Content-Type": true, "Transfer-Encoding": true,
-	"Connection": true, "Accept-Encoding": true, "Proxy-Authorization": true, "Idempotency-Key": true, "X-Idempotency-Key": true,
-	"Upgrade": true, "Te": true, "Trailer": true, "Expect": true, "Keep-Alive": true, "Proxy-Connection": true, "Http2-Settings": true,
+	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Host": true,
+	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
+	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
+	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
 }
 
 // WithRoute sets method and path of an operation whose route is assumed or undocumented, as in
@@ -272,8 +273,9 @@ var reservedHeaders = map[string]bool{
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		method, path, _ := strings.Cut(route, " ")
-		if !isToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) || strings.Count(path, "{") != strings.Count(path, "}") {
-			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
+		if !isToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
+			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
+				"without query, fragment, dot segment, control character or open brace")
 		}
 		c.method, c.path = method, path
 	})
@@ -338,6 +340,7 @@ func AllowRetryUnknown() CallOption {
 func (c *callConfig) forbids(o *op.Op, in args) (SafetyRule, bool) {
 	spends := o.Spends.Possible() && !in.free
 	outside := o.Sends.Possible() || o.Writes.Possible()
+	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.readOnly && o.Write():
 		return RuleReadOnly, true
@@ -345,7 +348,7 @@ func (c *callConfig) forbids(o *op.Op, in args) (SafetyRule, bool) {
 		return RuleNoSpend, true
 	case c.noSend && outside:
 		return RuleNoSend, true
-	case c.retryUnknown && o.Class != op.Read && (spends || outside || o.Class != op.Idempotent && o.Class != op.GuardedByName):
+	case c.retryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
 		return RuleRepeat, true
 	}
 	return "", false

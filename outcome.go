@@ -54,7 +54,9 @@ func (e *OutcomeUnknownError) Advice() Advice {
 
 // LogValue groups the fields that are safe to log.
 func (e *OutcomeUnknownError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("outcome", string(OutcomeUnknown)), slog.Int("attempts", len(e.Attempts)))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("outcome", string(OutcomeUnknown)), slog.Int("attempts", len(e.Attempts)),
+	)
 }
 
 // Verdict is what [OutcomeUnknownError.Resolve] found out.
@@ -127,7 +129,8 @@ func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duratio
 		if pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
 			age := since(e.SentAt)
 			r.Final = age >= e.op.VisibleAfter
-			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call", r.Note, plural(looks, "time"), age.Round(time.Millisecond))
+			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
+				r.Note, plural(looks, "time"), age.Round(time.Millisecond))
 			return &r, nil
 		}
 	}

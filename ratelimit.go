@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -115,7 +114,8 @@ func NewBudget(c BudgetConfig) *Budget {
 		b.bad.add("BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	}
 	if c.Store != nil {
-		b.link = &budget.Link{Timeout: cmp.Or(c.StoreTimeout, budget.DefaultTimeout), Least: cmp.Or(c.Processes, 2), Log: c.Logger}
+		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
+		b.link = &budget.Link{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
 		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
@@ -170,24 +170,22 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 	for _, p := range pools {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
-			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day), HeldUntil: s.HeldUntil,
-			OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
+			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
 		})
 	}
-	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) })
+	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return cmp.Compare(a.Surface, b.Surface) })
 	return surfaces
 }
 
 func windowBudget(s budget.Stand) WindowBudget {
-	w := WindowBudget{Limit: s.Limit, Source: LimitUnknown, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt}
-	switch {
-	case s.Limit == 0:
-	case s.Source == budget.Documented:
-		w.Source = LimitDocumented
-	default:
-		w.Source = LimitLearned
+	source := LimitLearned
+	if s.Limit == 0 {
+		source = LimitUnknown
+	} else if s.Source == budget.Documented {
+		source = LimitDocumented
 	}
-	return w
+	return WindowBudget{s.Limit, source, s.Used, s.Remaining, s.ResetAt}
 }
 
 // Forecast estimates how long so many more requests of a surface will take, after those in the
@@ -235,8 +233,8 @@ type pool struct {
 	lastToken time.Time
 }
 
-// told returns what the last rate headers said.
-func (p *pool) told() RateWindow {
+// lastRate returns what the last rate headers said.
+func (p *pool) lastRate() RateWindow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
@@ -245,7 +243,8 @@ func (p *pool) told() RateWindow {
 // observe records the rate headers of a response.
 func (p *pool) observe(rate ratehdr.Rate, now time.Time) RateWindow {
 	w := RateWindow{
-		Surface: Surface(p.surface), Window: windowOf(p.surface, rate), Limit: rate.Limit, Remaining: rate.Remaining, At: now,
+		Surface: Surface(p.surface), Window: windowOf(p.surface, rate),
+		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}
 	if rate.HasReset {
 		w.ResetAt = now.Add(rate.Reset)

@@ -52,7 +52,10 @@ func (e *WaitTimeoutError) Advice() Advice {
 
 // LogValue groups the fields that are safe to log.
 func (e *WaitTimeoutError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("state", Code(e.State).logged()),
+		slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited),
+	)
 }
 
 // sighting is what a waiter concludes from a value that it has read.
@@ -74,7 +77,9 @@ const (
 
 // waitFor reads a value until judge finds it settled. It returns the value seen last, also beside
 // an error. A failed poll does not end the wait, unless no retry could succeed.
-func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) sighting) (*T, error) {
+func waitFor[T any](
+	ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) sighting,
+) (*T, error) {
 	var (
 		last   *T
 		end    = &WaitTimeoutError{Op: o.Name}
@@ -103,7 +108,9 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 		}
 		wait, fits := client.pace(ctx, o.Surface, pause, err)
 		if fits && failed < pollFailures {
-			client.tell(ctx, o, Event{Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
+			client.emit(ctx, o, Event{
+				Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason,
+			})
 			if sleep(ctx, wait) == nil {
 				continue
 			}
@@ -119,12 +126,12 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 
 // passing reports whether a poll that failed may succeed later.
 func passing(err error) bool {
-	advice, ours := adviceOf(err)
+	advice, known := adviceOf(err)
 	switch advice.Action {
 	case ActionNever, ActionFixInput, ActionNewKey, ActionBuyCredits:
 		return false
 	default:
-		return ours
+		return known
 	}
 }
 
@@ -135,7 +142,7 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	if documented := op.Windows[s].PerDay; documented > 0 && pause == longestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	w := c.conf.budget.pool(s).told()
+	w := c.conf.budget.pool(s).lastRate()
 	if left := time.Until(w.ResetAt); w.Remaining >= 0 && left > 0 {
 		pause = max(pause, min(left/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 	}
@@ -149,8 +156,8 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	return pause + rand.N(pause/10), ctx.Err() == nil
 }
 
-// tell reports an event outside of any call.
-func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
+// emit reports an event outside of any call.
+func (c *Client) emit(ctx context.Context, o *op.Op, e Event) {
 	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, Surface(o.Surface)
 	for _, f := range c.conf.observers {
 		notify(ctx, f, e)

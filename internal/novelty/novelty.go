@@ -175,7 +175,7 @@ func (p *pass) object(c *jsonscan.Cursor, s *Shape) {
 // note records what is new, once for each shape.
 func (p *pass) note(kind Kind, s *Shape, text []byte) {
 	key := seenText{s, string(text)}
-	if p.seen[key] || len(p.seen) == maxTold {
+	if p.seen[key] || len(p.seen) == maxReported {
 		return
 	}
 	if p.seen == nil {
@@ -217,8 +217,8 @@ func IsHeader(name string) bool {
 
 // Bounds of what is remembered. Callers' operations can have any number of names.
 const (
-	maxTold   = 256
-	maxSeries = 1 << 10
+	maxReported = 256
+	maxSeries   = 1 << 10
 )
 
 // To examine a text is to read it twice, so only the first of a series are examined, and some of
@@ -231,12 +231,12 @@ const (
 
 // Memory is what was examined and reported. It is safe for concurrent use.
 type Memory struct {
-	mu     sync.Mutex
-	told   map[told]struct{}
-	counts map[series]int
+	mu       sync.Mutex
+	reported map[report]struct{}
+	counts   map[series]int
 }
 
-type told struct {
+type report struct {
 	op string // of fields and values
 	Found
 }
@@ -266,20 +266,20 @@ func (m *Memory) Due(op string, size int, failed bool) bool {
 	return n <= first || n%every == 0
 }
 
-// Tell reports whether something was not reported before, and remembers it.
-func (m *Memory) Tell(op string, found Found) bool {
-	key := told{Found: found}
+// Report reports whether something was not reported before, and remembers it.
+func (m *Memory) Report(op string, found Found) bool {
+	key := report{Found: found}
 	if found.Kind == Field || found.Kind == Value {
 		key.op = op
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.told[key]; ok || len(m.told) == maxTold {
+	if _, ok := m.reported[key]; ok || len(m.reported) == maxReported {
 		return false
 	}
-	if m.told == nil {
-		m.told = make(map[told]struct{})
+	if m.reported == nil {
+		m.reported = make(map[report]struct{})
 	}
-	m.told[key] = struct{}{}
+	m.reported[key] = struct{}{}
 	return true
 }
