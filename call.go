@@ -125,15 +125,15 @@ type plan struct {
 
 // tally is what the attempts have come to.
 type tally struct {
-	began    time.Time
-	attempts []Attempt
-	status   int // of the last response
-	headers  http.Header
-	rate     RateWindow
-	failure  Error  // the last unsuccessful response
-	earlier  *Error // the one before, in case the time runs out during an attempt
-	cause    error  // why the last attempt has no usable response
-	done     bool   // a success was decoded
+	began         time.Time
+	attempts      []Attempt
+	status        int // of the last response
+	headers       http.Header
+	rate          RateWindow
+	errorResponse Error  // the last unsuccessful response
+	earlier       *Error // the one before, in case the time runs out during an attempt
+	cause         error  // why the last attempt has no usable response
+	done          bool   // a success was decoded
 
 	next      step                 // that follows the last attempt
 	pause     time.Duration        // before the next one
@@ -297,7 +297,7 @@ func (c *call) finish(loopErr error) error {
 	if info := c.conf.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
-			Header: c.secrets().Header(c.headers), RequestID: c.failure.RequestID, Rate: c.rate,
+			Header: c.secrets().Header(c.headers), RequestID: c.errorResponse.RequestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
@@ -335,7 +335,7 @@ func (c *call) err(loopErr error) error {
 
 // asError makes an error of the last attempt.
 func (c *call) asError() *Error {
-	last := &c.failure
+	last := &c.errorResponse
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
 		last = c.earlier
 	}

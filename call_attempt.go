@@ -181,7 +181,7 @@ func (a *attempt) openUpload() (err error) {
 		return nil
 	}
 	if a.upload, err = c.in.upload.open(c.ctx, c.timeout); err != nil {
-		c.status, c.failure, c.cause = 0, Error{}, c.redactError(err)
+		c.status, c.errorResponse, c.cause = 0, Error{}, c.redactError(err)
 	}
 	return err
 }
@@ -270,10 +270,10 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	a.ended = now
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery(resp, err)}
 	if c.status != 0 {
-		earlier := c.failure
+		earlier := c.errorResponse
 		c.earlier = &earlier
 	}
-	c.status, c.failure = 0, Error{}
+	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
 		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
@@ -297,7 +297,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 			c.pool.succeeded()
 		}
 	}
-	try.Code, try.Err = c.failure.Code, c.cause
+	try.Code, try.Err = c.errorResponse.Code, c.cause
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,

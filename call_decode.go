@@ -74,7 +74,7 @@ func isJSON(resp *http.Response) bool {
 
 // readErrorResponse reads an unsuccessful response into the failure of the call.
 func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time) {
-	e := &c.failure
+	e := &c.errorResponse
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
 	e.clean(c, body)

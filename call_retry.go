@@ -176,7 +176,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 		c.schedule(resp, now)
 	}
 	e := Event{
-		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.failure.Code,
+		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
 		Reason: decisions[failure].reason, Next: c.next.String(),
 	}
 	c.emit(e)
@@ -246,7 +246,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failRateLimited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
 		return failUnprocessed
-	case a.truncated && (status >= 500 || c.failure.Code == ""):
+	case a.truncated && (status >= 500 || c.errorResponse.Code == ""):
 		return failUpload
 	case status == 499:
 		return failOther
@@ -256,7 +256,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failGateway
 	case status >= 500:
 		return failOther
-	case c.failure.Code == CodeUnexpectedError: // with another status: an intermediary has changed it
+	case c.errorResponse.Code == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
 	case status >= 400 && c.isServiceEnvelope(a):
 		return failRejected
@@ -268,7 +268,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 // isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or
 // it has a request id or the rate headers, which gateways do not send.
 func (c *call) isServiceEnvelope(a *attempt) bool {
-	e := &c.failure
+	e := &c.errorResponse
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
 }
 

@@ -182,7 +182,7 @@ func (c *call) emitCall(err error) {
 	c.endPause(now)
 	c.emit(Event{
 		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
-		Status: c.status, Code: c.failure.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }
 
@@ -235,8 +235,8 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 		return
 	}
 	var found []novelty.Found
-	if c.failure.Code != "" && !c.failure.Code.Known() {
-		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.failure.Code))})
+	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
+		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.errorResponse.Code))})
 	}
 	for name := range resp.Header {
 		if novelty.IsHeader(name) && len(name) <= maxName {
@@ -248,7 +248,7 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 		switch {
 		case c.done:
 			found = append(found, c.response.fields().In(*a.Body)...)
-		case c.failure.Code != "":
+		case c.errorResponse.Code != "":
 			found = append(found, errorShape.In(*a.Body)...)
 		}
 	}
