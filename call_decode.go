@@ -25,7 +25,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	err := c.response.decode(*a.Body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case !(proved && c.op.Class == op.Read) && isEnvelope(*a.Body): // a record may have an "error"
+	case (!proved || c.op.Class != op.Read) && isEnvelope(*a.Body): // a record may have an "error"
 		err = errEnveloped
 	case err != nil:
 	case a.rated:

@@ -96,10 +96,10 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 func (c class) Outcome() Outcome {
-	switch c {
-	case ErrOutcomeUnknown:
+	if c == ErrOutcomeUnknown {
 		return OutcomeUnknown
-	case ErrResponseLost:
+	}
+	if c == ErrResponseLost {
 		return OutcomeApplied
 	}
 	return OutcomeNotApplied
@@ -178,14 +178,6 @@ func OutcomeOf(err error) Outcome {
 		return e.Outcome()
 	}
 	return OutcomeUnknown
-}
-
-// outcomeOfCause is the outcome of an error around another one. It is unknown if there is none.
-func outcomeOfCause(cause error) Outcome {
-	if cause == nil {
-		return OutcomeUnknown
-	}
-	return OutcomeOf(cause)
 }
 
 // AdviceOf returns what to do about an error. It is empty for nil, and [ActionVerifyFirst] for an

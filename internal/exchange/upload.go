@@ -48,7 +48,7 @@ func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser
 func (o *opening) do() {
 	file, err := o.source()
 	if err == nil && file == nil {
-		err = errors.New("Open returned nothing") //nolint:staticcheck // it is the name of a field
+		err = errors.New("Open returned nothing") // the name of a field
 	}
 	if err != nil {
 		o.err = fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
