@@ -86,13 +86,10 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 		option.applyCall(&conf, &bad)
 	}
 	spec.check(&bad, true)
-	rule, refused := conf.forbids(op.AgentsActivate, args{})
-	switch {
-	case len(bad) > 0:
+	if len(bad) > 0 {
 		return refusal(spec.op, bad...)
-	case s.client.closed.Load():
-		return forbidden(op.AgentsActivate, RuleClosed)
-	case refused:
+	}
+	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
 		return forbidden(op.AgentsActivate, rule)
 	}
 	return nil

@@ -222,11 +222,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if len(*bad) > 0 {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
 	}
-	rule, forbidden := c.conf.forbids(o, in)
-	if client.closed.Load() {
-		rule, forbidden = RuleClosed, true
-	}
-	if forbidden {
+	if rule := client.forbids(o, in, &c.conf); rule != "" {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
 	}
 	c.pool = client.conf.budget.pool(o.Surface)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // checks collects violations: only what the service is documented to refuse.
@@ -36,41 +36,13 @@ func (c *checks) invalid(paths []string) {
 	}
 }
 
-// filled refuses null and empty arrays and objects anywhere in a filter. The service may take such
-// a filter for none, with a longer or a more expensive response.
-func (c *checks) filled(param, text string) {
-	for _, empty := range []string{"[]", "{}", "null"} {
-		if strings.Contains(text, empty) { // it may still be in a string
-			cur := jsonscan.New([]byte(text))
-			c.filledValue(param, &cur)
-			return
-		}
-	}
-}
-
 const emptyFilter = "is empty, which could mean everything: leave it out if you mean that"
 
-func (c *checks) filledValue(param string, cur *jsonscan.Cursor) {
-	some := false
-	switch {
-	case cur.Is('{'):
-		cur.Object()
-		for key, ok := cur.Member(); ok; key, ok = cur.Member() {
-			some = true
-			c.filledValue(param+"."+string(key), cur)
-		}
-	case cur.Is('['):
-		cur.Array()
-		for cur.Element() {
-			some = true
-			c.filledValue(param, cur)
-		}
-	case !cur.Null():
-		cur.Skip()
-		some = true
-	}
-	if !some {
-		c.add(param, emptyFilter)
+// filled refuses null and empty arrays and objects anywhere in a filter. The service may take such a
+// filter for none, with a longer or a more expensive response.
+func (c *checks) filled(param, text string) {
+	for _, path := range outbound.Empty(param, text) {
+		c.add(path, emptyFilter)
 	}
 }
 

@@ -336,20 +336,22 @@ func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *checks) { c.retryUnknown = true })
 }
 
-// forbids returns the rule that refuses the call, if there is one.
-func (c *callConfig) forbids(o *op.Op, in args) (SafetyRule, bool) {
+// forbids returns the rule that refuses a call, or "".
+func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 	spends := o.Spends.Possible() && !in.free
 	outside := o.Sends.Possible() || o.Writes.Possible()
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
-	case c.readOnly && o.Write():
-		return RuleReadOnly, true
-	case c.noSpend && spends:
-		return RuleNoSpend, true
-	case c.noSend && outside:
-		return RuleNoSend, true
-	case c.retryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
-		return RuleRepeat, true
+	case c.closed.Load():
+		return RuleClosed
+	case conf.readOnly && o.Write():
+		return RuleReadOnly
+	case conf.noSpend && spends:
+		return RuleNoSpend
+	case conf.noSend && outside:
+		return RuleNoSend
+	case conf.retryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+		return RuleRepeat
 	}
-	return "", false
+	return ""
 }
