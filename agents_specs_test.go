@@ -73,8 +73,8 @@ var specBounds = []struct {
 	{"empty filters", altered(discovery(), func(s *discoveryOf) {
 		s.Filters = prospectkit.Fields{"a": []string{}, "b": nil, "c": map[string]any{"d": []any{nil}}}
 	}), []string{emptyFilters}},
-	{"a filter that came out empty", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = []string{} }), []string{"Filters.industryField is empty, which could mean everything: leave it out to say so"}},
-	{"a filter that is null", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = nil }), []string{"Filters.industryField is empty, which could mean everything: leave it out to say so"}},
+	{"a filter that came out empty", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = []string{} }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
+	{"a filter that is null", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = nil }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
 	{"an empty value", altered(discovery(), func(s *discoveryOf) { s.Filters["industryField"] = []string{"Software", ""} }), []string{"Filters must not hold an empty value"}},
 	{"nested filters", altered(discovery(), func(s *discoveryOf) { s.Filters = prospectkit.Fields{"a": map[string][]string{"b": {"x"}}} }), nil},
 	{"filter that cannot be encoded", altered(discovery(), func(s *discoveryOf) { s.Filters = prospectkit.Fields{"a": func() {}} }), []string{`body cannot be encoded: field "a": json: unsupported type: func()`}},

@@ -86,13 +86,10 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 		option.applyCall(&conf, &bad)
 	}
 	spec.check(&bad, true)
-	rule, refused := conf.forbids(op.AgentsActivate, args{})
-	switch {
-	case len(bad) > 0:
+	if len(bad) > 0 {
 		return refusal(spec.op, bad...)
-	case s.client.closed.Load():
-		return forbidden(op.AgentsActivate, RuleClosed)
-	case refused:
+	}
+	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
 		return forbidden(op.AgentsActivate, rule)
 	}
 	return nil
@@ -173,7 +170,7 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 
 // named finds the agent of exactly this name, and reports whether there are agents whose name is not told.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	match, others, err := findNamed(s.All(ctx, iterOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
+	match, others, err := findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 	return match, slices.Contains(others, ""), err
 }
 

@@ -22,32 +22,32 @@ import (
 
 // args is what a method asks for, before any check.
 type args struct {
-	ids    []string // for the braces of the path, in order
+	ids    []string // for the parameters of the path, in order
 	query  any      // a struct with url tags, or nil
 	body   any      // anything encoding/json knows, or nil
-	form   Fields   // a form that is small enough to hold, in place of body
+	form   bool     // the body goes as a multipart form
 	upload *uploadBody
 	check  func(*checks)
 
-	secret    string // of the body: no text of a response may show it
-	laterPage bool   // of a scroll: an attempt may use its token up
+	secret    string // of the body: hidden in everything that a response is quoted in
+	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
 	look      lookup // resolves an unknown outcome
 
-	maxItems int      // of a page in the response; 0: as many as a page may have
-	shape    op.Shape // of the response, where it is another than the operation's
+	maxItems int      // of a page; 0: as many as a page may have
+	shape    op.Shape // of the response, if not the operation's
 	accept   func(response any) error
 
-	// The type of an undocumented response, as far as it is documented, and the keys that may hold it.
+	// The type of what is documented of a raw response, and the keys it may be under.
 	responseType reflect.Type
 	responseKeys []string
 
-	// proof reports whether a response holds what only the service can know of the call. Without one, a read whose response has a
-	// documented shape is proved by that shape, and nothing else is.
+	// proof reports whether a response holds what only the service can know about the call. Without
+	// it, only a read is proved, by the documented shape of its response.
 	proof func(response any) bool
 }
 
-// do makes a call: every request of this package goes through it.
+// do makes a call. Every request of this package goes through it.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
 	c := new(callOf[T])
 	err := c.prepare(ctx, client, o, in, opts)
@@ -66,7 +66,7 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []Ca
 // callOf is a call whose response is a T.
 type callOf[T any] struct {
 	call
-	out *T // what was decoded last
+	out *T // the last response that was decoded
 }
 
 func (c *callOf[T]) decode(body []byte) error {
@@ -79,9 +79,9 @@ func (c *callOf[T]) decode(body []byte) error {
 
 func (c *callOf[T]) fields() *novelty.Shape {
 	if c.in.responseType != nil {
-		return responseShape(&c.plan, c.in.responseType, c.in.responseKeys)
+		return c.responseShape(c.in.responseType, c.in.responseKeys...)
 	}
-	return responseShape(&c.plan, reflect.TypeFor[T](), nil)
+	return c.responseShape(reflect.TypeFor[T]())
 }
 
 func (c *callOf[T]) proved() bool {
@@ -91,14 +91,15 @@ func (c *callOf[T]) proved() bool {
 	return c.shape != op.Raw && !c.op.Write()
 }
 
-// call is one call: what is asked, what its attempts have come to, and memory.
+// call is one call: what is sent, what its attempts have come to, and memory.
 type call struct {
 	plan
 	tally
 	scratch
 }
 
-// plan is what is asked. It is fixed once prepare has returned and the call hooks have run.
+// plan is what is sent, and within which limits. It is fixed once prepare has returned and the call
+// hooks have run.
 type plan struct {
 	client    *Client
 	op        *op.Op
@@ -109,7 +110,7 @@ type plan struct {
 	conf      callConfig
 	timeout   time.Duration // of one attempt
 	pool      *pool
-	observers []Observer // of the client, and those that its hooks have for this call
+	observers []Observer // of the client, and those that call hooks returned
 
 	url      url.URL
 	header   http.Header
@@ -117,34 +118,34 @@ type plan struct {
 	shape    op.Shape // of the response
 	response interface {
 		decode(body []byte) error
-		proved() bool // that what was decoded is the service's
+		proved() bool // to come from the service
 		fields() *novelty.Shape
 	}
 }
 
 // tally is what the attempts have come to.
 type tally struct {
-	began    time.Time
-	attempts []Attempt
-	status   int // of the last response
-	headers  http.Header
-	rate     RateWindow
-	failure  Error  // the last unsuccessful response
-	earlier  *Error // the one before, for when the time runs out during an attempt
-	cause    error  // why the last attempt has no usable response
-	done     bool   // a success was decoded
+	began         time.Time
+	attempts      []Attempt
+	status        int // of the last response
+	headers       http.Header
+	rate          RateWindow
+	errorResponse Error  // the last unsuccessful response
+	earlier       *Error // the one before, in case the time runs out during an attempt
+	cause         error  // why the last attempt has no usable response
+	done          bool   // a success was decoded
 
-	next      step                 // after the last attempt
+	next      step                 // that follows the last attempt
 	pause     time.Duration        // before the next one
-	pausing   time.Time            // since when it pauses; zero when it does not
+	pausing   time.Time            // since when it pauses; zero if it does not
 	waited    time.Duration        // for rate limits and before retries
 	hold      time.Duration        // of the whole surface, after a 429
 	tooLate   bool                 // no time was left for the next attempt
-	unknown   *OutcomeUnknownError // of the first attempt that may have been delivered without a response
+	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
 	waitError *WaitError           // of the limiter
 }
 
-// scratch is memory for what a call needs once, so that it is allocated in one piece.
+// scratch is memory for what a call needs once, allocated in one piece.
 type scratch struct {
 	bad         checks
 	callContext callContext
@@ -161,7 +162,7 @@ type callContext struct {
 
 type callKey struct{}
 
-// Value knows the call, and otherwise what the caller's context knows.
+// Value returns the call, or the value of the caller's context.
 func (c *callContext) Value(key any) any {
 	if key == (callKey{}) {
 		return c.call
@@ -183,7 +184,8 @@ type uploadBody struct {
 	open        func(ctx context.Context, limit time.Duration) (*exchange.Upload, error)
 }
 
-// prepare makes a plan of arguments and options, or lists every violation at once. A refused call can only be observed.
+// prepare makes a plan of arguments and options, or returns all violations at once. Observers see a
+// refused call, too.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
 	c.method, c.route, c.shape = o.Method, o.Path, cmp.Or(in.shape, o.Shape)
@@ -215,16 +217,12 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	c.locate()
 	c.encode()
 	if c.conf.info != nil {
-		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // nothing of an earlier call shows if this one is refused
+		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // of an earlier call, nothing remains
 	}
 	if len(*bad) > 0 {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
 	}
-	rule, forbidden := c.conf.forbids(o, in)
-	if client.closed.Load() {
-		rule, forbidden = RuleClosed, true
-	}
-	if forbidden {
+	if rule := client.forbids(o, in, &c.conf); rule != "" {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
 	}
 	c.pool = client.conf.budget.pool(o.Surface)
@@ -234,7 +232,8 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 var (
 	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 
-	// noHeader is what http.Client copies for redirects, which are never followed. The transport sends the header of the call.
+	// noHeader keeps http.Client from copying the header for redirects, which are never followed.
+	// The transport sends the header of the call.
 	noHeader = http.Header{}
 )
 
@@ -243,14 +242,15 @@ func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
 	req := &c.request
-	req.Method, req.URL, req.Header = c.method, &c.url, noHeader // with a Host, http.Client would copy the URL: an attempt sets it
+	// send sets the Host: with one, http.Client would copy the URL.
+	req.Method, req.URL, req.Header = c.method, &c.url, noHeader
 	c.retry.Request = req
 	if c.body != nil {
 		if err := c.retry.SetBody(c.body); err != nil {
 			return err
 		}
 	}
-	req.GetBody = nil // with it, net/http would send a write again
+	req.GetBody = nil // with it, net/http would retry a write
 	c.addCookies(req)
 	resp, err := c.client.conf.loop.Do(&c.retry)
 	if resp != nil {
@@ -259,8 +259,8 @@ func (c *call) run() error {
 	return c.finish(err)
 }
 
-// newLoop makes the loop of all calls through an HTTP client. go-retryablehttp contributes the loop and rewinds the body; the call
-// decides, waits and makes the result.
+// newLoop makes the retry loop for all calls through an HTTP client. go-retryablehttp loops and
+// rewinds the body; the call decides, waits and makes the result.
 func newLoop(h *http.Client) *retryablehttp.Client {
 	return &retryablehttp.Client{
 		HTTPClient: h,
@@ -268,7 +268,9 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 			return callFrom(ctx).next.retries(), nil
 		},
-		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // PrepareRetry waits
+		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
+			return 0 // PrepareRetry waits
+		},
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
 			c.addCookies(req)
@@ -278,7 +280,7 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 	}
 }
 
-// addCookies gives an attempt a header of its own, if net/http will add cookies to it.
+// addCookies gives an attempt its own header if net/http will add cookies to it.
 func (c *call) addCookies(req *http.Request) {
 	if c.client.conf.httpClient.Jar != nil {
 		req.Header = c.header.Clone()
@@ -290,8 +292,9 @@ func (c *call) finish(loopErr error) error {
 	err := c.err(loopErr)
 	if info := c.conf.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status, Header: c.secrets().Header(c.headers), RequestID: c.failure.RequestID,
-			Rate: c.rate, Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
+			Header: c.secrets().Header(c.headers), RequestID: c.errorResponse.RequestID, Rate: c.rate,
+			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}
 	c.emitCall(err)
@@ -326,9 +329,9 @@ func (c *call) err(loopErr error) error {
 	return e
 }
 
-// asError is the last attempt as an error.
+// asError makes an error of the last attempt.
 func (c *call) asError() *Error {
-	last := &c.failure
+	last := &c.errorResponse
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
 		last = c.earlier
 	}
@@ -349,7 +352,7 @@ func (c *call) asError() *Error {
 	return e
 }
 
-// asOutcomeUnknown is the last attempt as an unknown outcome.
+// asOutcomeUnknown makes an unknown outcome of the last attempt.
 func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {
@@ -358,11 +361,12 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		cause = e
 	}
 	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt, op: c.op, cause: cause, look: c.in.look,
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
+		op: c.op, cause: cause, look: c.in.look,
 	}
 }
 
-// errTooLate stands for a deadline that is so near that waiting for it would be in vain.
+// errTooLate stands for a deadline that would pass before the next attempt.
 var errTooLate error = tooLateError{}
 
 type tooLateError struct{}
@@ -370,7 +374,7 @@ type tooLateError struct{}
 func (tooLateError) Error() string        { return "the deadline is too near for another attempt" }
 func (tooLateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// withContextErr adds the end of the context to a cause that does not name it.
+// withContextErr adds the end of the context to a cause that does not have it.
 func (c *call) withContextErr(cause error) error {
 	switch {
 	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
@@ -381,7 +385,7 @@ func (c *call) withContextErr(cause error) error {
 	return withCause(cause, c.contextErr(""))
 }
 
-// contextErr is the end of the context with its cause, and what the call was doing then.
+// contextErr returns the end of the context with its cause, and what the call was doing.
 func (c *call) contextErr(when string) error {
 	end := withCause(context.Cause(c.ctx), c.ctx.Err())
 	if when == "" {
@@ -401,7 +405,8 @@ func withCause(err, cause error) error {
 	return fmt.Errorf("%w; %w", err, cause)
 }
 
-// sleepBeforeDeadline sleeps, unless the context would end meanwhile. It reports whether it slept through.
+// sleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept for
+// the whole time.
 func sleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
 	at, ok := ctx.Deadline()
 	return (!ok || time.Until(at) > d) && sleep(ctx, d) == nil

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/outbound"
 )
 
-// checks collects violations. Only what the document surely refuses goes in.
+// checks collects violations: only what the service is documented to refuse.
 type checks []Violation
 
 func (c *checks) add(param, format string, args ...any) {
 	*c = append(*c, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
 }
 
-// text refuses what is not valid UTF-8: it would be changed on its way, and what it names never found again.
+// text refuses text that is not valid UTF-8: encoding would change it, and what it names would not
+// be found.
 func (c *checks) text(param string, texts ...string) {
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
@@ -29,59 +29,31 @@ func (c *checks) text(param string, texts ...string) {
 	}
 }
 
-// invalid refuses what was found in a value that is about to be encoded.
-func (c *checks) invalid(found *outbound.Found) {
-	for _, path := range found.Invalid {
+// invalid refuses the texts of a body at some paths.
+func (c *checks) invalid(paths []string) {
+	for _, path := range paths {
 		c.add(cmp.Or(path, "body"), "is not valid UTF-8")
 	}
 }
 
-// filled refuses null and empty arrays and objects anywhere in a filter, as encoding/json wrote it. They look like a filter, and the
-// service may take them for none: a longer answer, or a dearer one.
+const emptyFilter = "is empty, which could mean everything: leave it out if you mean that"
+
+// filled refuses null and empty arrays and objects anywhere in a filter. The service may take such a
+// filter for none, with a longer or a more expensive response.
 func (c *checks) filled(param, text string) {
-	for _, empty := range []string{"[]", "{}", "null"} {
-		if strings.Contains(text, empty) { // not in a string, most of the time
-			cur := jsonscan.New([]byte(text))
-			c.filledValue(param, &cur)
-			return
-		}
+	for _, path := range outbound.Empty(param, text) {
+		c.add(path, emptyFilter)
 	}
 }
 
-const emptyFilter = "is empty, which could mean everything: leave it out to say so"
-
-func (c *checks) filledValue(param string, cur *jsonscan.Cursor) {
-	some := false
-	switch {
-	case cur.Is('{'):
-		cur.Object()
-		for key, ok := cur.Member(); ok; key, ok = cur.Member() {
-			some = true
-			c.filledValue(param+"."+string(key), cur)
-		}
-	case cur.Is('['):
-		cur.Array()
-		for cur.Element() {
-			some = true
-			c.filledValue(param, cur)
-		}
-	case !cur.Null():
-		cur.Skip()
-		some = true
-	}
-	if !some {
-		c.add(param, emptyFilter)
-	}
-}
-
-// filledIn is filled for a value that is not encoded yet. One that cannot be is refused by who sends it.
+// filledIn is filled for a value. One that cannot be encoded is refused later.
 func (c *checks) filledIn(param string, v any) {
 	if text, err := json.Marshal(v); err == nil {
 		c.filled(param, string(text))
 	}
 }
 
-// id demands 24 hexadecimal digits, of either case.
+// id requires 24 hexadecimal digits, of either case.
 func (c *checks) id(param, value string) {
 	if !isID(value) {
 		c.add(param, "must be 24 hexadecimal digits")
@@ -102,45 +74,45 @@ func isID(s string) bool {
 	return true
 }
 
-// sameID compares ids, in which case does not count.
+// sameID reports whether ids are equal, whatever their case.
 func sameID(a, b string) bool { return strings.EqualFold(a, b) }
 
-// optionalID accepts the zero value too.
+// optionalID is id, or the zero value.
 func (c *checks) optionalID(param, value string) {
 	if value != "" {
 		c.id(param, value)
 	}
 }
 
-// between demands low <= value <= high; zero means the default.
+// between requires low <= value <= high, or zero, the default.
 func (c *checks) between(param string, value, low, high int) {
 	if value != 0 && (value < low || value > high) {
 		c.add(param, "is %d, must be %d to %d", value, low, high)
 	}
 }
 
-// atLeast demands value >= low; zero means the default.
+// atLeast requires value >= low, or zero, the default.
 func (c *checks) atLeast(param string, value, low int) {
 	if value != 0 && value < low {
 		c.add(param, "is %d, must be at least %d", value, low)
 	}
 }
 
-// length demands low to high characters, counted as code points.
+// length requires low to high characters, counted as code points.
 func (c *checks) length(param, value string, low, high int) {
 	if n := utf8.RuneCountInString(value); n < low || n > high {
 		c.add(param, "has %d characters, must have %d to %d", n, low, high)
 	}
 }
 
-// optionalLength accepts the zero value too.
+// optionalLength is length, or the zero value.
 func (c *checks) optionalLength(param, value string, low, high int) {
 	if value != "" {
 		c.length(param, value, low, high)
 	}
 }
 
-// oneOf demands one of the documented values; the zero value means the default.
+// oneOf requires one of the documented values, or the zero value, the default.
 func oneOf[T ~string](c *checks, param string, value T, allowed ...T) {
 	if value == "" {
 		return

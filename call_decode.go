@@ -4,91 +4,63 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
 
-// readResponse decodes a success, and refuses one that is not proved to be the service's: gateways and error pages answer with 2xx,
-// too. The rate headers prove it, or the response holds what only the service can know of the call. Where no documented shape could
-// prove it, a read may pass unless its surface is known to have the headers. Anything else passes only where something in between is
-// known to drop them.
+// readResponse decodes a success, and refuses one that may not be the service's: gateways and error
+// pages have status 2xx, too. The rate headers prove that it is, or what only the service can know
+// about the call. A read of undocumented shape passes unless its surface is known to send the
+// headers. Anything else passes only if an intermediary is known to drop them.
 func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
 	err := c.response.decode(*a.Body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case (!proved || c.op.Class != op.Read) && isEnvelope(*a.Body): // a record that was asked for may tell of an error
+	case (!proved || c.op.Class != op.Read) && isEnvelope(*a.Body): // a record may have an "error"
 		err = errEnveloped
 	case err != nil:
 	case a.rated:
-		seen.learn(c.pool)
+		seen.Learn(c.pool)
 		return nil
 	case proved && (c.op.Class == op.Read || isPlausible(*a.Body)):
-		if c.shape == op.Typed { // a partial shape is an id or an array, which an error page may have, too
-			seen.lost()
+		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
+			seen.Missed()
 		}
 		return nil
-	case c.op.Class == op.Read && c.shape == op.Raw && !seen.has(c.pool) && isPlausible(*a.Body):
+	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.pool) && isPlausible(*a.Body):
 		return nil
-	case seen.dropped.Load() && !seen.any.Load() && isJSON(resp) && isPlausible(*a.Body):
+	case seen.Dropped() && isJSON(resp) && isPlausible(*a.Body):
 		return nil
 	default:
 		err = errNotProved
 	}
 	if !a.rated || err == errEnveloped { //nolint:errorlint // it is our own
-		c.readErrorResponse(resp, *a.Body, now) // so that the error shows who has answered
+		c.readErrorResponse(resp, *a.Body, now) // so that the error shows who sent it
 	}
 	return err
 }
 
 var (
-	errEnveloped = errors.New("a success that holds an error envelope is none")
-	errNotProved = errors.New("nothing shows that the success is the service's: it has no RateLimit headers, and not what was asked for")
+	errEnveloped = errors.New("the successful response holds an error envelope")
+	errNotProved = errors.New("the successful response may not be the service's: " +
+		"it has no RateLimit headers, and not what was requested")
 )
-
-// headersSeen is what a client has learnt about the rate headers, which are documented for every success. Clients of With share it.
-type headersSeen struct {
-	on      sync.Map    // of *pool: the surfaces whose successes have had them
-	any     atomic.Bool // there is such a surface
-	dropped atomic.Bool // a success of a documented shape was without them: something in between drops them
-}
-
-func (h *headersSeen) learn(p *pool) {
-	if !h.has(p) {
-		h.on.Store(p, nil)
-		h.any.Store(true)
-	}
-}
-
-// lost notes that a success has come without them. Reads need them no longer, until they come again.
-func (h *headersSeen) lost() {
-	if h.dropped.Store(true); h.any.Load() {
-		h.on.Clear()
-	}
-}
-
-func (h *headersSeen) has(p *pool) bool {
-	_, ok := h.on.Load(p)
-	return ok
-}
 
 func isEnvelope(body []byte) bool {
 	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
 }
 
-// isPlausible reports whether a JSON text can be a response of an undocumented shape: an object or an array, and nobody's error.
+// isPlausible reports whether a JSON text can be a response of undocumented shape: an object or an
+// array without an error.
 func isPlausible(body []byte) bool {
 	c := jsonscan.New(body)
 	fault, failed := jsonscan.Lookup(body, "error")
@@ -100,9 +72,9 @@ func isJSON(resp *http.Response) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
-// readErrorResponse reads an unsuccessful response.
+// readErrorResponse reads an unsuccessful response into the failure of the call.
 func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time) {
-	e := &c.failure
+	e := &c.errorResponse
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
 	e.clean(c, body)
@@ -121,13 +93,14 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
 	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
-		e.hint = "if what holds the name is younger than this call, something in between has sent the request twice"
+		e.hint = "if what holds the name is younger than this call, an intermediary has sent the request twice"
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.conf.path == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoute"
 	}
 }
 
-// secrets are what no text of a response may show: the key, and the token of a scroll.
+// secrets are hidden in everything that a response is quoted in: the key, and the token of a
+// scroll.
 func (c *call) secrets() redact.Secrets {
 	s := c.client.conf.secrets()
 	if c.in.secret != "" {
@@ -136,12 +109,12 @@ func (c *call) secrets() redact.Secrets {
 	return s
 }
 
-// private are the secrets, and what no text about the call may show: URL and query.
+// private are the secrets, and what is hidden in every text about the call: URL and query.
 func (c *call) private() redact.Secrets {
 	return c.secrets().Plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
 }
 
-// redactError gives an error of a transport, or of a reader of the caller's, a text that shows nothing of the request.
+// redactError hides the request in the text of an error of a transport or of a caller's reader.
 func (c *call) redactError(err error) error {
 	if err == nil {
 		return nil
@@ -158,12 +131,12 @@ func (c *call) redactError(err error) error {
 	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
 }
 
-// A response is a struct with tags, or an array of such. What is documented is read leniently: what is missing, or of another type,
-// reads as zero. A type that has to hold something implements completeness, which says what is missing.
+// completeness is a response that says what it lacks. A response is a struct with tags, or an array
+// of such structs. It is read leniently: what is missing, or of another type, is zero.
 type completeness interface{ missing() string }
 
-// decodeResponse reads the value under the operation's entity key, or the whole body where no key is documented. It keeps nothing of
-// the body, which is memory that is used again.
+// decodeResponse decodes the value under the operation's entity key, or the whole body if no key is
+// documented. It keeps nothing of the body, whose memory is reused.
 func decodeResponse[T any](c *call, body []byte, maxItems int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if c.shape == op.Typed || c.op.Class == op.MeteredRead || c.shape == op.Partial && c.op.Class == op.Read {
@@ -178,7 +151,7 @@ func decodeResponse[T any](c *call, body []byte, maxItems int, out *T) error {
 	return decodeRecord(value, maxItems, out)
 }
 
-// unwrapEntity finds the entity in its envelope. If the envelope is optional, a bare object will do.
+// unwrapEntity returns the entity in its envelope, or, if the envelope is optional, a bare object.
 func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 	if name == "" {
 		return body, nil
@@ -206,13 +179,16 @@ func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 }
 
 func decodeRecord[T any](text []byte, maxItems int, out *T) error {
-	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(text)
-	defer d.Release()
-	d.Most(maxItems)
-	if _, raw := any(out).(*Object); !raw && reflect.TypeFor[T]().Kind() == reflect.Struct && c.Err() == nil && !c.Is('{') {
+	c := jsonscan.New(text)
+	_, raw := any(out).(*Object)
+	isRecord := !raw && reflect.TypeFor[T]().Kind() == reflect.Struct
+	if isRecord && c.Err() == nil && !c.Is('{') {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
-	if err := cmp.Or(d.Decode(&c, out), c.End()); err != nil {
+	d := jsonscan.NewRecordDecoder[T]()
+	defer d.Release()
+	d.Most(maxItems)
+	if err := d.DecodeText(text, out); err != nil {
 		if misfit, ok := errors.AsType[*jsonscan.MisfitError](err); ok {
 			return newMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
 		}
@@ -228,15 +204,15 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 
 var errNoObject = errors.New("the response is not an object")
 
-// recordOf reads a record from a value that was read before.
+// recordOf decodes a record from a value that was decoded before.
 func recordOf[T any](from Object) (*T, error) {
 	out := new(T)
 	if from.IsZero() {
 		return out, nil
 	}
-	d, c := jsonscan.NewRecordDecoder[T](), jsonscan.New(from.raw)
+	d := jsonscan.NewRecordDecoder[T]()
 	defer d.Release()
-	return out, cmp.Or(d.Decode(&c, out), c.End())
+	return out, d.DecodeText(from.raw, out)
 }
 
 func noID(id, what string) string {
@@ -246,7 +222,7 @@ func noID(id, what string) string {
 	return ""
 }
 
-// missingIn says what is missing in the first element that misses something.
+// missingIn says what the first incomplete element lacks.
 func missingIn[T any](items []T) string {
 	for i := range items {
 		r, ok := any(&items[i]).(completeness)
@@ -280,10 +256,13 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage makes the call of a page. Totals or elements prove the page. It has at most as many elements as were asked for.
+// readPage reads a page of at most as many items as were requested. Totals or items prove that it
+// is the service's.
 func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
 	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
-	in.proof = func(response any) bool { return response.(*pageResponse[T]).page().shown() } //nolint:forcetypeassert // do was asked for it
+	in.proof = func(response any) bool {
+		return response.(*pageResponse[T]).page().shown() //nolint:forcetypeassert // do decodes into it
+	}
 	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
 	if err != nil {
 		return nil, err
@@ -301,66 +280,24 @@ func newPage[T any](items []T, kind ListKind, t *pageTotals) *Page[T] {
 	return p
 }
 
-// misfitError says that a response of the service does not fit the type that the caller wants it in. No retry cures that, nor a
-// response that holds too much. Errors of encoding/json, and of the types that it decodes into, quote values, so its text holds only
-// type and field.
+// misfitError is a response of the service that does not fit the caller's type. A retry would not
+// change that. Its text holds only type and field, because errors of encoding/json, and of types
+// that decode themselves, quote values.
 type misfitError struct {
 	redact.OpaqueError
 	rowID func() string // a closure, so that no dump shows it
 }
 
-// newMisfit describes why a value does not fit a type of the caller's.
+// newMisfit returns the error of a value that does not fit a type of the caller.
 func newMisfit(what string, t reflect.Type, rowID string, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
 	}
-	text := fmt.Sprintf("%s does not fit %s: %s", what, redact.Shorten(t.String(), maxName), misfitReason(t, err))
+	text := fmt.Sprintf("%s does not fit %s: %s", what, jsonscan.TypeName(t), jsonscan.Reason(t, err))
 	return &misfitError{*redact.Opaque(text, err), func() string { return rowID }}
 }
 
-func misfitReason(t reflect.Type, err error) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Type != nil {
-		kind, _, _ := strings.Cut(e.Value, " ") // what follows is the value
-		reason := fmt.Sprintf("got %s, want %s", novelty.PlainName(kind), redact.Shorten(e.Type.String(), maxName))
-		if field := ownPath(t, e.Field); field != "" {
-			reason = "field " + field + ": " + reason
-		}
-		return reason
-	}
-	if _, ok := errors.AsType[*time.ParseError](err); ok {
-		return "a text is not a time as time.Time reads it"
-	}
-	if e, ok := errors.AsType[*strconv.NumError](err); ok {
-		return "a text is not a number: " + e.Err.Error()
-	}
-	return fmt.Sprintf("a field refused its value (%T)", err)
-}
-
-// ownPath is the part of a path of keys that a type of the caller's has names for: other keys are the service's.
-func ownPath(t reflect.Type, path string) string {
-	var names []string
-	for name := range strings.SplitSeq(path, ".") {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
-			break
-		}
-		i := -1
-		for n := range t.NumField() {
-			if own, _, _ := strings.Cut(t.Field(n).Tag.Get("json"), ","); own == name || t.Field(n).Name == name {
-				i = n
-			}
-		}
-		if i < 0 {
-			break
-		}
-		names, t = append(names, name), t.Field(i).Type
-	}
-	return strings.Join(names, ".")
-}
-
-// isMisfit reports whether a response that is read again would fail again.
+// isMisfit reports whether a second response would fail to decode, too.
 func isMisfit(err error) bool {
 	_, ok := errors.AsType[*misfitError](err)
 	return ok || errors.Is(err, jsonscan.ErrTooMuch)

@@ -1,17 +1,10 @@
 package prospectkit
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"maps"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/google/go-querystring/query"
@@ -59,7 +52,7 @@ func (c *call) locate() {
 	u.RawQuery = c.queryString(in.query)
 }
 
-// takeRoute puts the caller's route in place of an undocumented one, and refuses another method than a documented one.
+// takeRoute takes an undocumented route from the caller. It refuses to change a documented method.
 func (c *call) takeRoute() {
 	switch method := c.conf.method; {
 	case c.method == "":
@@ -70,7 +63,7 @@ func (c *call) takeRoute() {
 	}
 }
 
-// cutParameter returns the first name in the braces of a path template, and the rest of the template.
+// cutParameter returns the first parameter of a path template, and the rest of the template.
 func cutParameter(template string) (name, rest string) {
 	_, rest, _ = strings.Cut(template, "{")
 	name, rest, _ = strings.Cut(rest, "}")
@@ -79,7 +72,7 @@ func cutParameter(template string) (name, rest string) {
 
 func (c *call) queryString(params any) string {
 	if params != nil && reflect.ValueOf(params).IsZero() {
-		params = nil // what is required is not zero, and everything else is left out then
+		params = nil // if all is zero, all is left out
 	}
 	if params == nil && len(c.conf.query) == 0 {
 		return ""
@@ -107,20 +100,20 @@ var (
 	acceptGzip = []string{"gzip"}
 )
 
-// commonHeader is the header that all requests of a client share.
+// commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would ask for it, too, but decompress with more memory
+	if c.compressed { // net/http would ask for it, too, but use more memory to decompress
 		h["Accept-Encoding"] = acceptGzip
 	}
 	return h
 }
 
-// encode builds header and body.
+// encode makes header and body.
 func (c *call) encode() {
 	in, bad, conf := &c.in, &c.bad, c.client.conf
-	plain := in.upload == nil && in.body == nil && in.form == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
-	if plain && conf.direct { // another transport might write to what all calls share
+	plain := in.upload == nil && in.body == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
+	if plain && conf.direct { // another transport might write to a shared header
 		c.header = conf.shared()
 		return
 	}
@@ -135,94 +128,25 @@ func (c *call) encode() {
 		}
 		return
 	}
-	if in.body == nil && in.form == nil && len(c.conf.fields) == 0 {
+	if in.body == nil && len(c.conf.fields) == 0 {
 		return
 	}
 	if c.method == http.MethodGet {
 		bad.add("WithField", "cannot be used with a GET request")
 		return
 	}
-	sent := outbound.Inspect(in.body, "")
-	for _, field := range c.conf.fields {
-		name, _ := field[0].(string)
-		bad.text(name, name)
-		more := outbound.Inspect(field[1], name)
-		sent.Invalid, sent.Times = append(sent.Invalid, more.Invalid...), append(sent.Times, more.Times...)
-	}
-	bad.invalid(sent)
 	value := in.body
-	if in.form != nil {
-		value = in.form
+	if fields, ok := value.(Fields); value == nil || ok && fields == nil {
+		value = Fields{}
 	}
-	body, err := encodeBody(value, c.conf.fields)
+	body, err := outbound.Encode(value, c.conf.fields)
+	bad.invalid(body.Invalid)
 	if err != nil {
 		bad.add("body", "cannot be encoded: %v", err)
-		return
 	}
-	c.body, c.header["Content-Type"] = sent.Rewrite(body), []string{"application/json"}
-	if in.form != nil {
-		var kind string
-		c.body, kind = multipartForm(c.body)
-		c.header["Content-Type"] = []string{kind}
+	contentType := "application/json"
+	if c.body = body.Text; in.form {
+		c.body, contentType = outbound.Form(c.body)
 	}
-}
-
-// multipartForm makes a form of a JSON object: strings as they are, anything else as JSON.
-func multipartForm(object []byte) (form []byte, contentType string) {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &fields) // it was just made
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		text := string(fields[name])
-		_ = json.Unmarshal(fields[name], &text) // anything else leaves it as it is
-		_ = w.WriteField(name, text)            // a buffer takes everything
-	}
-	_ = w.Close()
-	return b.Bytes(), w.FormDataContentType()
-}
-
-// encodeBody marshals in and merges extra fields into it; one that in has, or knows by that name, is an error.
-func encodeBody(in any, extra [][2]any) ([]byte, error) {
-	if fields, ok := in.(Fields); in == nil || ok && fields == nil {
-		in = Fields{}
-	}
-	body, err := json.Marshal(in)
-	if err != nil || len(extra) == 0 {
-		return body, err
-	}
-	var merged map[string]json.RawMessage
-	if err := json.Unmarshal(body, &merged); err != nil || merged == nil {
-		return nil, errors.New("WithField needs a body that is an object")
-	}
-	taken := jsonNames(reflect.TypeOf(in))
-	for _, field := range extra {
-		name, _ := field[0].(string)
-		if _, exists := merged[name]; exists || taken[name] {
-			return nil, fmt.Errorf("field %q is set by the call itself", name)
-		}
-		if merged[name], err = json.Marshal(field[1]); err != nil {
-			return nil, fmt.Errorf("field %q: %w", name, err)
-		}
-	}
-	return json.Marshal(merged)
-}
-
-// jsonNames lists the names that a struct type gives its fields.
-func jsonNames(t reflect.Type) map[string]bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	names := make(map[string]bool)
-	if t.Kind() != reflect.Struct {
-		return names
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			name = f.Name
-		}
-		names[name] = true
-	}
-	return names
+	c.header["Content-Type"] = []string{contentType}
 }

@@ -12,17 +12,19 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// RetryPolicy bounds the retries of a call. What may be retried at all depends on the operation and on what is known about the
-// failure, never on the policy: see docs/safety.md.
+// RetryPolicy sets how often and when a call is retried. Whether a call may be retried at all
+// depends on its operation and on what is known about the failure, never on the policy: see
+// docs/safety.md.
 //
 // The zero value of a field means its default.
 type RetryPolicy struct {
 	MaxAttempts int           // including the first; 1 to 10, default 3
-	BaseDelay   time.Duration // backoff before the first retry, drawn from half to all of it; default 500 ms
-	MaxDelay    time.Duration // to which the backoff doubles; default 8 s
+	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
+	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
 
-	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500. By default the first
-	// page of a search is retried: "a failed request never consumes credits" (documented).
+	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
+	// By default the first page of a search is retried: "a failed request never consumes credits"
+	// (documented).
 	NoMeteredRetry bool
 }
 
@@ -43,7 +45,7 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 	return p
 }
 
-// backoff is the wait before retry n, counted from 1: doubling, with jitter over its upper half.
+// backoff is the pause before retry n, counted from 1: it doubles, with jitter over its upper half.
 func (p RetryPolicy) backoff(n int) time.Duration {
 	d := p.BaseDelay
 	for ; n > 1 && d < p.MaxDelay; n-- {
@@ -53,7 +55,7 @@ func (p RetryPolicy) backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// minRateLimitWait is the shortest wait after a 429: no service means an immediate retry.
+// minRateLimitWait is the shortest wait after a 429.
 const minRateLimitWait = 500 * time.Millisecond
 
 // failure is what went wrong with one attempt: a row of the decision table.
@@ -64,21 +66,21 @@ const (
 	failUnprocessed                    // the peer's protocol layer says that it was not processed; 421, 425
 	failRateLimited                    // 429
 
-	failUnreachable // nothing was sent, and no retry will cure it
-	failRejected    // the service's own rejection: a 4xx with its envelope, see isServiceEnvelope
-	failWait        // the limiter's: the wait would be too long
-	failUpload      // the end of an upload was never handed over
+	failUnreachable // nothing was sent, and a retry would fail, too
+	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
+	failWait        // for a rate limit, it would be too long
+	failUpload      // the end of an upload was not sent
 
 	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
-	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope: something in between says so
-	failCut      // sent, no usable response: reset, end of file, time limit, part of a 2xx of unknown origin
+	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope
+	failCut      // sent, no usable response: reset, end of file, time limit, incomplete 2xx
 	failDubious  // a 2xx that is not proved to be the service's, see readResponse
 	failOther    // any other 5xx, 499
 	failForeign  // a response that is not the service's: 3xx, a 4xx without its envelope
 	failCanceled // sent, then the caller's context ended
 
 	failLost  // a 2xx of the service, but the response cannot be read
-	failUnfit // the same, longer than the limit, or not what the caller wants it in
+	failUnfit // the same: too long, or it does not fit the caller's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -93,35 +95,40 @@ const (
 	stepWait                    // after Retry-After
 )
 
-// String says what the step means, for observers.
+// String describes the step, for observers.
 func (s step) String() string {
 	return [...]string{
-		stepStop: "return the error", stepUnknown: "return an unknown outcome", stepLost: "return that the response was lost",
-		stepRetry: "retry", stepResend: "resend", stepWait: "wait and resend",
+		stepStop:    "return the error",
+		stepUnknown: "return an unknown outcome",
+		stepLost:    "return that the response was lost",
+		stepRetry:   "retry",
+		stepResend:  "resend",
+		stepWait:    "wait and resend",
 	}[s]
 }
 
 // retries reports whether another attempt follows.
 func (s step) retries() bool { return s >= stepRetry }
 
-// decisions holds, for each failure, the next step for reads, metered reads and writes. Writes of every class share a column: a call
-// sends a write at most once after it may have been delivered, and leaves the rest to the caller.
+// decisions is the table of all retry rules: for each failure, the step that follows for reads,
+// metered reads and writes. Writes of every class share a column: none is retried after it may have
+// been delivered.
 var decisions = [...]struct {
 	reason               string
 	read, metered, write step
 }{
-	// Not processed: every call may be sent again.
+	// Not processed: every call may be retried.
 	failNotSent:     {"nothing was sent", stepResend, stepResend, stepResend},
 	failUnprocessed: {"rejected unprocessed", stepResend, stepResend, stepResend},
 	failRateLimited: {"rate limited", stepWait, stepWait, stepWait},
 
-	// Not processed, and a retry would end the same way.
+	// Not processed, and a retry would fail, too.
 	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
 	failRejected:    {"rejected by the service", stepStop, stepStop, stepStop},
 	failWait:        {"the wait would be too long", stepStop, stepStop, stepStop},
 	failUpload:      {"an upload was cut short", stepStop, stepStop, stepStop},
 
-	// Perhaps processed.
+	// May have been processed.
 	failService:  {"the service failed", stepRetry, stepRetry, stepUnknown},
 	failGateway:  {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
 	failCut:      {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
@@ -135,8 +142,8 @@ var decisions = [...]struct {
 	failUnfit: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
 }
 
-// decide looks up the step after a failure. A later page of a scroll is never retried after it may have been delivered: its token may
-// be used up.
+// decide looks up the step after a failure. A later page of a scroll is not retried after it may
+// have been delivered: its token may be used up.
 func decide(f failure, class op.Class, laterPage bool) step {
 	row := decisions[f]
 	switch class {
@@ -152,14 +159,14 @@ func decide(f failure, class op.Class, laterPage bool) step {
 	}
 }
 
-// decideNext decides what follows an attempt that was not successful.
+// decideNext decides what follows an unsuccessful attempt.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
 	failure := c.classify(a, resp, err)
 	c.next, c.pause = decide(failure, c.op.Class, c.in.laterPage), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
 	}
-	if c.next == stepUnknown && c.conf.repeatDoubt && decisions[failure].read.retries() {
+	if c.next == stepUnknown && c.conf.retryUnknown && decisions[failure].read.retries() {
 		c.next = stepRetry
 	}
 	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.conf.retry.NoMeteredRetry {
@@ -169,8 +176,8 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 		c.schedule(resp, now)
 	}
 	e := Event{
-		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.failure.Code, Reason: decisions[failure].reason,
-		Next: c.next.String(),
+		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
+		Reason: decisions[failure].reason, Next: c.next.String(),
 	}
 	c.emit(e)
 	if c.pause > 0 {
@@ -180,12 +187,13 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 }
 
-// schedule computes the pause before the next attempt, or stops if no attempt, token or time is left for it.
+// schedule computes the pause before the next attempt, or stops if no attempt, token or time is
+// left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
-	asked, told := retryAfter(resp, now)
+	asked, given := retryAfter(resp, now)
 	pause := max(asked, c.conf.retry.backoff(len(c.attempts)))
 	if c.next == stepWait {
-		if told {
+		if given {
 			pause = asked
 		}
 		pause = max(pause, minRateLimitWait)
@@ -196,20 +204,21 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (told || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
+	case (given || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
 		c.next = stepStop
-	case c.next != stepWait: // after a 429 the call waits in the queue for the rate limit
+	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
 		c.pause = c.jitter(pause)
 	}
 }
 
-// afterDeadline reports whether the context would end before a wait is over.
+// afterDeadline reports whether a wait would end after the context's deadline.
 func (c *call) afterDeadline(d time.Duration) bool {
 	at, ok := c.ctx.Deadline()
 	return ok && time.Until(at) <= d
 }
 
-// jitter lengthens a wait, so that callers that were held together do not return in the same instant; but not beyond the deadline.
+// jitter lengthens a wait, but not beyond the deadline, so that callers that waited together do not
+// retry in the same instant.
 func (c *call) jitter(d time.Duration) time.Duration {
 	longer := d + rand.N(min(d/10, time.Second)+1)
 	if c.afterDeadline(longer) {
@@ -237,7 +246,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failRateLimited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
 		return failUnprocessed
-	case a.truncated && (status >= 500 || c.failure.Code == ""):
+	case a.truncated && (status >= 500 || c.errorResponse.Code == ""):
 		return failUpload
 	case status == 499:
 		return failOther
@@ -247,7 +256,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failGateway
 	case status >= 500:
 		return failOther
-	case c.failure.Code == CodeUnexpectedError: // with the status of a rejection: something in between has changed it
+	case c.errorResponse.Code == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
 	case status >= 400 && c.isServiceEnvelope(a):
 		return failRejected
@@ -256,10 +265,10 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	}
 }
 
-// isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or it has what gateways do not have, a
-// request id or the rate headers.
+// isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or
+// it has a request id or the rate headers, which gateways do not send.
 func (c *call) isServiceEnvelope(a *attempt) bool {
-	e := &c.failure
+	e := &c.errorResponse
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
 }
 
@@ -267,7 +276,7 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery(resp, err); {
-	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && isPermanent(err):
+	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && exchange.IsPermanent(err):
 		return failUnreachable
 	case delivery == DeliveryNotSent:
 		return failNotSent
@@ -289,7 +298,7 @@ func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) fa
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// retryAfter reads the wait that a response asks for, whatever its status.
+// retryAfter returns the wait that a response of any status asks for.
 func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
 	if resp == nil {
 		return 0, false

@@ -256,7 +256,7 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		return nil, refusal(op.CampaignsList, bad...)
 	}
 	read := func(ctx context.Context) (*Object, error) {
-		for campaign, err := range s.All(ctx, iterOptions(opts)...) {
+		for campaign, err := range s.All(ctx, pageOptions(opts)...) {
 			if err != nil || strings.EqualFold(campaign.Text("id"), campaignID) {
 				return campaign, err
 			}

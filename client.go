@@ -16,15 +16,15 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 )
 
-// Version is the version of this package; ServiceVersion that of the interface description it was built from.
-const (
-	Version        = "0.1.0"
-	ServiceVersion = "1.0.0"
-)
+// Version is the version of this package. It follows version 1.0.0 of the API description.
+const Version = "0.1.0"
 
 // The variables that [FromEnv] reads.
 const (
@@ -36,7 +36,8 @@ const opFromEnv = "client.from-env"
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
-// Client is the entrance to the service: one field per surface. It is immutable and safe for concurrent use.
+// Client calls the service, with one field for each part of the API. It is immutable and safe for
+// concurrent use.
 type Client struct {
 	Account   *AccountService   // who the key belongs to, credits
 	Lists     *ListsService     // lists, their rows, folders, CRM push
@@ -51,47 +52,49 @@ type Client struct {
 	closed atomic.Bool
 }
 
-// config is what the options add up to. It never changes once a client has it.
+// config is what the client options add up to. It does not change once a client has it.
 type config struct {
 	settings
 	base         *url.URL
 	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
-	secrets      func() redact.Secrets // what no text of a peer's is to show; a closure for the same reason
-	shared       func() http.Header    // of calls that add nothing to the common header; a closure for the same reason
+	secrets      func() redact.Secrets // hidden in what a peer sends; a closure for the same reason
+	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
 	userAgent    []string
 	httpClient   *http.Client          // the caller's, until build copies it
 	loop         *retryablehttp.Client // around it
 	wholeAttempt time.Duration         // the caller's http.Client.Timeout; 0: none
 
 	ownTransport *http.Transport // nil if the caller gave one
-	direct       bool            // below is net/http's transport itself, which leaves a request as it is
-	compressed   bool            // and it allows that answers are
+	direct       bool            // below is net/http's own transport, which does not change requests
+	compressed   bool            // and it allows compressed responses
 
 	maxBody   int64
 	plainHTTP bool
 	budget    *Budget
 	observers []Observer
-	told      *novelty.Memory // shared by With
+	reported  *novelty.Memory // shared by With
 
-	headersSeen *headersSeen // shared by With, unless the transport is another
+	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
 	hooks       []CallHook
 }
 
-// New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It makes no request, starts no
-// goroutine and reads no environment. All mistakes in the arguments and options come back at once, as a [RefusedError].
+// New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It
+// makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
+// options are returned together, in one [RefusedError].
 //
-// The base URL has to be https, except to this machine or with [AllowPlainHTTP].
+// The base URL must be https, except for this machine or with [AllowPlainHTTP].
 //
-// This package is not for browsers: a token in a web page belongs to everybody who opens it, and a browser follows redirects by itself.
-// Compiled for js/wasm and running in a browser, New wants a transport that is not net/http's, such as the sandbox's.
+// This package is not for browsers: everybody who opens a web page can read its token, and a
+// browser follows redirects. In a browser, New refuses net/http's transport and needs another, such
+// as the sandbox's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		userAgent: []string{userAgent},
 		maxBody:   32 << 20,
-		told:      new(novelty.Memory),
+		reported:  new(novelty.Memory),
 
-		headersSeen: new(headersSeen),
+		headersSeen: new(ratehdr.Seen),
 	}
 	var bad checks
 	c.authenticate(token, &bad)
@@ -108,9 +111,9 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	return newClient(c), nil
 }
 
-// FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, surrounding space removed.
-// Nothing else is read from the environment, except the usual proxy variables by the default transport, and no variable leads to
-// the sandbox.
+// FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN,
+// surrounding space removed. It reads no other variable; the default transport reads the usual
+// proxy variables. No variable leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad checks
@@ -126,7 +129,8 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 	return New(baseURL, token, opts...)
 }
 
-// With returns a client that differs by the options and shares everything else: host, token, connections and budget.
+// With returns a client that differs in the options, and shares everything else: host, token,
+// connections and budget.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
 	before := conf.httpClient
@@ -138,7 +142,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
 	if conf.httpClient != before {
-		conf.headersSeen = new(headersSeen)
+		conf.headersSeen = new(ratehdr.Seen)
 		conf.build()
 	}
 	return newClient(&conf), nil
@@ -159,9 +163,9 @@ func newClient(conf *config) *Client {
 	return c
 }
 
-// Close gives the idle connections of the client's own transport back; a transport of yours is left alone. Later calls are
-// refused with [RuleClosed]. Clients derived from this one go on, and calls under way end as they would. There is no need to
-// close a client that lives as long as the program.
+// Close closes the idle connections of the default transport, but not of one that you gave. Later
+// calls are refused with [RuleClosed]; calls in flight and clients derived by [Client.With]
+// continue. A client that lives as long as the program need not be closed.
 func (c *Client) Close() error {
 	if !c.closed.Swap(true) && c.conf.ownTransport != nil {
 		c.conf.ownTransport.CloseIdleConnections()
@@ -169,7 +173,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// BaseURL returns the address that the client talks to.
+// BaseURL returns the base URL of the service.
 func (c *Client) BaseURL() string { return c.conf.base.String() }
 
 // Budget returns what the client knows about the workspace's rate limits.
@@ -178,7 +182,7 @@ func (c *Client) Budget() *Budget { return c.conf.budget }
 // String names the client without its token.
 func (c *Client) String() string { return fmt.Sprintf("prospectkit.Client(%s)", c.conf.base.Host) }
 
-// Format prints the same for every verb.
+// Format prints [Client.String] for every verb.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.String())) }
 
 // LogValue names the client without its token.
@@ -194,7 +198,7 @@ func (c *config) apply(opts []ClientOption, bad *checks) {
 	}
 }
 
-// authenticate keeps the token as the user name of HTTP Basic, which cannot hold a colon.
+// authenticate makes the token the user name of HTTP Basic, which cannot hold a colon.
 func (c *config) authenticate(token string, bad *checks) {
 	switch {
 	case token == "":
@@ -214,7 +218,7 @@ func (c *config) authenticate(token string, bad *checks) {
 	c.secrets = func() redact.Secrets { return hide }
 }
 
-// locate checks the base URL. Its text is not repeated in messages: swapped arguments would print the token.
+// locate checks the base URL. No message quotes it: swapped arguments would print the token.
 func (c *config) locate(baseURL string, bad *checks) {
 	u, err := url.Parse(baseURL)
 	switch {
@@ -232,7 +236,7 @@ func (c *config) locate(baseURL string, bad *checks) {
 		bad.add("base URL", "must not have a query or fragment")
 	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
 		bad.add("base URL", "must end in /api/v1")
-	case !validPath(u.EscapedPath()):
+	case !op.ValidPath(u.EscapedPath()):
 		bad.add("base URL", "has a path with empty or dot segments")
 	default:
 		u.Path = strings.TrimSuffix(u.Path, "/")
@@ -248,11 +252,8 @@ func (c *config) checkScheme(bad *checks) {
 	}
 }
 
-// inBrowser reports whether net/http would leave requests to a browser.
-var inBrowser = func() bool { return false }
-
 func (c *config) checkTransport(bad *checks) {
-	if !inBrowser() {
+	if !exchange.InBrowser() {
 		return
 	}
 	var rt http.RoundTripper
@@ -272,7 +273,7 @@ func loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// build copies the caller's HTTP client, if there is one, and puts our transport on top of its own.
+// build copies the caller's HTTP client, if there is one, and wraps its transport in ours.
 func (c *config) build() {
 	h := http.Client{}
 	if c.httpClient != nil {
@@ -286,14 +287,14 @@ func (c *config) build() {
 	std, ok := h.Transport.(*http.Transport)
 	c.direct, c.compressed = ok, ok && !std.DisableCompression
 	h.Transport = transport{h.Transport}
-	// net/http would count the wait for a surface that is held.
+	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient, c.loop = &h, newLoop(&h)
 }
 
-// defaultTransport is tuned for one host at a few requests a second: HTTP/1.1 only, because HTTP/2 gains nothing there and
-// weakens the proof that a request was never sent.
+// defaultTransport is for one host at a few requests a second. It uses HTTP/1.1 only: HTTP/2 gains
+// nothing there, and weakens the proof that a request was never sent.
 func defaultTransport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

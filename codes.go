@@ -6,220 +6,128 @@ package prospectkit
 
 // Every operation, and requests in general.
 const (
-	// CodeUnauthorized: the key is missing, malformed, expired or revoked.
-	CodeUnauthorized Code = "UNAUTHORIZED"
-	// CodeInsufficientScope: the key lacks the scope of the surface.
-	CodeInsufficientScope Code = "INSUFFICIENT_SCOPE"
-	// CodeEndpointNotFound: no endpoint has this path and method.
-	CodeEndpointNotFound Code = "ENDPOINT_NOT_FOUND"
-	// CodeRateLimited: the minute or the day window of the surface is used up.
-	CodeRateLimited Code = "RATE_LIMITED"
-	// CodeValidationFailed: the request does not fit the schema; param names the field.
-	CodeValidationFailed Code = "VALIDATION_FAILED"
-	// CodeInvalidRequest: a value cannot be used, or the owning service refused.
-	CodeInvalidRequest Code = "INVALID_REQUEST"
-	// CodeUnexpectedError: the service failed.
-	CodeUnexpectedError Code = "UNEXPECTED_ERROR"
-	// CodeInsufficientCredits: the balance is too low; nothing was billed.
-	CodeInsufficientCredits Code = "INSUFFICIENT_CREDITS"
-	// CodeCreditLimitExceedsPlan: the monthly credit limit exceeds the plan.
-	CodeCreditLimitExceedsPlan Code = "CREDIT_LIMIT_EXCEEDS_PLAN"
+	CodeUnauthorized           Code = "UNAUTHORIZED"              // the key is missing, malformed, expired or revoked
+	CodeInsufficientScope      Code = "INSUFFICIENT_SCOPE"        // the key lacks the scope of the surface
+	CodeEndpointNotFound       Code = "ENDPOINT_NOT_FOUND"        // no endpoint has this path and method
+	CodeRateLimited            Code = "RATE_LIMITED"              // the minute or the day window of the surface is used up
+	CodeValidationFailed       Code = "VALIDATION_FAILED"         // the request does not fit the schema; param names the field
+	CodeInvalidRequest         Code = "INVALID_REQUEST"           // a value cannot be used, or the owning service refused
+	CodeUnexpectedError        Code = "UNEXPECTED_ERROR"          // the service failed
+	CodeInsufficientCredits    Code = "INSUFFICIENT_CREDITS"      // the balance is too low; nothing was billed
+	CodeCreditLimitExceedsPlan Code = "CREDIT_LIMIT_EXCEEDS_PLAN" // the monthly credit limit exceeds the plan
 )
 
 // Lists, their rows and columns, and folders.
 const (
-	// CodeListNotFound: the list is missing or not visible.
-	CodeListNotFound Code = "LIST_NOT_FOUND"
-	// CodeListNameTaken: a list or an agent has this name.
-	CodeListNameTaken Code = "LIST_NAME_TAKEN"
-	// CodeListNameAmbiguous: several lists have this name.
-	CodeListNameAmbiguous Code = "LIST_NAME_AMBIGUOUS"
-	// CodeListNameReserved: the name is the title of a system list.
-	CodeListNameReserved Code = "LIST_NAME_RESERVED"
-	// CodeListProcessing: the source list is still being built or enriched.
-	CodeListProcessing Code = "LIST_PROCESSING"
-	// CodeColumnNameTaken: the list has a column of this name.
-	CodeColumnNameTaken Code = "COLUMN_NAME_TAKEN"
-	// CodeColumnNameReserved: the name is that of a built-in column.
-	CodeColumnNameReserved Code = "COLUMN_NAME_RESERVED"
-	// CodeColumnNotFound: the list has no such column.
-	CodeColumnNotFound Code = "COLUMN_NOT_FOUND"
-	// CodeAllContactsAlreadyEnriched: the destination list has the enrichment already; nothing was billed.
-	CodeAllContactsAlreadyEnriched Code = "ALL_CONTACTS_ALREADY_ENRICHED"
-	// CodeInvalidRowFilters: the filters are not a valid row filter object.
-	CodeInvalidRowFilters Code = "INVALID_ROW_FILTERS"
-	// CodeListEmpty: the source list has no contacts to derive companies from.
-	CodeListEmpty Code = "LIST_EMPTY"
-	// CodeCRMNotConnected: the CRM is not connected.
-	CodeCRMNotConnected Code = "CRM_NOT_CONNECTED"
-	// CodeFolderNameTaken: a folder of this kind has the name.
-	CodeFolderNameTaken Code = "FOLDER_NAME_TAKEN"
-	// CodeFolderNotFound: the folder is missing or not visible.
-	CodeFolderNotFound Code = "FOLDER_NOT_FOUND"
+	CodeListNotFound               Code = "LIST_NOT_FOUND"                // the list is missing or not visible
+	CodeListNameTaken              Code = "LIST_NAME_TAKEN"               // a list or an agent has this name
+	CodeListNameAmbiguous          Code = "LIST_NAME_AMBIGUOUS"           // several lists have this name
+	CodeListNameReserved           Code = "LIST_NAME_RESERVED"            // the name is the title of a system list
+	CodeListProcessing             Code = "LIST_PROCESSING"               // the source list is still being built or enriched
+	CodeColumnNameTaken            Code = "COLUMN_NAME_TAKEN"             // the list has a column of this name
+	CodeColumnNameReserved         Code = "COLUMN_NAME_RESERVED"          // the name is that of a built-in column
+	CodeColumnNotFound             Code = "COLUMN_NOT_FOUND"              // the list has no such column
+	CodeAllContactsAlreadyEnriched Code = "ALL_CONTACTS_ALREADY_ENRICHED" // the destination list has the enrichment already; nothing was billed
+	CodeInvalidRowFilters          Code = "INVALID_ROW_FILTERS"           // the filters are not a valid row filter object
+	CodeListEmpty                  Code = "LIST_EMPTY"                    // the source list has no contacts to derive companies from
+	CodeCRMNotConnected            Code = "CRM_NOT_CONNECTED"             // the CRM is not connected
+	CodeFolderNameTaken            Code = "FOLDER_NAME_TAKEN"             // a folder of this kind has the name
+	CodeFolderNotFound             Code = "FOLDER_NOT_FOUND"              // the folder is missing or not visible
 )
 
 // Searches.
 const (
-	// CodeSearchFiltersInvalid: the filters cannot be interpreted.
-	CodeSearchFiltersInvalid Code = "SEARCH_FILTERS_INVALID"
-	// CodeSavedSearchNotFound: the saved search is missing or not visible.
-	CodeSavedSearchNotFound Code = "SAVED_SEARCH_NOT_FOUND"
-	// CodeSavedSearchInvalid: the stored filters cannot be run.
-	CodeSavedSearchInvalid Code = "SAVED_SEARCH_INVALID"
-	// CodeSavedSearchNameAmbiguous: several saved searches have this name.
-	CodeSavedSearchNameAmbiguous Code = "SAVED_SEARCH_NAME_AMBIGUOUS"
-	// CodeSavedSearchFiltersUnsupported: a filter cannot be stored in a saved search; param names it.
-	CodeSavedSearchFiltersUnsupported Code = "SAVED_SEARCH_FILTERS_UNSUPPORTED"
-	// CodeSavedSearchTypeMismatch: the saved search stores company filters.
-	CodeSavedSearchTypeMismatch Code = "SAVED_SEARCH_TYPE_MISMATCH"
-	// CodeQueryFiltersInvalid: the query in words yields no concrete filter.
-	CodeQueryFiltersInvalid Code = "QUERY_FILTERS_INVALID"
-	// CodeExcludeCompanyListsInvalid: an id in excludeCompanyLists is not a visible company list.
-	CodeExcludeCompanyListsInvalid Code = "EXCLUDE_COMPANY_LISTS_INVALID"
-	// CodeCityFilterUnresolved: no headquarters city could be found on the map.
-	CodeCityFilterUnresolved Code = "CITY_FILTER_UNRESOLVED"
+	CodeSearchFiltersInvalid          Code = "SEARCH_FILTERS_INVALID"           // the filters cannot be interpreted
+	CodeSavedSearchNotFound           Code = "SAVED_SEARCH_NOT_FOUND"           // the saved search is missing or not visible
+	CodeSavedSearchInvalid            Code = "SAVED_SEARCH_INVALID"             // the stored filters cannot be run
+	CodeSavedSearchNameAmbiguous      Code = "SAVED_SEARCH_NAME_AMBIGUOUS"      // several saved searches have this name
+	CodeSavedSearchFiltersUnsupported Code = "SAVED_SEARCH_FILTERS_UNSUPPORTED" // a filter cannot be stored in a saved search; param names it
+	CodeSavedSearchTypeMismatch       Code = "SAVED_SEARCH_TYPE_MISMATCH"       // the saved search stores company filters
+	CodeQueryFiltersInvalid           Code = "QUERY_FILTERS_INVALID"            // the query in words yields no concrete filter
+	CodeExcludeCompanyListsInvalid    Code = "EXCLUDE_COMPANY_LISTS_INVALID"    // an id in excludeCompanyLists is not a visible company list
+	CodeCityFilterUnresolved          Code = "CITY_FILTER_UNRESOLVED"           // no headquarters city could be found on the map
 )
 
 // Contacts and notes.
 const (
-	// CodeContactNotFound: the contact is missing or not visible.
-	CodeContactNotFound Code = "CONTACT_NOT_FOUND"
-	// CodeContactListRequired: the list is a company list.
-	CodeContactListRequired Code = "CONTACT_LIST_REQUIRED"
-	// CodeContactNotInList: a contact id is not a row of the list.
-	CodeContactNotInList Code = "CONTACT_NOT_IN_LIST"
-	// CodeAttachmentNotFound: the note has no attachment.
-	CodeAttachmentNotFound Code = "ATTACHMENT_NOT_FOUND"
-	// CodeAttachmentAlreadyExists: the note holds a document already.
-	CodeAttachmentAlreadyExists Code = "ATTACHMENT_ALREADY_EXISTS"
-	// CodeNoteNotFound: the note is missing or not visible.
-	CodeNoteNotFound Code = "NOTE_NOT_FOUND"
-	// CodePrimaryValueNotOnContact: the value has to be on the contact already.
-	CodePrimaryValueNotOnContact Code = "PRIMARY_VALUE_NOT_ON_CONTACT"
+	CodeContactNotFound          Code = "CONTACT_NOT_FOUND"            // the contact is missing or not visible
+	CodeContactListRequired      Code = "CONTACT_LIST_REQUIRED"        // the list is a company list
+	CodeContactNotInList         Code = "CONTACT_NOT_IN_LIST"          // a contact id is not a row of the list
+	CodeAttachmentNotFound       Code = "ATTACHMENT_NOT_FOUND"         // the note has no attachment
+	CodeAttachmentAlreadyExists  Code = "ATTACHMENT_ALREADY_EXISTS"    // the note holds a document already
+	CodeNoteNotFound             Code = "NOTE_NOT_FOUND"               // the note is missing or not visible
+	CodePrimaryValueNotOnContact Code = "PRIMARY_VALUE_NOT_ON_CONTACT" // the value has to be on the contact already
 )
 
 // Agents.
 const (
-	// CodeAgentNotFound: the agent is missing or not visible.
-	CodeAgentNotFound Code = "AGENT_NOT_FOUND"
-	// CodeAgentConfigMissing: a legacy draft without stored configuration.
-	CodeAgentConfigMissing Code = "AGENT_CONFIG_MISSING"
-	// CodeAgentLimitReached: the free plan holds at most 10 agents, drafts included.
-	CodeAgentLimitReached Code = "AGENT_LIMIT_REACHED"
-	// CodeAgentNotADraft: the agent's status is not initializing.
-	CodeAgentNotADraft Code = "AGENT_NOT_A_DRAFT"
-	// CodeAgentNotRunning: there is nothing to pause: a draft, or the subscription is gone.
-	CodeAgentNotRunning Code = "AGENT_NOT_RUNNING"
-	// CodeAgentProcessing: a run of the agent is in progress.
-	CodeAgentProcessing Code = "AGENT_PROCESSING"
-	// CodeAgentSignalRejected: the search provider refused the prompt of the web monitor.
-	CodeAgentSignalRejected Code = "AGENT_SIGNAL_REJECTED"
-	// CodeAgentSourceListEmpty: nothing in the source list can be watched.
-	CodeAgentSourceListEmpty Code = "AGENT_SOURCE_LIST_EMPTY"
-	// CodeAgentTypeUnsupported: the agent is of a legacy kind, whose type reads null.
-	CodeAgentTypeUnsupported Code = "AGENT_TYPE_UNSUPPORTED"
+	CodeAgentNotFound        Code = "AGENT_NOT_FOUND"         // the agent is missing or not visible
+	CodeAgentConfigMissing   Code = "AGENT_CONFIG_MISSING"    // a legacy draft without stored configuration
+	CodeAgentLimitReached    Code = "AGENT_LIMIT_REACHED"     // the free plan holds at most 10 agents, drafts included
+	CodeAgentNotADraft       Code = "AGENT_NOT_A_DRAFT"       // the agent's status is not initializing
+	CodeAgentNotRunning      Code = "AGENT_NOT_RUNNING"       // there is nothing to pause: a draft, or the subscription is gone
+	CodeAgentProcessing      Code = "AGENT_PROCESSING"        // a run of the agent is in progress
+	CodeAgentSignalRejected  Code = "AGENT_SIGNAL_REJECTED"   // the search provider refused the prompt of the web monitor
+	CodeAgentSourceListEmpty Code = "AGENT_SOURCE_LIST_EMPTY" // nothing in the source list can be watched
+	CodeAgentTypeUnsupported Code = "AGENT_TYPE_UNSUPPORTED"  // the agent is of a legacy kind, whose type reads null
 )
 
 // Campaigns, steps and scheduled sends.
 const (
-	// CodeCampaignNotFound: the campaign is missing or not visible.
-	CodeCampaignNotFound Code = "CAMPAIGN_NOT_FOUND"
-	// CodeCampaignNameAmbiguous: several campaigns have this name.
-	CodeCampaignNameAmbiguous Code = "CAMPAIGN_NAME_AMBIGUOUS"
-	// CodeCampaignListCapReached: the campaign has 10 lists already; nothing was billed.
-	CodeCampaignListCapReached Code = "CAMPAIGN_LIST_CAP_REACHED"
-	// CodeCampaignNotApprovable: the campaign is not in an approvable state.
-	CodeCampaignNotApprovable Code = "CAMPAIGN_NOT_APPROVABLE"
-	// CodeCampaignNotReady: a source list, step content or connected account is missing, or the campaign is still being prepared.
-	CodeCampaignNotReady Code = "CAMPAIGN_NOT_READY"
-	// CodeCampaignBusy: another approve or stop holds the activation lock.
-	CodeCampaignBusy Code = "CAMPAIGN_BUSY"
-	// CodeCampaignInitializing: the lists cannot change while the generated initialization runs.
-	CodeCampaignInitializing Code = "CAMPAIGN_INITIALIZING"
-	// CodeInvalidCampaignChannels: the channels are not a valid combination.
-	CodeInvalidCampaignChannels Code = "INVALID_CAMPAIGN_CHANNELS"
-	// CodeListIncompatibleWithChannels: no contact of the lists can be reached on the channels.
-	CodeListIncompatibleWithChannels Code = "LIST_INCOMPATIBLE_WITH_CHANNELS"
-	// CodeSequenceStepNotFound: the step is missing or not visible.
-	CodeSequenceStepNotFound Code = "SEQUENCE_STEP_NOT_FOUND"
-	// CodeConnectionNoteTooLong: a social_connection body is longer than 200 characters.
-	CodeConnectionNoteTooLong Code = "CONNECTION_NOTE_TOO_LONG"
-	// CodeScheduledSendNotFound: the scheduled send is missing or not visible.
-	CodeScheduledSendNotFound Code = "SCHEDULED_SEND_NOT_FOUND"
-	// CodeScheduledSendNotEditable: the send is neither scheduled nor waiting for approval.
-	CodeScheduledSendNotEditable Code = "SCHEDULED_SEND_NOT_EDITABLE"
-	// CodeScheduledSendNotSkippable: the send has settled already.
-	CodeScheduledSendNotSkippable Code = "SCHEDULED_SEND_NOT_SKIPPABLE"
-	// CodeTemplateNotFound: the template is missing or not visible.
-	CodeTemplateNotFound Code = "TEMPLATE_NOT_FOUND"
-	// CodeWritingStyleNotFound: the writing style is missing or not visible.
-	CodeWritingStyleNotFound Code = "WRITING_STYLE_NOT_FOUND"
-	// CodeStepOrderInvalid: a social_connection step would follow a social_message step.
-	CodeStepOrderInvalid Code = "STEP_ORDER_INVALID"
-	// CodeStepPositionTaken: the sequence number is occupied.
-	CodeStepPositionTaken Code = "STEP_POSITION_TAKEN"
-	// CodeStepPreviewUnavailable: no source list, no sample contact, or no preview could be generated.
-	CodeStepPreviewUnavailable Code = "STEP_PREVIEW_UNAVAILABLE"
+	CodeCampaignNotFound             Code = "CAMPAIGN_NOT_FOUND"              // the campaign is missing or not visible
+	CodeCampaignNameAmbiguous        Code = "CAMPAIGN_NAME_AMBIGUOUS"         // several campaigns have this name
+	CodeCampaignListCapReached       Code = "CAMPAIGN_LIST_CAP_REACHED"       // the campaign has 10 lists already; nothing was billed
+	CodeCampaignNotApprovable        Code = "CAMPAIGN_NOT_APPROVABLE"         // the campaign is not in an approvable state
+	CodeCampaignNotReady             Code = "CAMPAIGN_NOT_READY"              // a source list, step content or connected account is missing, or the campaign is still being prepared
+	CodeCampaignBusy                 Code = "CAMPAIGN_BUSY"                   // another approve or stop holds the activation lock
+	CodeCampaignInitializing         Code = "CAMPAIGN_INITIALIZING"           // the lists cannot change while the generated initialization runs
+	CodeInvalidCampaignChannels      Code = "INVALID_CAMPAIGN_CHANNELS"       // the channels are not a valid combination
+	CodeListIncompatibleWithChannels Code = "LIST_INCOMPATIBLE_WITH_CHANNELS" // no contact of the lists can be reached on the channels
+	CodeSequenceStepNotFound         Code = "SEQUENCE_STEP_NOT_FOUND"         // the step is missing or not visible
+	CodeConnectionNoteTooLong        Code = "CONNECTION_NOTE_TOO_LONG"        // a social_connection body is longer than 200 characters
+	CodeScheduledSendNotFound        Code = "SCHEDULED_SEND_NOT_FOUND"        // the scheduled send is missing or not visible
+	CodeScheduledSendNotEditable     Code = "SCHEDULED_SEND_NOT_EDITABLE"     // the send is neither scheduled nor waiting for approval
+	CodeScheduledSendNotSkippable    Code = "SCHEDULED_SEND_NOT_SKIPPABLE"    // the send has settled already
+	CodeTemplateNotFound             Code = "TEMPLATE_NOT_FOUND"              // the template is missing or not visible
+	CodeWritingStyleNotFound         Code = "WRITING_STYLE_NOT_FOUND"         // the writing style is missing or not visible
+	CodeStepOrderInvalid             Code = "STEP_ORDER_INVALID"              // a social_connection step would follow a social_message step
+	CodeStepPositionTaken            Code = "STEP_POSITION_TAKEN"             // the sequence number is occupied
+	CodeStepPreviewUnavailable       Code = "STEP_PREVIEW_UNAVAILABLE"        // no source list, no sample contact, or no preview could be generated
 )
 
 // Knowledge hubs and learned facts.
 const (
-	// CodeKnowledgeHubNotFound: the knowledge hub is missing or not visible.
-	CodeKnowledgeHubNotFound Code = "KNOWLEDGE_HUB_NOT_FOUND"
-	// CodeKnowledgeHubDefaultUndeletable: the default hub cannot be deleted.
-	CodeKnowledgeHubDefaultUndeletable Code = "KNOWLEDGE_HUB_DEFAULT_UNDELETABLE"
-	// CodeKnowledgeHubNotReady: the hub is still being built.
-	CodeKnowledgeHubNotReady Code = "KNOWLEDGE_HUB_NOT_READY"
-	// CodeKnowledgePageNotFound: the knowledge page is missing or not visible.
-	CodeKnowledgePageNotFound Code = "KNOWLEDGE_PAGE_NOT_FOUND"
-	// CodeKnowledgeHubOwnerOnly: only the hub's owner may make it the default.
-	CodeKnowledgeHubOwnerOnly Code = "KNOWLEDGE_HUB_OWNER_ONLY"
-	// CodeKnowledgeHubPagesUnavailable: the hub predates pages and cannot be refreshed.
-	CodeKnowledgeHubPagesUnavailable Code = "KNOWLEDGE_HUB_PAGES_UNAVAILABLE"
-	// CodeKnowledgeHubWebsiteNotFound: the url is not one of the hub's websites.
-	CodeKnowledgeHubWebsiteNotFound Code = "KNOWLEDGE_HUB_WEBSITE_NOT_FOUND"
-	// CodeKnowledgePageNotRegenerable: the page has no cached sources.
-	CodeKnowledgePageNotRegenerable Code = "KNOWLEDGE_PAGE_NOT_REGENERABLE"
-	// CodeLearnedFactNotFound: the fact is unknown, retired or another team's.
-	CodeLearnedFactNotFound Code = "LEARNED_FACT_NOT_FOUND"
-	// CodeLearnedFactNotAnonymized: the claim fails the anonymization gate.
-	CodeLearnedFactNotAnonymized Code = "LEARNED_FACT_NOT_ANONYMIZED"
+	CodeKnowledgeHubNotFound           Code = "KNOWLEDGE_HUB_NOT_FOUND"           // the knowledge hub is missing or not visible
+	CodeKnowledgeHubDefaultUndeletable Code = "KNOWLEDGE_HUB_DEFAULT_UNDELETABLE" // the default hub cannot be deleted
+	CodeKnowledgeHubNotReady           Code = "KNOWLEDGE_HUB_NOT_READY"           // the hub is still being built
+	CodeKnowledgePageNotFound          Code = "KNOWLEDGE_PAGE_NOT_FOUND"          // the knowledge page is missing or not visible
+	CodeKnowledgeHubOwnerOnly          Code = "KNOWLEDGE_HUB_OWNER_ONLY"          // only the hub's owner may make it the default
+	CodeKnowledgeHubPagesUnavailable   Code = "KNOWLEDGE_HUB_PAGES_UNAVAILABLE"   // the hub predates pages and cannot be refreshed
+	CodeKnowledgeHubWebsiteNotFound    Code = "KNOWLEDGE_HUB_WEBSITE_NOT_FOUND"   // the url is not one of the hub's websites
+	CodeKnowledgePageNotRegenerable    Code = "KNOWLEDGE_PAGE_NOT_REGENERABLE"    // the page has no cached sources
+	CodeLearnedFactNotFound            Code = "LEARNED_FACT_NOT_FOUND"            // the fact is unknown, retired or another team's
+	CodeLearnedFactNotAnonymized       Code = "LEARNED_FACT_NOT_ANONYMIZED"       // the claim fails the anonymization gate
 )
 
 // Imports, exports and jobs.
 const (
-	// CodeExportNotFound: the export job is unknown or expired.
-	CodeExportNotFound Code = "EXPORT_NOT_FOUND"
-	// CodeExportLimitExceeded: the campaign has more leads than one export may hold.
-	CodeExportLimitExceeded Code = "EXPORT_LIMIT_EXCEEDED"
-	// CodeJobNotFound: the job is unknown.
-	CodeJobNotFound Code = "JOB_NOT_FOUND"
-	// CodeImportNotFound: the import is missing or not visible.
-	CodeImportNotFound Code = "IMPORT_NOT_FOUND"
-	// CodeImportFileMissing: an import needs a file part or the id of a completed presigned upload.
-	CodeImportFileMissing Code = "IMPORT_FILE_MISSING"
-	// CodeImportFileUnsupported: the file is not CSV, XLS or XLSX.
-	CodeImportFileUnsupported Code = "IMPORT_FILE_UNSUPPORTED"
-	// CodeImportFileTooLarge: the file is over 10 MB (multipart) or 50 MB (presigned).
-	CodeImportFileTooLarge Code = "IMPORT_FILE_TOO_LARGE"
-	// CodeImportFileEmpty: the file has no data rows.
-	CodeImportFileEmpty Code = "IMPORT_FILE_EMPTY"
-	// CodeNoLeadsToExport: the campaign has no enrolled leads.
-	CodeNoLeadsToExport Code = "NO_LEADS_TO_EXPORT"
+	CodeExportNotFound        Code = "EXPORT_NOT_FOUND"        // the export job is unknown or expired
+	CodeExportLimitExceeded   Code = "EXPORT_LIMIT_EXCEEDED"   // the campaign has more leads than one export may hold
+	CodeJobNotFound           Code = "JOB_NOT_FOUND"           // the job is unknown
+	CodeImportNotFound        Code = "IMPORT_NOT_FOUND"        // the import is missing or not visible
+	CodeImportFileMissing     Code = "IMPORT_FILE_MISSING"     // an import needs a file part or the id of a completed presigned upload
+	CodeImportFileUnsupported Code = "IMPORT_FILE_UNSUPPORTED" // the file is not CSV, XLS or XLSX
+	CodeImportFileTooLarge    Code = "IMPORT_FILE_TOO_LARGE"   // the file is over 10 MB (multipart) or 50 MB (presigned)
+	CodeImportFileEmpty       Code = "IMPORT_FILE_EMPTY"       // the file has no data rows
+	CodeNoLeadsToExport       Code = "NO_LEADS_TO_EXPORT"      // the campaign has no enrolled leads
 )
 
 // Research, and website tracking.
 const (
-	// CodeResearchRunNotFound: the research run is missing or not visible.
-	CodeResearchRunNotFound Code = "RESEARCH_RUN_NOT_FOUND"
-	// CodeNoRowsToResearch: no row matches the filters; nothing was charged.
-	CodeNoRowsToResearch Code = "NO_ROWS_TO_RESEARCH"
-	// CodeProvenanceNotFound: the column exists, but no run computed that row.
-	CodeProvenanceNotFound Code = "PROVENANCE_NOT_FOUND"
-	// CodeProvidersNotSupported: only deep_research columns accept provider ids.
-	CodeProvidersNotSupported Code = "PROVIDERS_NOT_SUPPORTED"
-	// CodeRunAlreadyTerminal: the run is completed, failed or cancelled.
-	CodeRunAlreadyTerminal Code = "RUN_ALREADY_TERMINAL"
-	// CodeWebsiteTrackingNotSetUp: the account has no website-tracking record.
-	CodeWebsiteTrackingNotSetUp Code = "WEBSITE_TRACKING_NOT_SET_UP"
+	CodeResearchRunNotFound     Code = "RESEARCH_RUN_NOT_FOUND"      // the research run is missing or not visible
+	CodeNoRowsToResearch        Code = "NO_ROWS_TO_RESEARCH"         // no row matches the filters; nothing was charged
+	CodeProvenanceNotFound      Code = "PROVENANCE_NOT_FOUND"        // the column exists, but no run computed that row
+	CodeProvidersNotSupported   Code = "PROVIDERS_NOT_SUPPORTED"     // only deep_research columns accept provider ids
+	CodeRunAlreadyTerminal      Code = "RUN_ALREADY_TERMINAL"        // the run is completed, failed or cancelled
+	CodeWebsiteTrackingNotSetUp Code = "WEBSITE_TRACKING_NOT_SET_UP" // the account has no website-tracking record
 )

@@ -12,14 +12,13 @@ import (
 	"time"
 	"unicode"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
 
-// Code is the service's stable identifier of an error. The 92 documented ones are constants of this package; one that the
-// service adds later passes through, up to 64 bytes of it.
+// Code is the service's stable identifier of an error. The 92 documented ones are constants of this
+// package; one that the service adds later passes through, up to 64 bytes of it.
 //
 // A Code is itself an error, so it is what you branch on:
 //
@@ -30,14 +29,15 @@ type Code string
 // Error returns the code itself.
 func (c Code) Error() string { return string(c) }
 
-// Is matches the class of a documented code: errors.Is(CodeListNotFound, ErrNotFound).
+// Is reports whether target is the class of a documented code: errors.Is(CodeListNotFound,
+// ErrNotFound).
 func (c Code) Is(target error) bool {
 	t, ok := target.(class)
 	return ok && t != "" && classOf(c, 0) == t
 }
 
-// Outcome is [OutcomeNotApplied] for a documented code, with which the service refuses a request, and [OutcomeUnknown] for [CodeUnexpectedError] and
-// for codes that are not documented.
+// Outcome returns [OutcomeNotApplied] for a documented code, and [OutcomeUnknown] for
+// [CodeUnexpectedError] and for undocumented codes.
 func (c Code) Outcome() Outcome {
 	known, ok := op.CodeByName(string(c))
 	if !ok || slices.Max(known.Statuses) >= http.StatusInternalServerError {
@@ -46,18 +46,18 @@ func (c Code) Outcome() Outcome {
 	return OutcomeNotApplied
 }
 
-// Known reports whether the service's document lists the code.
+// Known reports whether the code is documented.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
-// Advice says what to do about the code. A code that the document does not list gets no advice beyond caution.
+// Advice says what to do about the code. For an undocumented one it is [ActionVerifyFirst].
 func (c Code) Advice() Advice {
 	if known, ok := op.CodeByName(string(c)); ok {
 		return Advice{Action: Action(known.Action), Hint: known.Hint}
 	}
-	return Advice{Action: ActionVerifyFirst, Hint: "the code is not in the document this client was built from"}
+	return Advice{Action: ActionVerifyFirst, Hint: "the code is undocumented"}
 }
 
-// Explanation is what the service's document says about a code.
+// Explanation is the documentation of a code.
 type Explanation struct {
 	Code     Code
 	Statuses []int // two codes have two; never branch on them
@@ -65,17 +65,19 @@ type Explanation struct {
 	Advice   Advice
 }
 
-// Explain tells offline what a code means and what to do about it. It reports false for a code that the document does not list.
+// Explain returns what a code means and what to do about it, without a call. It reports false for
+// an undocumented code.
 func Explain(code Code) (Explanation, bool) {
 	known, ok := op.CodeByName(string(code))
 	if !ok {
 		return Explanation{Code: code, Advice: code.Advice()}, false
 	}
-	return Explanation{Code: code, Statuses: slices.Clone(known.Statuses), Meaning: known.Meaning, Advice: code.Advice()}, true
+	return Explanation{code, slices.Clone(known.Statuses), known.Meaning, code.Advice()}, true
 }
 
-// CodeOf returns the code that an error carries: the service's, [CodeValidationFailed] for arguments refused locally, or
-// [CodeRateLimited] for a [WaitError]. It is empty for nil and for errors without a code. Look at [ErrOutcomeUnknown] before you trust it about a write.
+// CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
+// locally, or [CodeRateLimited] for a [WaitError]. It is empty for nil and for errors without a
+// code. Of a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -94,19 +96,18 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 func (c class) Outcome() Outcome {
-	switch c {
-	case ErrOutcomeUnknown:
+	if c == ErrOutcomeUnknown {
 		return OutcomeUnknown
-	case ErrResponseLost:
-		return OutcomeApplied
-	default:
-		return OutcomeNotApplied
 	}
+	if c == ErrResponseLost {
+		return OutcomeApplied
+	}
+	return OutcomeNotApplied
 }
 
-// The classes of errors, for errors.Is. A class covers documented codes; a code that is new to this client falls into a
-// class by its status. Neither matches an answer that is not the service's own, such as the error page of a proxy; but any 429 is
-// [ErrRateLimited].
+// The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by
+// their status. A response that is not the service's own, such as the error page of a proxy,
+// matches no class; but any 429 matches [ErrRateLimited].
 const (
 	ErrNotFound            = class("missing or not visible")
 	ErrConflict            = class("conflict with the current state")
@@ -114,14 +115,14 @@ const (
 	ErrUnauthorized        = class("the key was not accepted")
 	ErrForbidden           = class("the key or its owner may not do this")
 	ErrInsufficientCredits = class("not enough credits")
-	ErrRateLimited         = class("rate limited")               // also a wait that this client refused, a WaitError
-	ErrOutcomeUnknown      = class("the outcome is unknown")     // the write may have happened: an OutcomeUnknownError
-	ErrResponseLost        = class("the response was lost")      // the call was applied, or billed, but what it returned is lost
-	ErrRefusedLocally      = class("refused before the network") // nothing was sent: a RefusedError
-	ErrNotStarted          = class("the agent was not started")  // it is a draft, or CreateAndStart did not see it start
+	ErrRateLimited         = class("rate limited")               // also a WaitError
+	ErrOutcomeUnknown      = class("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
+	ErrResponseLost        = class("the response was lost")      // applied, or billed, but the response cannot be read
+	ErrRefusedLocally      = class("refused before the network") // a RefusedError: nothing was sent
+	ErrNotStarted          = class("the agent was not started")  // a draft, or not seen to start
 )
 
-// classOf sorts a code; status decides only for codes that the document does not list.
+// classOf returns the class of a code. The status decides only for undocumented codes.
 func classOf(code Code, status int) class {
 	switch code {
 	case "":
@@ -153,32 +154,34 @@ func classOf(code Code, status int) class {
 	return ""
 }
 
-// Outcome says whether a call had its effect. Every error of this package answers it.
+// Outcome says whether a call had its effect. Every error of this package has one.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeNotApplied Outcome = "not applied" // surely not: it never left, or it was refused
-	OutcomeApplied    Outcome = "applied"     // surely: the service said so
+	OutcomeNotApplied Outcome = "not applied" // it was never sent, or it was refused
+	OutcomeApplied    Outcome = "applied"     // the service said so
 	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )
 
-// OutcomeOf returns what an error says about the call's effect: [OutcomeApplied] for nil, [OutcomeUnknown] for an error that is not ours.
+// OutcomeOf returns the outcome of a call by its error: [OutcomeApplied] for nil, [OutcomeUnknown]
+// for an error of another package.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
 	}
-	type ours interface {
+	type marked interface {
 		error
 		Outcome() Outcome
 	}
-	if e, ok := errors.AsType[ours](err); ok {
+	if e, ok := errors.AsType[marked](err); ok {
 		return e.Outcome()
 	}
 	return OutcomeUnknown
 }
 
-// AdviceOf returns what to do about an error; see [Error.Advice]. It is empty for nil, and caution for an error that is not ours.
+// AdviceOf returns what to do about an error. It is empty for nil, and [ActionVerifyFirst] for an
+// error of another package.
 func AdviceOf(err error) Advice {
 	if err == nil {
 		return Advice{}
@@ -189,13 +192,13 @@ func AdviceOf(err error) Advice {
 	return Advice{Action: ActionVerifyFirst, Hint: "the error is not one of prospectkit's"}
 }
 
-// adviceOf returns what an error of ours advises.
+// adviceOf returns the advice of an error of this package.
 func adviceOf(err error) (Advice, bool) {
-	type ours interface {
+	type marked interface {
 		error
 		Advice() Advice
 	}
-	if e, ok := errors.AsType[ours](err); ok {
+	if e, ok := errors.AsType[marked](err); ok {
 		return e.Advice(), true
 	}
 	return Advice{}, false
@@ -209,11 +212,11 @@ const (
 	ActionNever       = Action(op.Never)       // the same request will be refused again
 	ActionAfterDelay  = Action(op.AfterDelay)  // the same request, later
 	ActionAfterState  = Action(op.AfterState)  // the same request, once a state is reached
-	ActionMayPass     = Action(op.MayPass)     // may pass by itself; trying again is your choice
+	ActionMayPass     = Action(op.MayPass)     // may succeed later; whether to retry is your choice
 	ActionFixInput    = Action(op.FixInput)    // another request
 	ActionNewKey      = Action(op.NewKey)      // another key
 	ActionBuyCredits  = Action(op.BuyCredits)  // more credits, a lower cost or a larger plan
-	ActionVerifyFirst = Action(op.VerifyFirst) // a read may be repeated; a write has to be verified
+	ActionVerifyFirst = Action(op.VerifyFirst) // a read may be retried; a write has to be verified
 )
 
 // Advice is what to do about an error: an action to branch on and a hint to print.
@@ -231,38 +234,38 @@ func (a Advice) String() string {
 	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
 }
 
-// Error is an unsuccessful response, or the failure to get any response to a call that changed nothing. If errors.Is matches
-// [ErrResponseLost], the service has applied the call, or billed it, but what it returned cannot be read.
-// It is always returned as a pointer.
+// Error is an unsuccessful response, or the lack of any response to a call that changed nothing. If
+// it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
+// cannot be read. It is always returned as a pointer.
 type Error struct {
 	Op     string // name in the operation catalogue, for example "lists.create"
 	Method string
 	Route  string // path template, without ids
 
-	Status    int    // HTTP status; 0 when no answer arrived
-	Code      Code   // empty when the answer was not the service's error envelope; at most 64 bytes of one that is not Known
-	Message   string // prose that may be reworded, at most 2 KiB; never match on it
+	Status    int    // HTTP status; 0 when no response arrived
+	Code      Code   // empty without the service's error envelope; at most 64 bytes if not Known
+	Message   string // at most 2 KiB; it may be reworded: never match on it
 	Param     string // the offending field of a failed validation
 	DocURL    string
 	RequestID string // quote it to the service's support
 
-	RowID string // of the row that does not fit your type, for RowsOf; as the service wrote it, at most 64 bytes
+	RowID string // of the row that does not fit your type, for RowsOf; at most 64 bytes
 
 	RetryAfter  time.Duration // what the service asked for; 0 when it did not
-	ResetAt     time.Time     // when that wait is over, or the rate window resets; zero when unknown
+	ResetAt     time.Time     // when that wait ends, or the rate window resets; zero when unknown
 	ContentType string
-	Body        string    // the first 2 KiB of the answer; it may hold personal data
+	Body        string    // the first 2 KiB of the response; it may hold personal data
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
 	prose   string // the message without ids, if it holds any
 	class   class  // beside that of the code
 	outcome Outcome
-	cause   error // why there was no answer, or why no further attempt was made
+	cause   error // why there was no response, or no further attempt
 }
 
-// Error describes the failure in one line, without key, ids, and the URL and query of the call. The other words of the service's message
-// are in it: if they name people, so does the text.
+// Error describes the failure in one line. The line holds no key, no id, and neither URL nor query
+// of the call. It does quote the service's message: if that names people, so does the line.
 func (e *Error) Error() string {
 	if e.class == ErrNotStarted {
 		return describe(e.Op, e.prose, causeText(e.cause, op.AgentsActivate.Name))
@@ -280,9 +283,10 @@ func (e *Error) Error() string {
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, redact.WithoutIDs(oneLine(e.ContentType)))
+		kind := redact.WithoutIDs(oneLine(e.ContentType))
+		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
 	case e.Status != 0:
-		code = fmt.Sprintf("unusable answer with status %d", e.Status)
+		code = fmt.Sprintf("unusable response with status %d", e.Status)
 	case e.cause == nil && e.Message == "":
 		code = "no details are known"
 	}
@@ -307,7 +311,7 @@ func describe(parts ...string) string {
 	return text
 }
 
-// causeText is a cause without the prefix of an error of ours that repeats the operation.
+// causeText is the text of a cause, without a prefix that names the operation a second time.
 func causeText(err error, opName string) string {
 	if err == nil {
 		return ""
@@ -328,13 +332,13 @@ func (e *Error) notes() (notes []string) {
 	return notes
 }
 
-// Is makes errors.Is work for codes and classes.
+// Is reports whether target is the code of the error, or one of its classes.
 func (e *Error) Is(target error) bool {
 	switch t := target.(type) {
 	case Code:
 		return e.Code == t
 	case class:
-		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // a draft is in the way by itself
+		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // the draft itself is the conflict
 			return true
 		}
 		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
@@ -343,10 +347,11 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap returns the cause of a missing answer, or the end of the context that stopped the retries.
+// Unwrap returns why there was no response, or the end of the context that stopped the retries.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Outcome says whether the call had its effect. Of an error that a test has made, its code tells.
+// Outcome says whether the call had its effect. For an error made by a test, it is that of the
+// code.
 func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 
 // Advice says what to do about the error.
@@ -364,28 +369,31 @@ func (e *Error) Advice() Advice {
 		return advice
 	case e.Status == http.StatusTooManyRequests:
 		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
-	case e.Status == 0 && e.outcome == OutcomeNotApplied && (errors.Is(e.cause, context.Canceled) || errors.Is(e.cause, context.DeadlineExceeded)):
-		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the call's context or its time ended first"}
-	case e.Status == 0 && e.outcome == OutcomeNotApplied:
-		return Advice{Action: ActionMayPass, Hint: "nothing was changed; try again when the network is back"}
+	case e.Status != 0 || e.outcome != OutcomeNotApplied:
+		hint := "the response is not the service's own: look at status, content type and body"
+		return Advice{Action: ActionVerifyFirst, Hint: hint}
+	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
+		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
-	return Advice{Action: ActionVerifyFirst, Hint: "the answer is not the service's own: look at status, content type and body"}
+	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
 }
 
-// LogValue groups the fields that are safe to log: no message, body or parameter values. A code that is not [Code.Known] is logged if it
-// is a plain name; param and request id are in one line of at most 64 bytes.
+// LogValue groups the fields that are safe to log: no message, body or parameter values. A code
+// that is not [Code.Known] is logged only if it is a plain name. Param and request id are cut to 64
+// bytes.
 func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-		slog.String("param", redact.Shorten(printable(e.Param), maxName)), slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
+		slog.String("param", redact.Shorten(printable(e.Param), maxName)),
+		slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
 		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
 	)
 }
 
-// maxName bounds what is kept of a foreign name.
+// maxName is how many bytes of a foreign name are kept.
 const maxName = 64
 
-// logged is a code for logs: what the service writes can be anything.
+// logged returns the code if it is known or a plain name: what the service sends can be anything.
 func (c Code) logged() string {
 	switch {
 	case c == "" || c.Known():
@@ -398,28 +406,30 @@ func (c Code) logged() string {
 
 func (e *Error) errorCode() Code { return e.Code }
 
+// errorEnvelope is the body of an error response.
+type errorEnvelope struct {
+	Error struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Param     string `json:"param"`
+		DocURL    string `json:"doc_url"`
+		RequestID string `json:"request_id"`
+	} `json:"error"`
+}
+
 // envelope fills the error from the service's envelope and reports whether the body was one.
 func (e *Error) envelope(body []byte) bool {
-	c := jsonscan.New(body)
-	var last Error // of duplicate keys the last one counts
-	if c.Object() {
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if string(key) == "error" {
-				last = Error{}
-				last.fields(&c)
-			} else {
-				c.Skip()
-			}
-		}
-	}
-	if c.End() != nil || last.Code == "" {
+	var in errorEnvelope
+	if err := decodeRecord(body, 0, &in); err != nil || in.Error.Code == "" {
 		return false
 	}
-	e.Code, e.Message, e.Param, e.DocURL, e.RequestID = last.Code, last.Message, last.Param, last.DocURL, last.RequestID
+	from := &in.Error
+	e.Code, e.Message, e.Param = Code(from.Code), from.Message, from.Param
+	e.DocURL, e.RequestID = from.DocURL, from.RequestID
 	return true
 }
 
-// clean takes what secrets an answer repeats out of its texts, and bounds them.
+// clean hides the secrets that a response echoes, and shortens its texts.
 func (e *Error) clean(c *call, body []byte) {
 	secrets := c.secrets()
 	if !e.Code.Known() {
@@ -436,33 +446,11 @@ func (e *Error) clean(c *call, body []byte) {
 	e.prose = redact.WithoutIDs(e.prose)
 }
 
-func (e *Error) fields(c *jsonscan.Cursor) {
-	if !c.Object() {
-		return
-	}
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		switch string(key) {
-		case "code":
-			e.Code = Code(c.String())
-		case "message":
-			e.Message = c.String()
-		case "param":
-			e.Param = c.String()
-		case "doc_url":
-			e.DocURL = c.String()
-		case "request_id":
-			e.RequestID = c.String()
-		default:
-			c.Skip()
-		}
-	}
-}
-
-// RefusedError says that this client refused a call before anything was sent: the arguments break documented bounds (all
-// violations are listed), or a safety rule forbids the operation.
+// RefusedError is a call that this client refused before anything was sent: the arguments break
+// documented bounds, or a safety rule forbids the operation. It lists all violations.
 //
-// errors.Is matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid], so that one branch
-// serves the local and the remote check.
+// It matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid],
+// so that one branch covers the local and the remote check.
 type RefusedError struct {
 	Op         string
 	Method     string
@@ -471,12 +459,12 @@ type RefusedError struct {
 	Rule       SafetyRule // that refused; empty for arguments
 }
 
-// refusal is the error of an operation whose arguments break bounds.
+// refusal returns the error of arguments that break bounds.
 func refusal(o *op.Op, bad ...Violation) *RefusedError {
 	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
 }
 
-// forbidden is the error of an operation that a safety rule refuses.
+// forbidden returns the error of an operation that a safety rule refuses.
 func forbidden(o *op.Op, rule SafetyRule) *RefusedError {
 	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
 }
@@ -512,11 +500,11 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
 func (e *RefusedError) Advice() Advice {
-	if e.Rule != "" {
+	switch {
+	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
-	}
-	if e.Op == opFromEnv {
-		return Advice{Action: ActionFixInput, Hint: "set the variables in the environment of the program: nothing was sent"}
+	case e.Op == opFromEnv:
+		return Advice{Action: ActionFixInput, Hint: "set the environment variables: nothing was sent"}
 	}
 	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
 }
@@ -527,7 +515,9 @@ func (e *RefusedError) LogValue() slog.Value {
 	for i, v := range e.Violations {
 		params[i] = v.Param
 	}
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")),
+	)
 }
 
 func (e *RefusedError) errorCode() Code {
@@ -537,18 +527,19 @@ func (e *RefusedError) errorCode() Code {
 	return CodeValidationFailed
 }
 
-// WaitError says that this client refused to wait as long as a rate limit would make it: longer than [WithMaxWait] allows, or
-// beyond the deadline of the context. Nothing was sent. A call is refused at once where even the earliest moment would be too late, and
-// else when its wait is over. errors.Is matches [ErrRateLimited] and [CodeRateLimited], and
-// context.DeadlineExceeded when it was the deadline that was too near.
+// WaitError is a call that this client refused because its wait for a rate limit would be longer
+// than [WithMaxWait] allows, or end after the context's deadline. Nothing was sent. A call that
+// cannot fit in time is refused at once, any other when its longest wait is over. It matches
+// [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
+// near.
 type WaitError struct {
 	Op      string
 	Method  string
 	Route   string
 	Surface Surface
 	Window  Window
-	Wait    time.Duration // until the call is expected to fit, at the pace that the budget keeps
-	FitsAt  time.Time     // the same as an instant; sleep until then, and make the call again
+	Wait    time.Duration // until the call is expected to fit
+	FitsAt  time.Time     // the same as an instant: retry then
 
 	deadline bool
 	waited   time.Duration // before it was refused
@@ -582,9 +573,11 @@ func (e *WaitError) Error() string {
 	return describe(e.Op, text)
 }
 
-// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near.
+// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline
+// was too near.
 func (e *WaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) ||
+		e.deadline && target == context.DeadlineExceeded
 }
 
 // Outcome returns [OutcomeNotApplied].
@@ -597,12 +590,14 @@ func (e *WaitError) Advice() Advice {
 
 // LogValue groups the fields that are safe to log.
 func (e *WaitError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait),
+	)
 }
 
 func (e *WaitError) errorCode() Code { return CodeRateLimited }
 
-// oneLine keeps foreign text from breaking a log line or filling it.
+// oneLine makes foreign text fit for a log line: printable, and at most 300 bytes.
 func oneLine(s string) string {
 	const most = 300
 	if s = printable(s); len(s) > most {
@@ -611,7 +606,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// printable replaces what breaks lines, paints terminals or hides text.
+// printable replaces line breaks, control characters and invisible ones.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

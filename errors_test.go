@@ -266,7 +266,7 @@ func TestErrors_SuccessWithoutContent(t *testing.T) {
 		_, err = client.Account.Me(t.Context())
 		var unusable *prospectkit.Error
 		require.ErrorAs(t, err, &unusable)
-		require.EqualError(t, err, fmt.Sprintf("prospectkit: account.me: unusable answer with status %d: the response is empty", status))
+		require.EqualError(t, err, fmt.Sprintf("prospectkit: account.me: unusable response with status %d: the response is empty", status))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a read changes nothing")
 
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})

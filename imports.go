@@ -124,7 +124,7 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ImportsCreate, args{
-		form: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
+		body: Fields{"importId": importID}, form: true, check: func(bad *checks) { bad.id("importId", importID) },
 	}, opts)
 }
 

@@ -96,7 +96,7 @@ func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error
 	if errors.As(err, &unknown); e.unknown == nil {
 		e.unknown = unknown
 	}
-	patience := op.ListsCreate.Settle
+	patience := op.ListsCreate.VisibleAfter
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
@@ -118,7 +118,7 @@ func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error
 
 // taken finds the list that holds the name. One that was made a moment ago may not show yet.
 func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
-	until := time.Now().Add(op.ListsCreate.Settle)
+	until := time.Now().Add(op.ListsCreate.VisibleAfter)
 	for pause := time.Second; ; pause *= 2 {
 		var info Info
 		list, near, err := e.lists.named(ctx, e.in.Name, append(slices.Clip(e.reads), WithInfo(&info)))
@@ -223,7 +223,7 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	if runes := []rune(name); len(runes) > maxListSearch {
 		search = strings.TrimSpace(string(runes[:maxListSearch]))
 	}
-	lists := s.All(ctx, ListsParams{Search: search}, iterOptions(opts)...)
+	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
 	return match, slices.DeleteFunc(others, func(other string) bool { return !strings.EqualFold(strings.TrimSpace(other), name) }), err
 }

@@ -215,7 +215,7 @@ func TestFilter_EmptyIsRefused(t *testing.T) {
 	} {
 		for _, f := range filters {
 			_, err := sentFilter(t, f)
-			require.Equal(t, []string{key + " is empty, which could mean everything: leave it out to say so"}, refusals(t, err), "%#v", f)
+			require.Equal(t, []string{key + " is empty, which could mean everything: leave it out if you mean that"}, refusals(t, err), "%#v", f)
 		}
 	}
 }

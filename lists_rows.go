@@ -69,7 +69,7 @@ func (p RowsParams) check(bad *checks) {
 		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
 	}
 	if outbound.Suspect(text) {
-		bad.invalid(outbound.Inspect(p.Filter, "filters"))
+		bad.invalid(outbound.Inspect(p.Filter, "filters").Invalid)
 	}
 	if !zeroFilter(p.Filter) {
 		bad.filled("filters", text)

@@ -1,10 +1,12 @@
 package prospectkit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +15,14 @@ import (
 	"example.com/prospectkit/internal/novelty"
 )
 
-// Fields is a request body, or a part of one, whose field names are undocumented: you supply them.
+// Fields is a request body, or a part of one, with undocumented field names that you supply.
 //
-// What encoding/json encodes may be in it. A [time.Time], at any depth, leaves as the service writes its own: in UTC, with three digits of
-// milliseconds, unless a type with a MarshalJSON of its own writes it. Text that is not valid UTF-8 is refused.
+// Values are encoded by encoding/json. A [time.Time], at any depth, is written as the service
+// writes it, in UTC with milliseconds, unless it is part of a type with its own MarshalJSON. Text
+// that is not valid UTF-8 is refused.
 type Fields map[string]any
 
-// checkChoice refuses a choice of people that came out empty, as it could mean everybody.
+// checkChoice refuses an empty choice of people, which could mean everybody.
 func (f Fields) checkChoice(bad *checks) {
 	for _, name := range []string{"filters", "contactIds"} {
 		if choice, ok := f[name]; ok {
@@ -28,23 +31,24 @@ func (f Fields) checkChoice(bad *checks) {
 	}
 }
 
-// Object is a JSON value of the service that is undocumented, wholly or in part. It keeps the text as it came.
+// Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //
-// A path finds a value inside: keys and, in arrays, positions from 0, joined by dots, as in "campaigns.0.id". The empty path is the
-// value itself. What is missing, null or of another type reads as zero by Text, Int, Float, Bool and Time. Where zero would be taken for
-// a value, use TextOK and its like, or Find and DecodeStrict, whose errors name the keys that are there.
+// A path names a value in it: keys and, in arrays, positions from 0, joined by dots, as in
+// "campaigns.0.id". The empty path is the whole value. Text, Int, Float, Bool and Time return zero
+// for what is missing, null or of another type. TextOK, IntOK, FloatOK, BoolOK and TimeOK tell the
+// difference, and so do Find and DecodeStrict, whose errors name the keys that are there.
 type Object struct {
 	raw   jsonscan.Text
-	index jsonscan.Index // nil: it is looked through
+	index jsonscan.Index // nil: the text is searched
 }
 
-// Raw returns the JSON text. It is empty if the service sent none. Do not change it.
+// Raw returns the JSON text, or nothing if the service sent none. Do not change it.
 func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
 
 // String returns the JSON text, for fmt. It may hold personal data: keep it out of logs.
 func (o Object) String() string { return string(o.raw) }
 
-// textOf is the JSON text of a value that was decoded from an object, or of one that somebody made.
+// textOf is the JSON text that a value was decoded from, or of a value that a caller made.
 func textOf(from Object, v any) string {
 	if !from.IsZero() {
 		return from.String()
@@ -56,20 +60,46 @@ func textOf(from Object, v any) string {
 	return string(text)
 }
 
-// IsZero reports whether there is nothing.
+// IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode unmarshals the whole value into v, as encoding/json does: what v has no field for is dropped, and a field that the value has
-// no key for stays as it is. It fails where v would take far more memory than the text: see [WithMaxResponseBytes]. See
-// [Object.DecodeStrict], too.
+// Decode decodes the value into v, as encoding/json does: it ignores keys that v has no field for,
+// and leaves fields that the value has no key for. It fails if v would take far more memory than
+// the text: see [WithMaxResponseBytes].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
-		return errors.New("prospectkit: nothing to decode")
+		return errNothing
 	}
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// Get returns the value at a path, and whether it is there. A key with a dot in it cannot be reached this way: use Decode.
+// DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a
+// key that v has no field for, or if a struct in v has a field that the value has no key for,
+// unless its tag says omitempty or omitzero. The error names the keys that are there. Use it to
+// learn what an undocumented response holds, and where a wrong guess must not read as zero.
+func (o Object) DecodeStrict(v any) error {
+	if len(o.raw) == 0 {
+		return errNothing
+	}
+	var err error
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer {
+		err = novelty.Missing(o.raw, t.Elem())
+	}
+	if err == nil {
+		d := json.NewDecoder(bytes.NewReader(o.raw))
+		d.DisallowUnknownFields()
+		err = d.Decode(v)
+	}
+	if err != nil {
+		return fmt.Errorf("prospectkit: %w", err)
+	}
+	return nil
+}
+
+var errNothing = errors.New("prospectkit: nothing to decode")
+
+// Get returns the value at a path, and whether there is one. A path cannot name a key with a dot:
+// use Decode.
 func (o Object) Get(path string) (Object, bool) {
 	if path == "" {
 		return o, len(o.raw) > 0
@@ -105,7 +135,8 @@ func element(raw []byte, position string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Find returns the value at a path, or an error that says how far the path leads and which keys are there.
+// Find returns the value at a path, or an error that says how far the path leads, and which keys
+// are there.
 func (o Object) Find(path string) (Object, error) {
 	for rest, reached := path, ""; ; {
 		if v, ok := o.Get(rest); ok {
@@ -114,13 +145,13 @@ func (o Object) Find(path string) (Object, error) {
 		key, after, more := strings.Cut(rest, ".")
 		inner, ok := o.Get(key)
 		if !ok || !more {
-			return Object{}, fmt.Errorf("prospectkit: %q is not there: %s is %s", path, placeOf(reached), o.outline())
+			return Object{}, fmt.Errorf("prospectkit: %w", novelty.NotThere(path, reached, o.raw))
 		}
 		o, rest, reached = inner, after, reached+"."+key
 	}
 }
 
-// All iterates over the elements of the array at a path. If there is no array, there are none.
+// All iterates over the elements of the array at a path, if there is one.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)
@@ -211,7 +242,7 @@ func (o Object) TimeOK(path string) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// MarshalJSON returns the text as it came, or null.
+// MarshalJSON returns the text of the service, or null.
 func (o Object) MarshalJSON() ([]byte, error) {
 	if len(o.raw) == 0 {
 		return []byte("null"), nil
@@ -225,42 +256,10 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// at is the text of the value at a path. If there is none, there is nothing to read, which reads as zero.
+// at is the text of the value at a path, or nothing, which reads as zero.
 func (o Object) at(path string) jsonscan.Text {
 	v, _ := o.Get(path)
 	return v.raw
-}
-
-// outline says what a value is, and which keys an object has, as far as they are plain names: others may be somebody's data.
-func (o Object) outline() string {
-	const most = 20
-	c := jsonscan.New(o.raw)
-	switch {
-	case len(o.raw) == 0:
-		return "empty"
-	case c.Is('{'):
-		var names []string
-		c.Object()
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := novelty.PlainName(string(key)); name != "" && len(names) < most {
-				names = append(names, name)
-			}
-			c.Skip()
-		}
-		if len(names) == 0 {
-			return "an object without plain keys"
-		}
-		return "an object with " + strings.Join(names, ", ")
-	case c.Is('['):
-		n := 0
-		for range o.All("") {
-			n++
-		}
-		return "an array of " + strconv.Itoa(n)
-	case c.Is('n'):
-		return "null"
-	}
-	return "no object"
 }
 
 func plural(n int, noun string) string {

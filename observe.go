@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"example.com/prospectkit/internal/novelty"
@@ -19,19 +18,21 @@ type EventKind string
 // The kinds of events, in the order in which a call emits them.
 const (
 	EventStart    EventKind = "start"    // the call is about to begin; only a CallHook sees it
-	EventAttempt  EventKind = "attempt"  // one try is over
-	EventDecision EventKind = "decision" // the try was no success: what comes next, and why
-	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a repetition
-	EventCall     EventKind = "call"     // the call is over, or was refused before anything was sent
+	EventAttempt  EventKind = "attempt"  // an attempt has ended
+	EventDecision EventKind = "decision" // the attempt was unsuccessful: what follows, and why
+	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a retry
+	EventCall     EventKind = "call"     // the call has ended, or was refused before anything was sent
 
-	// EventUndocumented follows an attempt whose answer held something that this version of the package does not know. Each such thing is
-	// told once by a client and those derived from it. The bodies of an operation's first answers are looked into, and some of the others.
+	// EventUndocumented follows an attempt whose response held something undocumented. A client and
+	// those derived from it report each such thing once. They examine the first responses of an
+	// operation, and some of the later ones.
 	EventUndocumented EventKind = "undocumented"
 )
 
-// Event is one thing that happened during a call. It carries no id, query or URL of the call, and no key. What it holds of the service's
-// response: the Code, which is anything of at most 64 bytes if it is not [Code.Known]; in Undocumented, plain names; in Err, the
-// fields of an [*Error], of which Message, Param, Body and RowID may hold personal data.
+// Event is one thing that happened during a call. It holds no key, id, query or URL of the call. Of
+// the response it holds the Code, any text of at most 64 bytes if it is not [Code.Known]; plain
+// names in Undocumented; and in Err the fields of an [*Error], of which Message, Param, Body and
+// RowID may hold personal data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name in the operation catalogue
@@ -42,25 +43,25 @@ type Event struct {
 	Attempt  int // 1 for the first
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
-	Status   int           // 0 when no answer arrived
+	Status   int           // 0 when no response arrived
 	Code     Code
 	Delivery Delivery      // of an attempt
-	Wait     time.Duration // of a wait: how long it is expected to take; for a repetition, what was decided on
-	Waited   time.Duration // of the whole call: how long it did wait, for rate limits and before repetitions
-	Reason   string        // why it waits, or what the decision rests on
-	Next     string        // of a decision: what comes next
-	Rate     RateWindow    // what the last answer said; At is zero when it said nothing
+	Wait     time.Duration // of a wait: how long it is expected to take
+	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
+	Reason   string        // of a wait or a decision
+	Next     string        // of a decision: what follows
+	Rate     RateWindow    // by the last response; At is zero without rate headers
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
-	Undocumented Undocumented // what was met
+	Undocumented Undocumented // what was found
 }
 
-// Observer receives events, in the goroutine of the call. It has to be safe for concurrent use and should be quick.
-// A panic in it is swallowed: it can never break a call.
+// Observer receives events, in the goroutine of the call. It must be safe for concurrent use, and
+// should be quick. A panic in it is ignored, so that it cannot break a call.
 type Observer func(ctx context.Context, e Event)
 
-// WithObserver calls f for every attempt, wait and call. It can be given more than once.
+// WithObserver calls f for every event of every call. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if f == nil {
@@ -71,13 +72,13 @@ func WithObserver(f Observer) ClientOption {
 	})
 }
 
-// CallHook sees a call before it begins. The context it returns has to descend from the one it gets: the call goes on with it, so
-// that a tracer can put its span where transport and observers find it. The observer it returns, unless it is nil, gets the
-// events of this call and of no other.
+// CallHook sees a call before it begins. The context that it returns must derive from the one it
+// gets; transport and observers get it, with the span of a tracer for example. The observer that it
+// returns gets the events of this call only; it may be nil.
 type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 
-// WithCallHook calls f at the start of every call, for what has to follow a single call among many. It can be given more than once.
-// A panic in it is swallowed, as in an [Observer].
+// WithCallHook calls f at the start of every call, to follow each call on its own. It can be given
+// more than once. A panic in it is ignored, as in an [Observer].
 func WithCallHook(f CallHook) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if f == nil {
@@ -88,10 +89,11 @@ func WithCallHook(f CallHook) ClientOption {
 	})
 }
 
-// WithLogger logs calls at Debug, waits, repetitions and what is new in the service's answers at Info, failures at Warn. Only fields on a fixed list are logged:
-// never a key, an id, a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of
-// at most 40 letters. Without this option this package logs nothing. net/http has one line of its own, for the standard logger of
-// package log: bytes that come over an idle connection, and what they are. No transport can switch it off.
+// WithLogger logs calls at Debug, waits, retries and undocumented parts of responses at Info,
+// failures at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
+// service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
+// letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
+// of an idle connection to the standard logger, which no transport can turn off.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *checks) { bad.add("WithLogger", "got nil") })
@@ -121,28 +123,30 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
 			slog.String("delivery", string(e.Delivery)), slog.Duration("duration", e.Duration))
 	case EventUndocumented:
-		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)), slog.String("name", e.Undocumented.Name),
-			slog.String("value", e.Undocumented.Value))
+		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)),
+			slog.String("name", e.Undocumented.Name), slog.String("value", e.Undocumented.Value))
 	case EventCall:
 		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-			slog.String("outcome", string(e.Outcome)), slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
+			slog.String("outcome", string(e.Outcome)),
+			slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
 	}
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
 }
 
-// Info is what [WithInfo] fills: what happened on the wire during a call, success or not.
+// Info is what happened on the wire during a call, successful or not; see [WithInfo].
 type Info struct {
 	Op        string
 	Surface   Surface
 	Status    int
-	Header    http.Header // of the last answer; a copy, without the key and the token of a scroll
-	RequestID string      // of an error answer; the service names none on success
-	Rate      RateWindow  // what the last answer said; At is zero when it said nothing
+	Header    http.Header // of the last response; a copy, without the key and the token of a scroll
+	RequestID string      // of an error response; the service sends none on success
+	Rate      RateWindow  // by the last response; At is zero without rate headers
 	Attempts  []Attempt
 	Duration  time.Duration
 }
 
-// WithInfo fills info when the call is over. Given to an iterator, it holds the facts of the last page.
+// WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
+// page.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		if info == nil {
@@ -172,13 +176,13 @@ func (c *call) runHook(f CallHook) {
 	}
 }
 
-// emitCall tells the observers how the call ended.
+// emitCall reports the end of the call.
 func (c *call) emitCall(err error) {
 	now := time.Now()
 	c.endPause(now)
 	c.emit(Event{
-		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited, Status: c.status,
-		Code: c.failure.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }
 
@@ -198,57 +202,58 @@ func (c *call) event(e Event) Event {
 	return e
 }
 
-// notify keeps an observer's panic to itself.
+// notify calls an observer and ignores its panic.
 func notify(ctx context.Context, f Observer, e Event) {
 	defer func() { _ = recover() }()
 	f(ctx, e)
 }
 
-// UndocumentedKind says what was met that is undocumented.
+// UndocumentedKind says what is undocumented.
 type UndocumentedKind string
 
-// The kinds of what is undocumented.
+// The kinds of undocumented things.
 const (
-	UndocumentedField  = UndocumentedKind(novelty.Field)  // of an object that is documented completely
+	UndocumentedField  = UndocumentedKind(novelty.Field)  // of an object that is fully documented
 	UndocumentedValue  = UndocumentedKind(novelty.Value)  // of an enumeration
 	UndocumentedCode   = UndocumentedKind(novelty.Code)   // of an error
-	UndocumentedHeader = UndocumentedKind(novelty.Header) // about rate limits, or one that announces an end: Deprecation, Sunset
+	UndocumentedHeader = UndocumentedKind(novelty.Header) // about rate limits, or Deprecation or Sunset
 )
 
-// Undocumented names something in a response that this version of the package does not know: the service has changed, and a program
-// may want to know before it matters. It never holds what a user has written: rows, profiles and whatever is documented in part are
-// not examined for fields.
+// Undocumented is something in a response that this version of the package does not know: a sign
+// that the service has changed. It never holds what a user wrote: rows, profiles and whatever is
+// documented in part are not examined for fields.
 type Undocumented struct {
 	Kind  UndocumentedKind
-	Name  string // of the header, the code, or the field with those around it, such as "list.entityType"; empty if it is not a plain name
-	Value string // of an enumeration; empty if it is not a plain name
+	Name  string // of a header, a code, or a field with its path, such as "list.entityType"; empty unless plain
+	Value string // of an enumeration; empty unless a plain name
 }
 
-// emitUndocumented tells the observers what a response holds that is undocumented. Without observers, nothing is examined.
+// emitUndocumented reports what is undocumented in a response. Without observers, it examines
+// nothing.
 func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 	if len(c.observers) == 0 || resp == nil || a.BodyErr != nil {
 		return
 	}
 	var found []novelty.Found
-	if c.failure.Code != "" && !c.failure.Code.Known() {
-		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.failure.Code))})
+	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
+		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.errorResponse.Code))})
 	}
 	for name := range resp.Header {
 		if novelty.IsHeader(name) && len(name) <= maxName {
 			found = append(found, novelty.Found{Kind: novelty.Header, Name: name})
 		}
 	}
-	told := c.client.conf.told
-	if told.Due(c.op.Name, len(*a.Body), !c.done) {
+	reported := c.client.conf.reported
+	if reported.Due(c.op.Name, len(*a.Body), !c.done) {
 		switch {
 		case c.done:
 			found = append(found, c.response.fields().In(*a.Body)...)
-		case c.failure.Code != "":
+		case c.errorResponse.Code != "":
 			found = append(found, errorShape.In(*a.Body)...)
 		}
 	}
 	for _, u := range found {
-		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !told.Tell(c.op.Name, u) {
+		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
 			continue
 		}
 		c.emit(Event{
@@ -258,39 +263,13 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 	}
 }
 
-// responseShapes holds the shapes that were derived. They are the same in every client.
-var responseShapes sync.Map
-
-type shapeKey struct {
-	op string
-	t  reflect.Type
-}
-
-// responseShape is what is documented of the responses to a call, which are read into a type; nil where that is nothing.
-func responseShape(p *plan, t reflect.Type, keys []string) *novelty.Shape {
-	key := shapeKey{p.op.Name, t}
-	if s, ok := responseShapes.Load(key); ok {
-		return s.(*novelty.Shape) //nolint:forcetypeassert // nothing else is in it
-	}
-	s := novelty.ShapeOf(t, reflect.TypeFor[Object](), p.shape == op.Typed)
+// responseShape is what is documented of the responses that are decoded into a type, or nil.
+func (p *plan) responseShape(t reflect.Type, keys ...string) *novelty.Shape {
 	if p.op.Entity != "" {
 		keys = append(slices.Clip(keys), p.op.Entity)
 	}
-	if s != nil && len(keys) > 0 {
-		s = s.Within(p.shape != op.Typed, keys...)
-	}
-	if s != nil { // the names of callers' own operations are without end
-		responseShapes.Store(key, s)
-	}
-	return s
+	typed := p.shape == op.Typed
+	return novelty.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), typed, keys...)
 }
 
-var errorShape = novelty.ShapeOf(reflect.TypeFor[struct {
-	Error struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Param     string `json:"param"`
-		DocURL    string `json:"doc_url"`
-		RequestID string `json:"request_id"`
-	} `json:"error"`
-}](), nil, true)
+var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,10 +14,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Scope is the permission that a key needs for an operation. A key without any scope has them all.
+// Scope is a permission that a key needs for an operation. A key without any scope has them all.
 type Scope string
 
-// The scopes. ScopeAny marks what every valid key may call.
+// The scopes. ScopeAny is for operations that every valid key may call.
 const (
 	ScopeAny       = Scope(op.ScopeAny)
 	ScopeLists     = Scope(op.ScopeLists)
@@ -27,65 +28,66 @@ const (
 	ScopeCompanies = Scope(op.ScopeCompanies)
 )
 
-// Class says what a repetition of an operation may do. It decides what is retried.
+// Class says what a second call of an operation may do. It decides what is retried.
 type Class string
 
-// The classes, from harmless to dangerous.
+// The classes, the safest first.
 const (
 	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
 	ClassMeteredRead    = Class(op.MeteredRead)    // changes nothing, costs credits
-	ClassIdempotent     = Class(op.Idempotent)     // the same call again leaves the same state
-	ClassGuardedByName  = Class(op.GuardedByName)  // a second one is refused because the name is taken
-	ClassGuardedByState = Class(op.GuardedByState) // a second one is refused because the state has moved
-	ClassUnsafe         = Class(op.Unsafe)         // a second one may happen a second time
+	ClassIdempotent     = Class(op.Idempotent)     // a second call leaves the same state
+	ClassGuardedByName  = Class(op.GuardedByName)  // a second call is refused because the name is taken
+	ClassGuardedByState = Class(op.GuardedByState) // a second call is refused because the state has changed
+	ClassUnsafe         = Class(op.Unsafe)         // a second call may have a second effect
 )
 
-// Effect says whether an operation has a consequence beyond the resource that it names.
+// Effect says whether an operation has an effect beyond its resource.
 type Effect string
 
-// The effects. An assumed one is not shown by the service's document and counts as if it were.
+// The effects. An assumed one is undocumented, and counts as a yes.
 const (
 	EffectNo      = Effect(op.No)
 	EffectYes     = Effect(op.Yes)
 	EffectAssumed = Effect(op.Assumed)
 )
 
-// Provenance says how far the service's document shows an operation.
+// Provenance says how far an operation is documented.
 type Provenance string
 
 // The provenances.
 const (
-	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are printed
-	ProvenanceAssumed        = Provenance(op.AssumedPath)    // path by analogy; change it with WithRoute
-	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is documented: give one with WithRoute
+	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are documented
+	ProvenanceAssumed        = Provenance(op.AssumedPath)    // the path is assumed by analogy; WithRoute changes it
+	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is documented: WithRoute sets one
 )
 
-// Operation is one operation of the service, as a row of the catalogue or as you describe it to [Client.Call].
+// Operation is one operation of the service: a row of the catalogue, or your own for [Client.Call].
 type Operation struct {
 	Name           string // in events, errors and logs
 	Method         string
 	Path           string // below the base URL
 	Scope          Scope
 	Surface        Surface // whose rate limits count
-	Class          Class   // what a repetition may do
+	Class          Class   // what a second call may do
 	Spends         Effect  // credits
 	Sends          Effect  // messages to prospects
 	WritesOutside  Effect  // into a CRM
 	Provenance     Provenance
 	AttemptTimeout time.Duration // default 30 s
-	Codes          []Code        // documented for it, beside the five that every operation may answer
-	Likely         []Code        // fit, but the document does not tie them to this operation
+	Codes          []Code        // documented for it, beside the five of every operation
+	Likely         []Code        // plausible, but not documented for it
 	Summary        string
 }
 
-// Operations returns the catalogue: every operation that the service's document names, in a fresh slice.
+// Operations returns the catalogue of all operations in the API description, as a new slice.
 func Operations() []Operation {
 	all := make([]Operation, 0, len(op.All()))
 	for _, o := range op.All() {
 		all = append(all, Operation{
-			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface), Class: Class(o.Class),
-			Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes), Provenance: Provenance(o.Provenance),
-			AttemptTimeout: o.Timeout, Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
+			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface),
+			Class: Class(o.Class), Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes),
+			Provenance: Provenance(o.Provenance), AttemptTimeout: o.Timeout,
+			Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
 		})
 	}
 	return all
@@ -99,12 +101,14 @@ func codesOf(names []string) []Code {
 	return codes
 }
 
-// Call reaches an operation that this package has no method for, under the same limits, retries, checks and errors as all
-// others. You describe it: name, method, path, surface and class are required, and what you leave out of the effects counts
-// as possible. The class decides what is repeated, so when in doubt say [ClassUnsafe].
+// Call calls an operation that this package has no method for, with the same limits, retries,
+// checks and errors as all others. Name, method, path, surface and class are required. An effect
+// that you leave out counts as possible. The class decides what is retried: if you are not certain,
+// use [ClassUnsafe].
 //
-// in becomes the JSON body, unless it is nil; out is what encoding/json decodes the answer into, an *[Object], or nil. How much
-// memory out may take is bounded: see [WithMaxResponseBytes].
+// in becomes the JSON body, unless it is nil. out is a pointer for encoding/json to decode the
+// response into, an *[Object], or nil. The memory that out may take is bounded: see
+// [WithMaxResponseBytes].
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := o.row()
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
@@ -115,28 +119,25 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	}
 	accept := func(response any) error {
 		raw := response.(*Object) //nolint:forcetypeassert // it is what do was asked for
-		switch out := out.(type) {
-		case nil:
-			return nil
-		case *Object:
-			*out = *raw
-			return nil
-		default:
-			if raw.IsZero() {
-				return nil
-			}
-			if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-				return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
-			}
+		if object, ok := out.(*Object); ok {
+			*object = *raw
 			return nil
 		}
+		if out == nil || raw.IsZero() {
+			return nil
+		}
+		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
+			return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
+		}
+		return nil
 	}
 	route := callOption(func(c *callConfig, _ *checks) { c.path = o.Path })
 	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{route}, opts...))
 	return err
 }
 
-// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name is taken for one.
+// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name
+// counts as an id.
 func routeOf(path string) string {
 	elements := strings.Split(path, "/")
 	for i, element := range elements {
@@ -149,14 +150,18 @@ func routeOf(path string) string {
 
 func (o Operation) row() (*op.Op, checks) {
 	var bad checks
-	for _, field := range [][2]string{{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)}} {
+	for _, field := range [][2]string{
+		{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
+	} {
 		if field[1] == "" {
 			bad.add("Operation."+field[0], "is required")
 		}
 	}
-	oneOf(&bad, "Operation.Class", o.Class, ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
-	oneOf(&bad, "Operation.Method", o.Method, http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	if o.Path != "" && (!validPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
+	oneOf(&bad, "Operation.Class", o.Class,
+		ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
+	oneOf(&bad, "Operation.Method", o.Method,
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+	if o.Path != "" && (!op.ValidPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
 		bad.add("Operation.Path", "must start with / and hold no braces, query or dot segment")
 	}
 	if _, known := op.Windows[op.Surface(o.Surface)]; !known && o.Surface != "" {
@@ -165,25 +170,16 @@ func (o Operation) row() (*op.Op, checks) {
 	if o.AttemptTimeout < 0 {
 		bad.add("Operation.AttemptTimeout", "must not be negative")
 	}
-	row := &op.Op{
-		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface), Class: op.Class(o.Class),
-		Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside), Provenance: op.CallerSupplied, Shape: op.Raw,
-		Timeout: o.AttemptTimeout,
-	}
-	if row.Timeout == 0 {
-		row.Timeout = 30 * time.Second
-	}
-	return row, bad
+	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
+	return &op.Op{
+		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside),
+		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
+	}, bad
 }
 
-func possible(e Effect) op.Effect {
-	if e == "" {
-		return op.Assumed
-	}
-	return op.Effect(e)
-}
-
-// ScopesFor returns the scopes that a key needs for the operations named, each once; unknown names are an error.
+// ScopesFor returns the scopes that a key needs for some operations, each once. An unknown name is
+// an error.
 func ScopesFor(names ...string) ([]Scope, error) {
 	var scopes []Scope
 	seen := map[op.Scope]bool{op.ScopeAny: true}

@@ -2,20 +2,20 @@ package prospectkit
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
 type ClientOption interface{ applyClient(*config, *checks) }
 
-// PageOption configures an iterator. Every [CallOption] is one and then holds for each page's call.
+// PageOption configures an iterator. Every [CallOption] is one, and applies to the call of each
+// page.
 type PageOption interface {
-	applyIter(*iterConfig, *checks)
+	applyPage(*pageConfig, *checks)
 }
 
 // CallOption configures one call.
@@ -37,10 +37,10 @@ func (f clientOption) applyClient(c *config, bad *checks) { f(c, bad) }
 type callOption func(*callConfig, *checks)
 
 func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
-func (f callOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f callOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
-// iterOptions hands the options of a call to an iterator.
-func iterOptions(opts []CallOption) []PageOption {
+// pageOptions makes page options of call options.
+func pageOptions(opts []CallOption) []PageOption {
 	all := make([]PageOption, len(opts))
 	for i, o := range opts {
 		all[i] = o
@@ -48,7 +48,8 @@ func iterOptions(opts []CallOption) []PageOption {
 	return all
 }
 
-// sharedOptions keeps the options that hold for any call: a field or a route is meant for one call alone.
+// sharedOptions returns the options that are valid for any call. A field or a route is for one call
+// alone.
 func sharedOptions[O PageOption](opts []O) []CallOption {
 	var shared []CallOption
 	for _, o := range opts {
@@ -59,15 +60,15 @@ func sharedOptions[O PageOption](opts []O) []CallOption {
 	return shared
 }
 
-type iterOption func(*iterConfig, *checks)
+type pageOption func(*pageConfig, *checks)
 
-func (f iterOption) applyIter(c *iterConfig, bad *checks) { f(c, bad) }
+func (f pageOption) applyPage(c *pageConfig, bad *checks) { f(c, bad) }
 
 type sharedOption func(*settings, *checks)
 
 func (f sharedOption) applyClient(c *config, bad *checks)   { f(&c.settings, bad) }
 func (f sharedOption) applyCall(c *callConfig, bad *checks) { f(&c.settings, bad) }
-func (f sharedOption) applyIter(c *iterConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f sharedOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
 // settings are what a client sets and a call may override.
 type settings struct {
@@ -88,12 +89,12 @@ type callConfig struct {
 	path   string
 	query  [][2]string
 	header [][2]string
-	fields [][2]any
+	fields []outbound.Field
 
-	repeatDoubt bool
+	retryUnknown bool
 }
 
-// WithRetry bounds the repetitions of calls; [NoRetry] forbids them.
+// WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
 func WithRetry(p RetryPolicy) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		p.check(bad)
@@ -101,8 +102,9 @@ func WithRetry(p RetryPolicy) Option {
 	})
 }
 
-// WithMaxWait bounds any single wait for a rate limit; default 2 minutes. A longer wait is refused at once: with the
-// service's own error after a 429, with [WaitError] before anything was sent. Zero refuses every wait.
+// WithMaxWait bounds each wait for a rate limit; default 2 minutes. A longer wait is refused at
+// once: with the service's error after a 429, with a [WaitError] before anything was sent. Zero
+// refuses every wait.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		if d < 0 {
@@ -112,11 +114,12 @@ func WithMaxWait(d time.Duration) Option {
 	})
 }
 
-// NoWait refuses every wait for a rate limit: a call is made now or not at all. It is WithMaxWait(0). The first request on a surface
-// goes alone, to find out what is left: until it is answered, other calls with NoWait are refused.
+// NoWait refuses every wait for a rate limit. It is WithMaxWait(0). The first request on a surface
+// is sent alone, to learn what is left: until its response, other calls with NoWait are refused.
 func NoWait() Option { return WithMaxWait(0) }
 
-// WithPriority says who goes first when calls wait in line for a rate limit; default [PriorityInteractive].
+// WithPriority sets which calls go first when calls are queued for a rate limit; default
+// [PriorityInteractive].
 func WithPriority(p Priority) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		oneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
@@ -124,12 +127,13 @@ func WithPriority(p Priority) Option {
 	})
 }
 
-// WithAttemptTimeout bounds one attempt until the headers of the response, and again each 64 KiB of its body. Default: 75 s for
-// agents, because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else.
+// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB
+// of its body. Default: 75 s for agents, because the service itself gives up after 60 s, 10 minutes
+// for uploads, 30 s for everything else.
 //
-// It bounds silence, not slowness: 32 MiB at 64 KiB every 29 s take four hours. Bound the whole call with the context. Both hold
-// for a transport, a response body or an uploaded file that heeds neither: the call returns a fifth of a second later, and leaves behind
-// the goroutine that is stuck there.
+// It bounds silence, not the whole call: 32 MiB at 64 KiB every 29 s take four hours. Bound the
+// whole call with the context. If a transport, a response body or an uploaded file ignores both,
+// the call returns a fifth of a second later, and leaks the goroutine that hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *checks) {
 		if d <= 0 {
@@ -139,8 +143,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithHTTPClient sends through a copy of h: its transport, cookie jar and timeout count, its redirect policy does not,
-// because redirects are never followed. The client itself is left alone.
+// WithHTTPClient sends through a copy of h, with its transport, cookie jar and timeout. Its
+// redirect policy is ignored: redirects are never followed.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if h == nil {
@@ -151,12 +155,13 @@ func WithHTTPClient(h *http.Client) ClientOption {
 	})
 }
 
-// WithTransport sends through rt: a transport with a private certificate authority, a recorder, the sandbox, a mock.
-// It sees every attempt. Proof that a failed call was never sent needs a transport that passes the request's context on
-// to net/http; with any other, a failed write counts as unknown. A transport that sends a request again by itself sends writes
-// again, too, and nobody notices: let this package decide what is sent again.
+// WithTransport sends through rt, such as a transport with a private certificate authority, a
+// recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
+// needs a transport that passes the request's context on to net/http; with any other, the outcome
+// of a failed write is unknown. Do not use a transport that retries: it would retry writes, too,
+// unnoticed.
 //
-// In a browser a transport of net/http's is refused, see [New].
+// In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if rt == nil {
@@ -167,7 +172,8 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 	})
 }
 
-// WithBudget shares what is known about the workspace's rate limits with other clients of the same workspace.
+// WithBudget shares a budget, and so what is known about the rate limits, between clients of one
+// workspace.
 func WithBudget(b *Budget) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if b == nil || b.pools == nil {
@@ -179,7 +185,8 @@ func WithBudget(b *Budget) ClientOption {
 	})
 }
 
-// WithUserAgent puts your application's name and version before this package's in the User-Agent header.
+// WithUserAgent puts your application's name and version before this package's in the User-Agent
+// header.
 func WithUserAgent(app string) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if app = strings.TrimSpace(app); app == "" || hasControl(app) {
@@ -190,14 +197,16 @@ func WithUserAgent(app string) ClientOption {
 	})
 }
 
-// WithMaxResponseBytes bounds the text of one response, decompressed; default 32 MiB. A longer one is an error, never cut silently. Memory grows with
-// what arrives: of a length that is only announced, at most 4 MiB are made ahead.
+// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one
+// is an error, never cut. Memory grows with what arrives: for an announced length, at most 4 MiB
+// are allocated ahead.
 //
-// What is made of a text is bounded, too. Elements of slices, entries of maps and what pointers point to may take 16 MiB and four
-// times the length of the text. A page may hold as many elements as were asked for; where nobody asked, it may hold the documented
-// maximum, 1000 lists or rows and 100 profiles; any other array may hold 10,000. Beyond that the call ends with an error that says
-// "holds too much", and is not sent again. The same allowance holds for [RowsOf], [Object.Decode] and [Client.Call]. To decode
-// more than that, pass the text of [Object.Raw] to encoding/json.
+// The decoded values are bounded, too. Elements of slices, entries of maps and what pointers point
+// to may take 16 MiB and four times the length of the response. A page may have as many elements as
+// were requested, by default the documented maximum of 1000 lists or rows and 100 profiles; any
+// other array 10,000. Beyond that the call is not retried, and its error says "holds too much".
+// [RowsOf], [Object.Decode] and [Client.Call] have the same bounds. To decode more, pass
+// [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		if n < 1 {
@@ -207,12 +216,13 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// AllowPlainHTTP accepts a base URL with http to a host that is not this machine. The token then travels unprotected.
+// AllowPlainHTTP accepts an http base URL of a host other than this machine. The token is then sent
+// unprotected.
 func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *checks) { c.plainHTTP = true })
 }
 
-// WithQuery adds a query parameter that the service's document does not show. One the call sets itself is replaced.
+// WithQuery adds an undocumented query parameter. It replaces one that the call sets.
 func WithQuery(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		if key == "" {
@@ -222,19 +232,19 @@ func WithQuery(key, value string) CallOption {
 	})
 }
 
-// WithField adds a body field whose name the service's document does not show. A field that the call has already, or knows by
-// that name, is refused. The value is encoded as one of [Fields] is.
+// WithField adds an undocumented body field. A field that the call sets, or has a parameter for, is
+// refused. The value is encoded as one of [Fields] is.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		if name == "" {
 			bad.add("WithField", "needs a name")
 		}
-		c.fields = append(c.fields, [2]any{name, value})
+		c.fields = append(c.fields, outbound.Field{Name: name, Value: value})
 	})
 }
 
-// WithHeader adds a request header. The headers that carry identity, framing or licence to replay, or that ask for another protocol, are
-// refused.
+// WithHeader sets a request header. Headers that carry credentials, frame the message, permit
+// replays or switch the protocol are refused.
 func WithHeader(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		switch canonical := http.CanonicalHeaderKey(key); {
@@ -248,51 +258,31 @@ func WithHeader(key, value string) CallOption {
 	})
 }
 
-// An idempotency key would make net/http resend a POST that the service has processed already, and the service documents none.
+// An idempotency key would let net/http resend a POST that was processed already, and none is
+// documented.
 var reservedHeaders = map[string]bool{
-	"Authorization": true, "Cookie": true, "Host": true, "Content-Length": true, "Content-Type": true, "Transfer-Encoding": true,
-	"Connection": true, "Accept-Encoding": true, "Proxy-Authorization": true, "Idempotency-Key": true, "X-Idempotency-Key": true,
-	"Upgrade": true, "Te": true, "Trailer": true, "Expect": true, "Keep-Alive": true, "Proxy-Connection": true, "Http2-Settings": true,
+	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Host": true,
+	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
+	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
+	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
 }
 
-// WithRoute sets method and path of the call, for an operation whose route is assumed or undocumented, as in
-// WithRoute("POST /business/agents/{agentId}/pause"). Parameters in braces are filled with the call's ids, in order. A method that
-// the operation has already cannot be changed.
+// WithRoute sets method and path of an operation whose route is assumed or undocumented, as in
+// WithRoute("POST /business/agents/{agentId}/pause"). Parameters in braces take the call's ids, in
+// order. The method of an operation that has one cannot be changed.
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
 		method, path, _ := strings.Cut(route, " ")
-		if !isToken(method) || strings.ToUpper(method) != method || !validPath(path) || strings.Count(path, "{") != strings.Count(path, "}") {
-			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
+		if !isToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
+			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
+				"without query, fragment, dot segment, control character or open brace")
 		}
 		c.method, c.path = method, path
 	})
 }
 
-func validPath(p string) bool {
-	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ ") || hasControl(p) || strings.Contains(p, "//") {
-		return false
-	}
-	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
-	if err != nil || !utf8.ValidString(plain) {
-		return false
-	}
-	for element := range strings.SplitSeq(plain, "/") {
-		if element == "." || element == ".." {
-			return false
-		}
-	}
-	for element := range strings.SplitSeq(p, "/") {
-		name, opened := strings.CutPrefix(element, "{")
-		name, closed := strings.CutSuffix(name, "}")
-		if strings.ContainsAny(name, "{}") || opened != closed || opened && name == "" {
-			return false // a parameter is a whole element
-		}
-	}
-	return true
-}
-
-// isToken reports whether s can be the name of a header. One that cannot would fail below us, too late to be sure that nothing
-// was sent.
+// isToken reports whether s can be the name of a header. net/http would refuse any other too late
+// to prove that nothing was sent.
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
@@ -303,7 +293,7 @@ func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// SafetyRule names a rule that refused a call before anything was sent.
+// SafetyRule is a rule that refused a call before anything was sent.
 type SafetyRule string
 
 // The safety rules.
@@ -312,50 +302,56 @@ const (
 	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed"
-	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never repeated by itself"
+	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
 
-	// RulePaidPages comes when an iterator has read as many pages as MaxPaidPages allows.
+	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
 	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
 )
 
-// ReadOnly refuses every operation that may change something, before the network. For notebooks, dashboards and automated agents.
-// A client derived by [Client.With], or a call, can add such a rule, but never lift one.
+// ReadOnly refuses every operation that may change something, before anything is sent. It is for
+// notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
+// but never lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *checks) { s.readOnly = true })
 }
 
-// NoSpend refuses every operation that spends credits, or of which the service's document does not say that it spends none.
+// NoSpend refuses every operation that spends credits, or is not documented to spend none.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *checks) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. It does not refuse to
-// fill a list: if an active campaign uses that list, whether people who are added to it get messages is undocumented.
+// NoSend refuses every operation that sends messages to prospects, which is approving a campaign,
+// or writes into a CRM. It does not refuse to fill a list: whether people who are added to a list
+// of an active campaign get messages is undocumented.
 func NoSend() Option {
 	return sharedOption(func(s *settings, _ *checks) { s.noSend = true })
 }
 
-// AllowRetryUnknown allows this one call to be retried after it may have been delivered, as a read is. It is meant for
-// operations that leave the same state when repeated, such as moving a list or editing a fact, and for those that a unique name
-// guards; for operations that may spend, send or add twice it is refused. Once an attempt is in doubt, the call ends as
-// applied or as unknown: a later refusal, such as [CodeListNameTaken], proves nothing.
+// AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
+// for operations that leave the same state when retried, such as moving a list or editing a fact,
+// and for those that a unique name guards. It is refused for operations that may spend, send or add
+// twice. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later
+// refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
-	return callOption(func(c *callConfig, _ *checks) { c.repeatDoubt = true })
+	return callOption(func(c *callConfig, _ *checks) { c.retryUnknown = true })
 }
 
-// forbids returns the rule that refuses the call, if there is one.
-func (c *callConfig) forbids(o *op.Op, in args) (SafetyRule, bool) {
+// forbids returns the rule that refuses a call, or "".
+func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 	spends := o.Spends.Possible() && !in.free
 	outside := o.Sends.Possible() || o.Writes.Possible()
+	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
-	case c.readOnly && o.Write():
-		return RuleReadOnly, true
-	case c.noSpend && spends:
-		return RuleNoSpend, true
-	case c.noSend && outside:
-		return RuleNoSend, true
-	case c.repeatDoubt && o.Class != op.Read && (spends || outside || o.Class != op.Idempotent && o.Class != op.GuardedByName):
-		return RuleRepeat, true
+	case c.closed.Load():
+		return RuleClosed
+	case conf.readOnly && o.Write():
+		return RuleReadOnly
+	case conf.noSpend && spends:
+		return RuleNoSpend
+	case conf.noSend && outside:
+		return RuleNoSend
+	case conf.retryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+		return RuleRepeat
 	}
-	return "", false
+	return ""
 }

@@ -26,7 +26,7 @@ var snippets = []struct{ code, complaint string }{
 	{`client.Account.Me(ctx, prospectkit.WithUserAgent(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Account.Me(ctx, prospectkit.WithTransport(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Account.Me(ctx, prospectkit.WithLogger(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
-	{`client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.AllowPlainHTTP())`, "does not implement prospectkit.PageOption (missing method applyIter)"},
+	{`client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.AllowPlainHTTP())`, "does not implement prospectkit.PageOption (missing method applyPage)"},
 	{`prospectkit.New("", "", prospectkit.WithQuery("", ""))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
 	{`prospectkit.New("", "", prospectkit.WithField("", 1))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
 	{`prospectkit.New("", "", prospectkit.WithInfo(nil))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},

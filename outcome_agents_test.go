@@ -86,7 +86,7 @@ func TestResolve_AdjustedAgents(t *testing.T) {
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-	require.Contains(t, r.Note, "the configuration of a draft is not shown")
+	require.Contains(t, r.Note, "the configuration of a draft is undocumented")
 }
 
 var namelessAgents = always(200, `{"agents":[{"id":"`+agentID+`","status":"active"}]}`)
@@ -111,7 +111,7 @@ var lostCalls = []struct {
 	{"started found", createStarted, listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.VerdictHappened, "", true, 0},
 	{"unknown state found", createStarted, listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.VerdictHappened, "", true, 0},
 	{"only a draft found", createStarted, ourDraft, prospectkit.VerdictNotSeen, "is a draft", true, 65 * time.Second},
-	{"activated", activateOne, sees("active"), prospectkit.VerdictHappened, "a draft never moves by itself", true, 0},
+	{"activated", activateOne, sees("active"), prospectkit.VerdictHappened, "a draft never changes on its own", true, 0},
 	{"in an unknown state", activateOne, sees("odd"), prospectkit.VerdictHappened, "", true, 0},
 	{"still a draft", activateOne, sees("initializing"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
 	{"no status", activateOne, always(200, `{"agent":{}}`), prospectkit.VerdictUnknowable, "tells no status", true, 0},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 )
@@ -88,7 +89,7 @@ func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 // WithProgress fills p while an iterator runs: the report, and a checkpoint from which another process can go on. A new range
 // starts it afresh.
 func WithProgress(p *Progress) PageOption {
-	return iterOption(func(c *iterConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *checks) {
 		if p == nil {
 			bad.add("WithProgress", "got nil")
 			return
@@ -101,7 +102,7 @@ func WithProgress(p *Progress) PageOption {
 // collection, with the same filter, sort order and page size. An empty checkpoint, as there is before a first run, starts at the
 // beginning.
 func ResumeFrom(checkpoint string) PageOption {
-	return iterOption(func(c *iterConfig, _ *checks) { c.resumes, c.checkpoint = true, checkpoint })
+	return pageOption(func(c *pageConfig, _ *checks) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
 // maxPrefetch is how many idle connections the default transport keeps.
@@ -112,7 +113,7 @@ const maxPrefetch = 64
 // pages are held in memory. Where others change the collection at the same time, pages read ahead are read again, and
 // fewer pages are ahead for a while. It is for iterators over page numbers: those that follow a token refuse it.
 func Prefetch(n int) PageOption {
-	return iterOption(func(c *iterConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *checks) {
 		if n < 1 || n > maxPrefetch {
 			bad.add("Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
 		}
@@ -120,8 +121,8 @@ func Prefetch(n int) PageOption {
 	})
 }
 
-// iterConfig is what the options of an iterator add up to.
-type iterConfig struct {
+// pageConfig is what the options of an iterator add up to.
+type pageConfig struct {
 	calls      []CallOption // for the call of each page
 	progress   *pagewalk.Progress
 	resumes    bool
@@ -132,13 +133,13 @@ type iterConfig struct {
 	restarts   int // of a scroll, at most
 }
 
-func (c *iterConfig) apply(o *op.Op, opts []PageOption, bad *checks) {
+func (c *pageConfig) apply(o *op.Op, opts []PageOption, bad *checks) {
 	for i, opt := range opts {
 		if opt == nil {
 			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
 			continue
 		}
-		opt.applyIter(c, bad)
+		opt.applyPage(c, bad)
 	}
 	c.checkPaid(o, bad)
 }
@@ -220,7 +221,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 // pageRange is one range of a pager, and reads its pages.
 type pageRange[T any] struct {
 	pager[T]
-	conf iterConfig
+	conf pageConfig
 }
 
 // Fetch reads a page in its turn.
@@ -305,7 +306,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 func (l listing[T]) read(response Object) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return nil, fmt.Errorf("the answer shows no %s: it is %s", l.name, response.outline())
+		return nil, fmt.Errorf("the answer shows no %s: it is %s", l.name, novelty.Outline(response.raw))
 	}
 	items, err := recordOf[[]T](array)
 	if err != nil {

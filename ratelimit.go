@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,10 +14,12 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// Surface is a pool of requests with its own minute and day window, shared by all keys and teammates of a workspace.
+// Surface is a part of the API with its own rate limits, shared by all keys and members of a
+// workspace.
 type Surface string
 
-// The surfaces. The last four have no documented limits; what is known of them comes from response headers.
+// The surfaces, with their documented limits. Those of the last four are learned from response
+// headers.
 const (
 	SurfaceLists         = Surface(op.Lists)         // 120 a minute, 10,000 a day
 	SurfaceCampaigns     = Surface(op.Campaigns)     // 30 a minute, 1,000 a day; knowledge hubs and facts too
@@ -32,33 +33,35 @@ const (
 	SurfaceReference     = Surface(op.Reference)
 )
 
-// Window names one of the two windows of a surface.
+// Window is one of the two rate windows of a surface.
 type Window string
 
-// The windows. The headers do not say which one they describe; it is told by the limit and by a reset beyond a minute.
+// The windows. The headers do not name theirs: it follows from the limit, or from a reset beyond a
+// minute.
 const (
 	WindowMinute  Window = "minute"
 	WindowDay     Window = "day"
 	WindowUnknown Window = "unknown"
 )
 
-// RateWindow is what one answer said about the binding window of a surface: the one with fewer requests left.
-// The other window has at least as many left, so the limit can alternate between answers.
+// RateWindow is what the rate headers of a response say. They describe the window of a surface with
+// fewer requests left, so the limit can alternate between responses.
 type RateWindow struct {
 	Surface   Surface
 	Window    Window
-	Limit     int // -1 when not told
-	Remaining int // -1 when not told
+	Limit     int // -1 without a header
+	Remaining int // -1 without a header
 	ResetAt   time.Time
-	At        time.Time // when the answer arrived
+	At        time.Time // when the response arrived
 }
 
-// Budget paces the requests of one workspace, so that they use the quota and earn no 429. It knows the documented windows of each
-// surface, learns from the rate headers, leaves room for teammates, and holds a whole surface after one 429.
+// Budget paces the requests of one workspace, so that they use its rate limits and avoid 429s. It
+// knows the documented limits of each surface, learns from the rate headers, leaves room for
+// teammates, and pauses the whole surface after a 429.
 //
-// Clients derived by [Client.With] share one; give the same budget to several clients of a workspace with [WithBudget]. Calls wait
-// in line for as long as [WithMaxWait] and the context allow, and are refused at once with a [WaitError] when that cannot be
-// enough.
+// Clients derived by [Client.With] share one; [WithBudget] shares it with others of the same
+// workspace. Calls are queued for as long as [WithMaxWait] and the context allow. They are refused
+// at once with a [WaitError] if that cannot be enough.
 type Budget struct {
 	conf  BudgetConfig
 	link  *budget.Link // to the store
@@ -67,35 +70,38 @@ type Budget struct {
 	pools map[op.Surface]*pool
 }
 
-// BudgetConfig configures a [Budget]. The zero value is right for one process on a plan with the documented limits.
+// BudgetConfig configures a [Budget]. The zero value is for one process and the documented limits.
 type BudgetConfig struct {
-	// Reserve keeps the last requests of each window for interactive calls; see [WithPriority].
+	// Reserve is how many requests of each window are kept for interactive calls; see
+	// [WithPriority].
 	Reserve int
 
-	// TrustHeaders ignores the documented limits and goes by the rate headers alone: for a plan with other limits, or for a server of
-	// your own. Without headers, only 429s pace calls then.
+	// TrustHeaders ignores the documented limits, for a plan or a server with others. Only the rate
+	// headers count then, or, without those, 429s.
 	TrustHeaders bool
 
-	// Store shares the budget between several processes of one workspace. The queue of waiting calls stays in each process; the store
-	// decides for all of them, and 429s and rate headers count for all.
+	// Store shares the budget between processes of one workspace. Each process queues its own
+	// calls; the store decides for all, and 429s and rate headers count for all.
 	//
-	// While the store is away, a process keeps to its part of the documented or learned limits and still obeys the headers. Its calls try
-	// the store again once a second.
+	// While the store is away, a process uses its part of the documented or learned limits, and
+	// still obeys the headers. Its calls retry the store once a second.
 	Store BudgetStore
 
-	// StoreTimeout is how long the store may take to respond; default 250 ms. One that takes longer counts as away.
+	// StoreTimeout is how long the store may take to respond before it counts as away; default 250
+	// ms.
 	StoreTimeout time.Duration
 
-	// Processes is how many processes share the store, at least; default 2. While the store is away, each keeps to its part: the limits
-	// divided by this number, or by the number of processes that the store saw lately if that is larger.
+	// Processes is the least number of processes that share the store; default 2. While the store
+	// is away, the part of each is the limits divided by this number, or by the number of processes
+	// that the store saw lately, if larger.
 	Processes int
 
-	// Logger gets one line when the store goes away and one when it is back. Nil is silent.
+	// Logger gets one line when the store goes away, and one when it is back. Nil logs nothing.
 	Logger *slog.Logger
 }
 
-// NewBudget returns the budget of a workspace that has not been used yet. It starts no goroutine and no timer. [New] reports mistakes in
-// the configuration.
+// NewBudget returns a new budget. It starts no goroutine and no timer. [New] refuses an invalid
+// configuration.
 func NewBudget(c BudgetConfig) *Budget {
 	b := &Budget{pools: make(map[op.Surface]*pool), conf: c}
 	if c.Reserve < 0 {
@@ -108,29 +114,30 @@ func NewBudget(c BudgetConfig) *Budget {
 		b.bad.add("BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	}
 	if c.Store != nil {
-		b.link = &budget.Link{Timeout: cmp.Or(c.StoreTimeout, budget.DefaultTimeout), Least: cmp.Or(c.Processes, 2), Log: c.Logger}
+		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
+		b.link = &budget.Link{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
 		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
 	return b
 }
 
-// Priority says who goes first when calls wait in line.
+// Priority says which of the queued calls go first.
 type Priority string
 
-// The priorities. Every fourth request goes to a batch call that waits.
+// The priorities. Every fourth request is that of a queued batch call.
 const (
-	PriorityInteractive Priority = "interactive" // the default: somebody is waiting
-	PriorityBatch       Priority = "batch"       // goes last, and leaves the reserve alone
+	PriorityInteractive Priority = "interactive" // the default
+	PriorityBatch       Priority = "batch"       // goes last, and does not use the reserve
 )
 
-// SurfaceBudget is what is known about a surface, for dashboards.
+// SurfaceBudget is what is known about a surface.
 type SurfaceBudget struct {
 	Surface   Surface
 	Minute    WindowBudget
 	Day       WindowBudget
-	HeldUntil time.Time // after a 429; zero when the surface is not held
-	OtherRate float64   // requests a second that teammates seem to take
+	HeldUntil time.Time // of the pause after a 429; zero if there is none
+	OtherRate float64   // requests a second that teammates seem to send
 	InFlight  int
 	Waiting   int
 }
@@ -138,13 +145,13 @@ type SurfaceBudget struct {
 // WindowBudget is what is known about one window of a surface.
 type WindowBudget struct {
 	Limit     int         // 0 when unknown
-	Source    LimitSource // where the limit is known from
-	Used      int         // by this budget, over one length of the window
-	Remaining int         // as the service said last, less what was sent since; -1 when it did not
-	ResetAt   time.Time   // zero when not told
+	Source    LimitSource // how the limit is known
+	Used      int         // by this budget, within the length of the window
+	Remaining int         // by the last response, less what was sent since; -1 without headers
+	ResetAt   time.Time   // zero without a header
 }
 
-// LimitSource says where a limit is known from.
+// LimitSource says how a limit is known.
 type LimitSource string
 
 // The sources.
@@ -154,7 +161,7 @@ const (
 	LimitLearned    LimitSource = "learned"
 )
 
-// Snapshot returns what is known about each surface that was used, by name.
+// Snapshot returns what is known about each surface in use, sorted by name.
 func (b *Budget) Snapshot() []SurfaceBudget {
 	b.mu.Lock()
 	pools := slices.Collect(maps.Values(b.pools))
@@ -163,29 +170,28 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 	for _, p := range pools {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
-			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day), HeldUntil: s.HeldUntil,
-			OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
+			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
 		})
 	}
-	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) })
+	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return cmp.Compare(a.Surface, b.Surface) })
 	return surfaces
 }
 
 func windowBudget(s budget.Stand) WindowBudget {
-	w := WindowBudget{Limit: s.Limit, Source: LimitUnknown, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt}
-	switch {
-	case s.Limit == 0:
-	case s.Source == budget.Documented:
-		w.Source = LimitDocumented
-	default:
-		w.Source = LimitLearned
+	source := LimitLearned
+	if s.Limit == 0 {
+		source = LimitUnknown
+	} else if s.Source == budget.Documented {
+		source = LimitDocumented
 	}
-	return w
+	return WindowBudget{s.Limit, source, s.Used, s.Remaining, s.ResetAt}
 }
 
-// Forecast is how long that many more requests of a surface will take, after those that wait already: 1,000 pages of rows about
-// 8 minutes, for example. It is reckoned at an even pace, and so up to a minute too long where the last of them need only a part
-// of their minute. What teammates take now is taken off. It is zero when they fit at once or no limit is known.
+// Forecast estimates how long so many more requests of a surface will take, after those in the
+// queue: for 1,000 pages of rows, about 8 minutes. It assumes an even pace, so it can be up to a
+// minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
+// no limit is known.
 func (b *Budget) Forecast(s Surface, requests int) time.Duration {
 	return b.pool(op.Surface(s)).limiter.Forecast(requests)
 }
@@ -205,10 +211,11 @@ func (b *Budget) pool(s op.Surface) *pool {
 	return p
 }
 
-// longestHold bounds what one answer can do to a surface: no documented window is longer than a day.
+// longestHold bounds the pause after one 429: no documented window is longer than a day.
 const longestHold = 24 * time.Hour
 
-// The retry budget of a surface: when everything fails, one repetition for ten calls is left, plus one in thirty seconds.
+// The retry budget of a surface: if everything fails, one retry for ten calls is left, and one in
+// thirty seconds.
 const (
 	retryTokens = 10
 	tokenBack   = 0.1
@@ -226,17 +233,18 @@ type pool struct {
 	lastToken time.Time
 }
 
-// told returns what an answer said last.
-func (p *pool) told() RateWindow {
+// lastRate returns what the last rate headers said.
+func (p *pool) lastRate() RateWindow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
 }
 
-// observe notes what an answer said.
+// observe records the rate headers of a response.
 func (p *pool) observe(rate ratehdr.Rate, now time.Time) RateWindow {
 	w := RateWindow{
-		Surface: Surface(p.surface), Window: windowOf(p.surface, rate), Limit: rate.Limit, Remaining: rate.Remaining, At: now,
+		Surface: Surface(p.surface), Window: windowOf(p.surface, rate),
+		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}
 	if rate.HasReset {
 		w.ResetAt = now.Add(rate.Reset)
@@ -260,7 +268,7 @@ func windowOf(s op.Surface, rate ratehdr.Rate) Window {
 	return WindowUnknown
 }
 
-// takeToken asks for permission to repeat a call that reached the service.
+// takeToken reports whether a call that reached the service may be retried.
 func (p *pool) takeToken(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -282,7 +290,7 @@ func (p *pool) succeeded() {
 	p.tokens = min(p.tokens+tokenBack, retryTokens)
 }
 
-// limiter decides when the requests of a surface may leave.
+// limiter decides when the requests of a surface may be sent.
 type limiter interface {
 	Acquire(ctx context.Context, r budget.Request) (budget.Permit, error)
 	Take(now time.Time, p budget.Priority, permit *budget.Permit) bool
@@ -301,30 +309,32 @@ func (b *Budget) limiter(s op.Surface, c budget.Config) limiter {
 	})
 }
 
-// BudgetStore keeps what several processes know about the rate limits of one workspace, so that they use the quota together; see
-// [BudgetConfig]. The module redisbudget has one for Redis. Any database will do that can change a value atomically and has a clock of
-// its own:
+// BudgetStore shares a budget between processes of one workspace; see [BudgetConfig]. The module
+// redisbudget has one for Redis. Any database with a clock can be one, if it can update a value
+// atomically:
 //
 //	begin a transaction that locks the row of the workspace and the surface
 //	read the state, empty if there is none, and the database's time
 //	state, reply := ask.Decide(state, now, processes)
 //	write the state, and commit
 //
-// Exchange must not repeat itself after an error, because the first may have happened; return the error instead, and in time when
-// the context ends. It is called by several goroutines at once.
+// Exchange must not retry after an error, because the first attempt may have happened; return the
+// error. It must return when the context ends, and be safe for concurrent use.
 type BudgetStore interface {
 	Exchange(ctx context.Context, surface Surface, ask *BudgetAsk) (BudgetReply, error)
 }
 
-// BudgetAsk is what a process says to a [BudgetStore]: what became of its requests, and how many more it wants to send.
+// BudgetAsk is what a process tells a [BudgetStore]: the results of its requests, and how many more
+// it wants to send.
 type BudgetAsk struct{ ask budget.Ask }
 
-// BudgetReply is the answer to a [BudgetAsk]: the permissions to send, and a copy of what is known.
+// BudgetReply is the reply to a [BudgetAsk]: permits to send, and a copy of what is known.
 type BudgetReply struct{ reply budget.Reply }
 
-// Decide answers an ask. It takes the state of the surface as the last call for it returned it, empty if there is none or none of the
-// last two days; the time, by a clock that is the same for all processes; and how many processes asked lately, which
-// matters only when the store cannot be reached. A state that this version does not understand is as good as none.
+// Decide returns the next state of a surface, and the reply. It takes the state that the last call
+// for the surface returned, empty if there is none of the last two days; the time, by one clock for
+// all processes; and how many processes asked lately, which matters only while the store is away. A
+// state that this version does not understand is ignored.
 func (a *BudgetAsk) Decide(state []byte, now time.Time, processes int) ([]byte, BudgetReply) {
 	next, reply := budget.Decide(state, budget.Instant(now.UnixMicro()), processes, &a.ask)
 	return next, BudgetReply{reply}

@@ -21,7 +21,7 @@ import (
 // MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the range ends with a [RefusedError]
 // of [RulePaidPages]. What was delivered until then is in the [Report].
 func MaxPaidPages(n int) PageOption {
-	return iterOption(func(c *iterConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *checks) {
 		if n < 1 {
 			bad.add("MaxPaidPages", "is %d, must be positive", n)
 		}
@@ -32,7 +32,7 @@ func MaxPaidPages(n int) PageOption {
 // UnlimitedPages lets an iterator that spends credits go on to the end of the results, whatever that costs. The range still ends with
 // an error when ten pages in a row are empty, or two bring nothing but what came before, and another page is offered.
 func UnlimitedPages() PageOption {
-	return iterOption(func(c *iterConfig, _ *checks) { c.unlimited = true })
+	return pageOption(func(c *pageConfig, _ *checks) { c.unlimited = true })
 }
 
 // WithRestarts lets a range over a search go on when the token of its next page is dead: refused, unusable, or sent with a request
@@ -45,7 +45,7 @@ func UnlimitedPages() PageOption {
 //
 // Without this option, the range ends with the error of the page.
 func WithRestarts(times int) PageOption {
-	return iterOption(func(c *iterConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *checks) {
 		if times < 1 {
 			bad.add("WithRestarts", "is %d, must be positive", times)
 		}
@@ -54,7 +54,7 @@ func WithRestarts(times int) PageOption {
 }
 
 // checkPaid demands a decision about the cost of an iterator that spends credits, and refuses one where nothing is spent.
-func (c *iterConfig) checkPaid(o *op.Op, bad *checks) {
+func (c *pageConfig) checkPaid(o *op.Op, bad *checks) {
 	decided := c.paidPages != 0 || c.unlimited
 	switch metered := o.Class == op.MeteredRead; {
 	case metered && !decided:
@@ -213,7 +213,7 @@ func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, e
 // scrollWalk is one range over a scroll.
 type scrollWalk[T any] struct {
 	scroll[T]
-	conf      iterConfig
+	conf      pageConfig
 	paid      int // pages read, and those that may have been paid for without a response
 	restarts  int
 	fresh     int             // elements delivered since the last restart

@@ -222,7 +222,7 @@ func TestScroll_EndsWhenNothingComes(t *testing.T) {
 		want, sent int
 		says       string
 	}{
-		"nothing at all": {blank, 0, 10, "search.prospects: unusable answer with status 200: the last 10 pages brought nothing new, and another one is offered"},
+		"nothing at all": {blank, 0, 10, "search.prospects: unusable response with status 200: the last 10 pages brought nothing new, and another one is offered"},
 		"nothing after a while": {func(n int) string {
 			return map[bool]string{true: pageOf(n, jsonText(strconv.Itoa(n))), false: blank(n)}[n < 3]
 		}, 4, 12, "the last 10 pages brought nothing new"},

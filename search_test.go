@@ -104,9 +104,9 @@ func TestSearch_Bounds(t *testing.T) {
 	require.False(t, prospectkit.FilterStatus("exclude").Known())
 }
 
-// A search for nobody in particular is one foreverybody, and everybody is paid for.
+// A search for nobody in particular is one for everybody, and everybody is paid for.
 func TestSearch_EmptyFilterIsRefused(t *testing.T) {
-	const empty = " is empty, which could mean everything: leave it out to say so"
+	const empty = " is empty, which could mean everything: leave it out if you mean that"
 	type filters = map[string][]prospectkit.FilterEntry
 	ctx, search := t.Context(), newClient(t, untouched(t)).Search
 	var nobody []string

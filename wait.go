@@ -10,21 +10,22 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// WaitTimeoutError says that a wait ended before the state that was awaited: the context ended, or the polls kept failing. The
-// value seen last is returned beside it. Waiting changes nothing, so wait again whenever you like; what the service is
-// working on goes on either way.
+// WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
+// polls kept failing. The value seen last is returned beside it. Waiting changes nothing: you can
+// wait again, and the service goes on with its work either way.
 //
-// errors.Is finds the end of the context in it, and errors.As the *[Error] of a poll that failed last.
+// errors.Is finds the end of the context in it, and errors.As the *[Error] of the last poll, if
+// that failed.
 type WaitTimeoutError struct {
 	Op     string        // the read that polled
-	State  string        // what was seen last; empty when nothing was, or when the service did not tell
-	Polls  int           // how often it was read, failures included
+	State  string        // what was seen last; empty when no poll or no response told
+	Polls  int           // failed ones included
 	Waited time.Duration // since the wait began
 
 	cause error
 }
 
-// Error says what was seen last, and why the wait ended.
+// Error returns the state seen last, and why the wait ended.
 func (e *WaitTimeoutError) Error() string {
 	text := "not settled"
 	if e.Polls > 0 {
@@ -46,33 +47,39 @@ func (e *WaitTimeoutError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionMayPass].
 func (e *WaitTimeoutError) Advice() Advice {
-	return Advice{Action: ActionMayPass, Hint: "wait again: nothing was changed or stopped by the end of the wait"}
+	return Advice{Action: ActionMayPass, Hint: "wait again: the end of the wait changed and stopped nothing"}
 }
 
 // LogValue groups the fields that are safe to log.
 func (e *WaitTimeoutError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("op", e.Op), slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited))
+	return slog.GroupValue(
+		slog.String("op", e.Op), slog.String("state", Code(e.State).logged()),
+		slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited),
+	)
 }
 
-// sighting is what a waiter makes of a value that it has read.
+// sighting is what a waiter concludes from a value that it has read.
 type sighting struct {
 	settled bool   // the wait is over
-	err     error  // the wait is over, because the state awaited will not come
-	state   string // for the error, if it does not come in time
-	strange bool   // the state is undocumented: tell the observers and go on
+	err     error  // the wait is over, because the state will not come
+	state   string // for a WaitTimeoutError
+	strange bool   // the state is undocumented: tell the observers, and go on
 }
 
-// The pace of a waiter: it starts quickly, slows down, and never falls below what the rate limits leave.
+// The pauses between polls grow from the shortest to the longest, and beyond where a rate window is
+// almost used up.
 const (
 	shortestPause = 2 * time.Second
 	longestPause  = time.Minute
-	scarcePause   = time.Hour // when next to nothing is left of a rate window
+	scarcePause   = time.Hour // when almost nothing is left of a rate window
 	pollFailures  = 5         // in a row, each with its own retries, end a wait
 )
 
-// waitFor reads a value by an operation until judge finds it settled, and returns the value seen last, also beside an error. Single
-// failed polls are survived unless repeating the read is of no use.
-func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) sighting) (*T, error) {
+// waitFor reads a value until judge finds it settled. It returns the value seen last, also beside
+// an error. A failed poll does not end the wait, unless no retry could succeed.
+func waitFor[T any](
+	ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) sighting,
+) (*T, error) {
 	var (
 		last   *T
 		end    = &WaitTimeoutError{Op: o.Name}
@@ -91,7 +98,7 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 			}
 			last, failed, end.State = value, 0, client.conf.secrets().Clean(seen.state, maxName)
 			if seen.strange {
-				reason = "polling: the state is not in the service's document"
+				reason = "polling: the state is undocumented"
 			}
 		case !passing(err):
 			return last, err
@@ -101,7 +108,9 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 		}
 		wait, fits := client.pace(ctx, o.Surface, pause, err)
 		if fits && failed < pollFailures {
-			client.tell(ctx, o, Event{Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
+			client.emit(ctx, o, Event{
+				Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason,
+			})
 			if sleep(ctx, wait) == nil {
 				continue
 			}
@@ -115,24 +124,25 @@ func waitFor[T any](ctx context.Context, client *Client, o *op.Op, read func(con
 	}
 }
 
-// passing reports whether a failed poll may succeed later.
+// passing reports whether a poll that failed may succeed later.
 func passing(err error) bool {
-	advice, ours := adviceOf(err)
+	advice, known := adviceOf(err)
 	switch advice.Action {
 	case ActionNever, ActionFixInput, ActionNewKey, ActionBuyCredits:
 		return false
 	default:
-		return ours
+		return known
 	}
 }
 
-// pace lengthens the pause between two polls, so that a waiter leaves half of what a rate window has left to everybody else, and
-// waiters do not poll in step. It reports false if the last poll found the surface held until after the deadline.
+// pace lengthens a pause between two polls: a waiter leaves half of what is left of a rate window
+// to others, and waiters do not poll in step. It reports false if the next poll could only come
+// after the deadline.
 func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
 	if documented := op.Windows[s].PerDay; documented > 0 && pause == longestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	w := c.conf.budget.pool(s).told()
+	w := c.conf.budget.pool(s).lastRate()
 	if left := time.Until(w.ResetAt); w.Remaining >= 0 && left > 0 {
 		pause = max(pause, min(left/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 	}
@@ -146,8 +156,8 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	return pause + rand.N(pause/10), ctx.Err() == nil
 }
 
-// tell reports an event that belongs to no call.
-func (c *Client) tell(ctx context.Context, o *op.Op, e Event) {
+// emit reports an event outside of any call.
+func (c *Client) emit(ctx context.Context, o *op.Op, e Event) {
 	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, Surface(o.Surface)
 	for _, f := range c.conf.observers {
 		notify(ctx, f, e)

@@ -232,7 +232,7 @@ func TestWait_TellsObservers(t *testing.T) {
 	steps := []roundTrip{sees("processing"), sees("hibernating"), cutOff, sees("active")}
 	waited(t, steps, 0, time.Minute, settledAs("active"), observer, prospectkit.WithRetry(prospectkit.NoRetry))
 	require.Equal(t, []string{
-		"polling: not settled yet", "polling: the state is not in the service's document", "polling: the last poll failed",
+		"polling: not settled yet", "polling: the state is undocumented", "polling: the last poll failed",
 	}, told)
 }
 

@@ -53,7 +53,7 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 	for _, r := range a.Reports {
 		s.Report(now, r.Permit, r.Observation)
 	}
-	s.settle(now)
+	s.expire(now)
 	if n := int64(a.Elsewhere); n > 0 {
 		s.Dispatched += n
 		s.count(now, n, false)

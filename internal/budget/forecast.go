@@ -124,7 +124,7 @@ func (s *State) slid(now Instant, n int64) Instant {
 // Earliest is the first moment at which a request could be let go with so many ahead of it, if all goes well: others take
 // nothing, and windows give everything back at once. It serves to refuse what is hopeless, so it errs to the early side.
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
-	s.settle(now)
+	s.expire(now)
 	at, w := s.earliest(now, int64(ahead), p)
 	if c := &s.Config; c.Alone {
 		own, which := s.earliestByLedger(now, int64(ahead), [3]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)})
@@ -186,7 +186,7 @@ func (s *State) rounds(at Instant, n int64) Instant {
 // Forecast is how long n more requests will take, at the rate that the windows sustain and others leave to us. It is zero when they
 // fit at once, or when no limit is known.
 func (s *State) Forecast(now Instant, n int) Instant {
-	s.settle(now)
+	s.expire(now)
 	wait := max(0, s.HeldUntil-now)
 	need := float64(n) + float64(s.underWay())
 	perMinute, perDay := float64(s.Limits[Minute].Max), float64(s.Limits[Day].Max)

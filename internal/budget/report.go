@@ -18,7 +18,7 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	if !p.Valid() {
 		return
 	}
-	s.settle(now)
+	s.expire(now)
 	if o.NotSent {
 		s.Return(*p)
 		return

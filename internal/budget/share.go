@@ -16,7 +16,7 @@ func (s *State) ownLimit(now Instant) (Delay, bool) {
 // alone is the state of one of n processes that can no longer ask the others: it may use one nth of each window, of which one nth
 // of what all of them used is gone, and it knows no figures, because the others go on.
 func (s *State) alone(now Instant, n int) State {
-	s.settle(now)
+	s.expire(now)
 	c, parts := s.Config, int64(max(n, 1))
 	c.Alone = true
 	c.PerMinute, c.PerDay = part(s.Limits[Minute].Max, parts), part(s.Limits[Day].Max, parts)

@@ -27,7 +27,7 @@ func (l *Limiter) Snapshot() Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, s := l.now(), &l.line.State
-	s.settle(now)
+	s.expire(now)
 	snap := Snapshot{
 		Minute: l.describe(Minute, now), Day: l.describe(Day, now), Figures: s.Told, UnderWay: int(s.underWay()),
 		Waiting: l.line.Waiting(), Others: s.Others.rate(now) * float64(second),

@@ -108,7 +108,7 @@ func (s *State) Take(now Instant, p Priority) (d Decision) {
 
 // take writes the permit to where it is kept: it would be copied six times on its way up, which takes longer than the decision.
 func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
-	s.settle(now)
+	s.expire(now)
 	if now < s.HeldUntil {
 		return Delay{Until: s.HeldUntil, Reason: Held, Window: s.HeldIn}, false
 	}
@@ -158,8 +158,8 @@ func (s *State) late() int64     { return s.LateOld + s.LateNew }
 func (s *State) underWay() int64 { return s.Dispatched - s.Completed - s.late() }
 func (s *State) silent() bool    { return s.Silent >= silence || s.Silent > 0 && !s.Told }
 
-// settle lets go of what has become old.
-func (s *State) settle(now Instant) {
+// expire drops what has become old.
+func (s *State) expire(now Instant) {
 	s.Ledgers[Minute].expire(now, minute)
 	s.Ledgers[Day].expire(now, day)
 	if s.late() > 0 && now >= s.LateTurn {

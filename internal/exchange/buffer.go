@@ -12,29 +12,31 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// buffers hold bodies while they are decoded. Most are pages of about the same size. They are empty when borrowed.
+// buffers hold bodies while they are decoded. Most are pages of about the same size. They are empty
+// when borrowed.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer is what is worth keeping: more than a page of 1,000 rows. It also bounds what is allocated for a length that was only
-// announced.
+// maxBuffer is the largest buffer that is kept: more than a page of 1,000 rows. It also bounds what
+// is allocated for an announced length.
 const maxBuffer = 4 << 20
 
 func borrow() *[]byte { return buffers.Get().(*[]byte) }
 
-// Release takes the body of a result back.
+// Release returns the body of a result to the pool.
 func Release(b *[]byte) {
 	if b == nil || cap(*b) > maxBuffer {
 		return
 	}
 	Wipe(*b)
-	*b = (*b)[:0] // no later response is to show an earlier one
+	*b = (*b)[:0] // no later response may show an earlier one
 	buffers.Put(b)
 }
 
-// Wipe is for tests, which make sure that nothing outlives its buffer.
+// Wipe is a hook for tests that nothing outlives its buffer.
 var Wipe = func([]byte) {}
 
-// sized returns an empty buffer that fits most texts of that size; size is negative if it is not known.
+// sized returns an empty buffer for a text of about that size, or of unknown size if it is
+// negative.
 func sized(buf []byte, size int64) []byte {
 	if size < 0 {
 		size = 4 << 10
@@ -46,7 +48,7 @@ func sized(buf []byte, size int64) []byte {
 	return make([]byte, 0, size+size/16+1) // the next page may be a little larger
 }
 
-// readAll appends everything up to the limit, beyond which it fails.
+// readAll appends everything that is read. It fails beyond the limit.
 func readAll(buf []byte, from io.Reader, limit int64, progress func()) ([]byte, error) {
 	const step = 64 << 10
 	for untilProgress := step; ; {
@@ -71,7 +73,7 @@ func readAll(buf []byte, from io.Reader, limit int64, progress func()) ([]byte, 
 	}
 }
 
-// isGzip tells compressed from plain text: a recording may name gzip and hold the plain text.
+// isGzip reports whether a body is compressed. That of a recording may be plain despite its header.
 func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
 // gunzipper is a decompressor, which has 40 KiB of tables.
@@ -94,7 +96,7 @@ func gunzip(packed *[]byte, limit int64) (*[]byte, error) {
 	if err != nil {
 		return body, err
 	}
-	const mostRatio = 1032 // of deflate: the length that gzip names at its end need not be true
+	const mostRatio = 1032 // of deflate: the length at the end of gzip may be false
 	size := int64(binary.LittleEndian.Uint32((*packed)[len(*packed)-4:]))
 	*body, err = readAll(sized(*body, min(size, mostRatio*int64(len(*packed)), limit)), z, limit, func() {})
 	return body, err

@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-// Result is what an exchange has brought.
+// Result is the result of an exchange.
 type Result struct {
 	Response *http.Response
 	Err      error   // why there is no response
-	Body     *[]byte // for Release: nothing of it may outlive the attempt
+	Body     *[]byte // for Release: keep nothing of it
 	BodyErr  error
 }
 
-// Exchange sends a request and reads the response. It knows nothing of its call, so that it can be abandoned.
+// Exchange sends a request and reads the response. It knows nothing of its call, so that it can be
+// abandoned.
 type Exchange struct {
 	runner
 	Result
@@ -39,8 +40,8 @@ func (x *Exchange) Do() Result {
 	return x.Result
 }
 
-// DoOrAbandon runs the exchange in a goroutine of its own. If it returns neither when ctx ends nor when it is closed, it is abandoned
-// two tenths of a second later, and may go on.
+// DoOrAbandon runs the exchange in a goroutine of its own. If it returns neither when ctx ends nor
+// when it is closed, it is abandoned after two tenths of a second, and may go on.
 func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
 	if !x.run(ctx, x) {
 		return x.known(context.Cause(ctx)), true
@@ -59,7 +60,7 @@ func (x *Exchange) do() {
 	}
 }
 
-// normalize makes of what only a transport that is not net/http's returns what net/http would have returned.
+// normalize corrects what only a transport outside of net/http returns.
 func normalize(resp *http.Response, err error) (*http.Response, error) {
 	switch {
 	case err != nil:
@@ -72,7 +73,7 @@ func normalize(resp *http.Response, err error) (*http.Response, error) {
 	return resp, nil
 }
 
-// renew gives the attempt its time again.
+// renew restarts the time limit of the attempt.
 func (x *Exchange) renew() { x.Timer.Reset(x.Silence) }
 
 func (x *Exchange) interrupt() {
@@ -86,7 +87,7 @@ func (x *Exchange) interrupt() {
 
 func (x *Exchange) discard() { Release(x.Body) }
 
-// known is what an abandoned exchange has brought so far. Its own response may still be written to.
+// known is the result of an abandoned exchange so far. It shares no response with it.
 func (x *Exchange) known(cause error) Result {
 	resp := x.arrived.Load() //nolint:bodyclose // interrupt has done what can be done
 	if resp == nil {
@@ -101,8 +102,9 @@ func (x *Exchange) known(cause error) Result {
 
 func successful(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode < 300 }
 
-// read reads the whole response, of an unsuccessful one the beginning. Each 64 KiB of progress renews the time limit: a large page
-// over a slow connection gets through, and a drip does not hold the call for ever.
+// read reads the whole response, or the beginning of an unsuccessful one. Each 64 KiB restarts the
+// time limit, so that a large page gets through a slow connection, but a drip does not hold the
+// call forever.
 func (x *Exchange) read() {
 	const errorPage = 256 << 10
 	resp, limit, ok := x.Response, x.Limit, successful(x.Response)
@@ -111,14 +113,14 @@ func (x *Exchange) read() {
 	}
 	gzipped := resp.ContentLength != 0 && strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip")
 	if gzipped { // because the client has asked for it, or a recording says so
-		resp.Header = maps.Clone(resp.Header) // which a recording may use again
+		resp.Header = maps.Clone(resp.Header) // which a recording may reuse
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 	}
 	x.Body = borrow()
 	x.arrived.Store(resp)
 	switch size := resp.ContentLength; {
-	case resp.StatusCode < http.StatusOK: // net/http hands the connection itself over, which no context ends
+	case resp.StatusCode < http.StatusOK: // the body is the connection itself, which no context ends
 	case size > limit && ok:
 		x.BodyErr = &TooLargeError{limit}
 	default:
@@ -129,7 +131,7 @@ func (x *Exchange) read() {
 		x.Body, x.BodyErr = gunzip(x.Body, limit)
 	}
 	if !ok {
-		x.BodyErr = nil // the status counts; whether the envelope is whole shows when it is read
+		x.BodyErr = nil // the status counts, whatever is left of the envelope
 	}
 }
 

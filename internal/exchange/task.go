@@ -1,5 +1,6 @@
-// Package exchange sends one HTTP request and reads the whole response, within bounds of size and time. What hangs in code of the
-// caller's, such as a transport or a file, is abandoned.
+// Package exchange sends one HTTP request, traces how far it gets, and reads the whole response,
+// within bounds of size and time. It abandons what hangs in the caller's code, such as a transport
+// or a file.
 package exchange
 
 import (
@@ -10,15 +11,15 @@ import (
 	"time"
 )
 
-// task is work in code of the caller's, which need not heed a context.
+// task is work in the caller's code, which may ignore a context.
 type task interface {
 	do()
-	interrupt() // makes it return, if it can be made to
-	discard()   // tidies up after it has returned too late
+	interrupt() // makes it return, if possible
+	discard()   // cleans up if it returns too late
 }
 
-// runner runs a task in a goroutine of its own, so that it can be abandoned. The goroutine outlives its call only if the caller's
-// code heeds neither the context nor Close; Go offers no other way out.
+// runner runs a task in a goroutine of its own, so that it can be abandoned. The goroutine outlives
+// its call only if the caller's code ignores both the context and Close.
 type runner struct {
 	done     chan struct{}
 	over     atomic.Bool // done or abandoned, whichever was first
@@ -26,11 +27,12 @@ type runner struct {
 	panicked any
 }
 
-// grace is how long a task may take to notice that its context has ended, and once more to notice that it was closed.
+// grace is how long a task may take to return after its context has ended, and again after it was
+// closed.
 const grace = 100 * time.Millisecond
 
-// run runs a task. It reports false if the task was abandoned: then nothing of the task may be touched. A task that panics or exits
-// does so in the goroutine of the caller.
+// run runs a task. It reports false if the task was abandoned: then do not touch the task. A panic
+// or exit of the task is moved to the caller's goroutine.
 func (r *runner) run(ctx context.Context, t task) bool {
 	r.done = make(chan struct{})
 	go r.do(t)
@@ -78,18 +80,18 @@ func (r *runner) awaitGrace() bool {
 	}
 }
 
-// ignorePanic is for where there is nobody to tell.
+// ignorePanic runs f and ignores its panic.
 func ignorePanic(f func()) {
 	defer func() { _ = recover() }()
 	f()
 }
 
-// closeAsync closes what may hang even in Close.
+// closeAsync closes something whose Close may hang.
 func closeAsync(c io.Closer) {
 	go ignorePanic(func() { _ = c.Close() })
 }
 
-// Close closes what may hang even in Close, and waits for at most two tenths of a second.
+// Close closes something whose Close may hang, and waits for at most two tenths of a second.
 func Close(c io.Closer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -13,7 +13,7 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// opening opens a source and peeks at its beginning. Both may hang.
+// opening is the task that opens a source and reads its first bytes.
 type opening struct {
 	runner
 	source func() (io.ReadCloser, error)
@@ -24,7 +24,8 @@ type opening struct {
 	err    error
 }
 
-// Open opens a source within limit and returns its first bytes, which are still to be read from it.
+// Open opens a source within a time limit. It returns the first bytes, too, which can still be read
+// from the source.
 func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSourceTimeout)
 	defer cancel()
@@ -69,8 +70,9 @@ func (o *opening) interrupt() {
 
 func (o *opening) discard() { o.interrupt() }
 
-// Upload is a request body: a source between two pieces of text. The second piece makes the body complete, and is handed over only if
-// the attempt is not over by then. So it is certain, with any transport, whether the peer can have received a complete body.
+// Upload is a request body: a source between two texts. The second text, without which the body is
+// not complete, is only handed over while the attempt lasts. So with any transport it is known
+// whether the peer can have received a complete body.
 type Upload struct {
 	head, tail *bytes.Reader
 	source     io.ReadCloser
@@ -88,7 +90,7 @@ const (
 
 var (
 	errOver          = errors.New("the attempt is over")
-	errSourceTimeout = errors.New("nothing came within the time limit of one attempt")
+	errSourceTimeout = errors.New("nothing was read within the time limit of one attempt")
 )
 
 // NewUpload frames a source of exactly size bytes.
@@ -128,7 +130,7 @@ func (u *Upload) readSource(p []byte) (int, error) {
 	return n, err
 }
 
-// finish refuses a source that is longer than its size, and commits to the end.
+// finish commits to hand over the end. It refuses a source that is longer than its size.
 func (u *Upload) finish() error {
 	var more [1]byte
 	switch n, err := io.ReadFull(u.source, more[:]); {
@@ -137,14 +139,14 @@ func (u *Upload) finish() error {
 	case err != io.EOF:
 		return err
 	}
-	_ = u.Close() // not every transport closes what it has read
+	_ = u.Close() // not every transport closes a body
 	if !u.end.CompareAndSwap(0, endHandedOver) {
 		return errOver
 	}
 	return nil
 }
 
-// Close closes the source, once. A second caller does not wait for the first.
+// Close closes the source once. A second call does not wait for the first.
 func (u *Upload) Close() error {
 	if u.closed.Swap(true) {
 		return nil
@@ -152,7 +154,7 @@ func (u *Upload) Close() error {
 	return u.source.Close()
 }
 
-// Withhold withholds the end unless it was handed over, and reports whether it is withheld.
+// Withhold withholds the end, and reports whether it did: the end may have been handed over.
 func (u *Upload) Withhold() bool {
 	u.end.CompareAndSwap(0, endWithheld)
 	return u.end.Load() == endWithheld

@@ -25,7 +25,8 @@ func NewRecordDecoder[T any]() Decoder[T] {
 type decoder struct {
 	plan   *plan
 	c      *Cursor
-	top    int // depth within the object whose id is wanted
+	text   Cursor // of DecodeText
+	top    int    // depth within the object whose id is wanted
 	id     string
 	named  bool     // the members of the outermost object were looked at for it
 	learnt []learnt // by the slot of the node; the first is for values without a type
@@ -77,7 +78,7 @@ func (d *decoder) Release() {
 			l.inner = nil
 		}
 	}
-	d.c, d.id, d.chunk, d.failed = nil, "", nil, nil
+	d.c, d.text, d.id, d.chunk, d.failed = nil, Cursor{}, "", nil, nil
 	d.most = 0
 	clear(d.aside[:cap(d.aside)])
 	d.aside = d.aside[:0]
@@ -92,6 +93,12 @@ func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 	var zero T
 	*out = zero
 	return d.decode(c, reflect.ValueOf(out))
+}
+
+// DecodeText is Decode for a text that holds nothing else.
+func (d Decoder[T]) DecodeText(text []byte, out *T) error {
+	d.text = New(text)
+	return cmp.Or(d.Decode(&d.text, out), d.text.End())
 }
 
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {

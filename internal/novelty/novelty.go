@@ -1,4 +1,5 @@
-// Package novelty finds what is new in a JSON text: members and values that a type of Go does not know. It remembers what it has told.
+// Package novelty compares JSON texts with Go types: which members and values a type does not know,
+// and which fields of a type a text lacks. It remembers what it has reported.
 package novelty
 
 import (
@@ -29,21 +30,22 @@ type Found struct {
 	Value string
 }
 
-// Shape is what is known of a value. For an array, it is the shape of the elements.
+// Shape is what is known about a value, or about the elements of an array.
 type Shape struct {
 	members map[string]member
 	open    bool              // there may be other members
 	known   func(string) bool // of an enumeration
 }
 
-// member is a member of an object; its shape is nil where it is not examined.
+// member is a member of an object. Its shape is nil if it is not examined.
 type member struct {
 	name string
 	*Shape
 }
 
-// ShapeOf derives the shape of a type: members from tags, values from enumerations, which have a method Known. A struct with an
-// unexported field of type raw keeps its text: it may have other members, unless the type is complete.
+// ShapeOf derives the shape of a type: members from tags, values from enumerations, which have a
+// method Known. A struct with an unexported field of type raw may have other members, unless the
+// type is complete.
 func ShapeOf(t, raw reflect.Type, complete bool) *Shape {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -76,7 +78,8 @@ func ShapeOf(t, raw reflect.Type, complete bool) *Shape {
 	return s
 }
 
-// Within is the shape of an object that holds the value under one of these names, or is that value itself, if it may be bare.
+// Within returns the shape of an object that holds the value under one of these names. If bare, the
+// value may also stand alone.
 func (s Shape) Within(bare bool, names ...string) *Shape {
 	outer := &Shape{members: make(map[string]member)}
 	if bare {
@@ -88,7 +91,33 @@ func (s Shape) Within(bare bool, names ...string) *Shape {
 	return outer
 }
 
-// In returns what a shape does not know of a JSON text. A text that cannot be read holds nothing new.
+type shapeKey struct {
+	op string
+	t  reflect.Type
+}
+
+// shapes holds what ResponseShape has derived.
+var shapes sync.Map
+
+// ResponseShape derives the shape of the responses of an operation, once for each type that they
+// are read into: see [ShapeOf]. The value may stand under one of the keys; unless the type is
+// complete, it may also be bare. The shape is nil if nothing is known.
+func ResponseShape(op string, t, raw reflect.Type, complete bool, keys ...string) *Shape {
+	key := shapeKey{op, t}
+	if s, ok := shapes.Load(key); ok {
+		return s.(*Shape) //nolint:forcetypeassert // nothing else is in it
+	}
+	s := ShapeOf(t, raw, complete)
+	if s != nil && len(keys) > 0 {
+		s = s.Within(!complete, keys...)
+	}
+	if s != nil { // callers' operations can have any number of names
+		shapes.Store(key, s)
+	}
+	return s
+}
+
+// In returns what is new in a JSON text. In an invalid text, nothing is.
 func (s *Shape) In(text []byte) []Found {
 	var p pass
 	c := jsonscan.New(text)
@@ -143,10 +172,10 @@ func (p *pass) object(c *jsonscan.Cursor, s *Shape) {
 	}
 }
 
-// note keeps what is new, once for each shape.
+// note records what is new, once for each shape.
 func (p *pass) note(kind Kind, s *Shape, text []byte) {
 	key := seenText{s, string(text)}
-	if p.seen[key] || len(p.seen) == maxTold {
+	if p.seen[key] || len(p.seen) == maxReported {
 		return
 	}
 	if p.seen == nil {
@@ -160,8 +189,8 @@ func (p *pass) note(kind Kind, s *Shape, text []byte) {
 	p.found = append(p.found, found)
 }
 
-// PlainName is a text as an API would name things: letters, underscores and hyphens, at most 40. Any other text could be an id, an
-// address or a sentence: it comes back empty.
+// PlainName returns a text that looks like a name in an API: at most 40 letters, underscores and
+// hyphens. For any other text, which could be an id, an address or a sentence, it returns nothing.
 func PlainName(s string) string {
 	const most = 40
 	odd := func(r rune) bool {
@@ -173,8 +202,8 @@ func PlainName(s string) string {
 	return s
 }
 
-// IsHeader reports whether a response header is about the API and new: about rate limits, or about an end. Other headers come from
-// whatever is between server and client.
+// IsHeader reports whether a response header is a new one of the API: about rate limits,
+// deprecation or sunset. Other headers come from intermediaries.
 func IsHeader(name string) bool {
 	plain := strings.TrimPrefix(name, "X-")
 	switch {
@@ -186,39 +215,39 @@ func IsHeader(name string) bool {
 	return false
 }
 
-// Bounds of what is remembered. The names of operations come from callers, too, and can be without end.
+// Bounds of what is remembered. Callers' operations can have any number of names.
 const (
-	maxTold   = 256
-	maxSeries = 1 << 10
+	maxReported = 256
+	maxSeries   = 1 << 10
 )
 
-// Examining means reading a text a second time, so after the first of a series only some are examined: of small ones more often, because
-// they are of more kinds.
+// To examine a text is to read it twice, so only the first of a series are examined, and some of
+// the later ones: more of the small ones, which differ more.
 const (
 	largeText              = 8 << 10
 	largeFirst, largeEvery = 8, 32
 	smallFirst, smallEvery = 64, 8
 )
 
-// Memory is what was examined and told. It is safe for concurrent use.
+// Memory is what was examined and reported. It is safe for concurrent use.
 type Memory struct {
-	mu     sync.Mutex
-	told   map[told]struct{}
-	counts map[series]int
+	mu       sync.Mutex
+	reported map[report]struct{}
+	counts   map[series]int
 }
 
-type told struct {
+type report struct {
 	op string // of fields and values
 	Found
 }
 
-// series are the texts of an operation that are alike.
+// series is the similar texts of an operation.
 type series struct {
 	op            string
 	large, failed bool
 }
 
-// Due reports whether a text of an operation is to be examined.
+// Due reports whether to examine a text of an operation.
 func (m *Memory) Due(op string, size int, failed bool) bool {
 	key, first, every := series{op, size >= largeText, failed}, smallFirst, smallEvery
 	if key.large {
@@ -237,20 +266,20 @@ func (m *Memory) Due(op string, size int, failed bool) bool {
 	return n <= first || n%every == 0
 }
 
-// Tell reports whether something is new, and remembers it.
-func (m *Memory) Tell(op string, found Found) bool {
-	key := told{Found: found}
+// Report reports whether something was not reported before, and remembers it.
+func (m *Memory) Report(op string, found Found) bool {
+	key := report{Found: found}
 	if found.Kind == Field || found.Kind == Value {
 		key.op = op
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.told[key]; ok || len(m.told) == maxTold {
+	if _, ok := m.reported[key]; ok || len(m.reported) == maxReported {
 		return false
 	}
-	if m.told == nil {
-		m.told = make(map[told]struct{})
+	if m.reported == nil {
+		m.reported = make(map[report]struct{})
 	}
-	m.told[key] = struct{}{}
+	m.reported[key] = struct{}{}
 	return true
 }

@@ -5,14 +5,14 @@ type Action string
 
 // The actions.
 const (
-	Never       Action = "never"        // the same request will be refused again
+	Never       Action = "never"        // the same request is refused again
 	AfterDelay  Action = "after-delay"  // the same request, later
 	AfterState  Action = "after-state"  // the same request, once a state is reached
-	MayPass     Action = "may-pass"     // may pass by itself; trying again is the caller's choice
+	MayPass     Action = "may-pass"     // may succeed later; whether to retry is the caller's choice
 	FixInput    Action = "fix-input"    // another request
 	NewKey      Action = "new-key"      // another key
 	BuyCredits  Action = "buy-credits"  // more credits, a lower cost or a larger plan
-	VerifyFirst Action = "verify-first" // a read may be repeated; a write has to be verified
+	VerifyFirst Action = "verify-first" // a read may be retried; a write has to be verified
 )
 
 // Code is one row of the error table.
@@ -26,19 +26,19 @@ type Code struct {
 
 const (
 	hintFix     = "change the request: unchanged it is refused again"
-	hintMissing = "missing, or of another workspace, which answers alike: check the id and the key"
-	hintState   = "the state forbids it: look at the resource before trying anything else"
+	hintMissing = "missing, or of another workspace, for which the response is the same: check the id and the key"
+	hintState   = "the state forbids it: read the resource before you try anything else"
 )
 
-// Codes is the error table of the document, in its order.
+// Codes is the documented error table, in its order.
 var Codes = []Code{
 	{"UNAUTHORIZED", []int{401}, NewKey, "the key is missing, malformed, expired or revoked", "use another key: this one is missing, malformed, expired or revoked"},
-	{"INSUFFICIENT_SCOPE", []int{403}, NewKey, "the key lacks the scope of the surface", "scopes cannot be edited: create a key with the scope needed; on a brand-new surface it may pass by itself"},
+	{"INSUFFICIENT_SCOPE", []int{403}, NewKey, "the key lacks the scope of the surface", "scopes cannot be edited: create a key with the scope needed; on a brand-new surface it may succeed later"},
 	{"ENDPOINT_NOT_FOUND", []int{404}, Never, "no endpoint has this path and method", "check the base URL and, for an assumed operation, the path"},
 	{"RATE_LIMITED", []int{429}, AfterDelay, "the minute or the day window of the surface is used up", "wait as long as Retry-After says, then send the same request"},
 	{"VALIDATION_FAILED", []int{422}, FixInput, "the request does not fit the schema; param names the field", hintFix},
 	{"INVALID_REQUEST", []int{400, 422}, FixInput, "a value cannot be used, or the owning service refused", hintFix},
-	{"UNEXPECTED_ERROR", []int{500}, VerifyFirst, "the service failed", "reads may be repeated with backoff; before repeating a write, verify what happened"},
+	{"UNEXPECTED_ERROR", []int{500}, VerifyFirst, "the service failed", "retry a read with backoff; before you retry a write, verify its outcome"},
 	{"INSUFFICIENT_CREDITS", []int{402, 422}, BuyCredits, "the balance is too low; nothing was billed", "add credits or ask for less; nothing was billed"},
 	{"LIST_NOT_FOUND", []int{404}, Never, "the list is missing or not visible", hintMissing},
 	{"LIST_NAME_TAKEN", []int{409}, FixInput, "a list or an agent has this name", "choose another name; the holder may be an agent, which is not listed among the lists"},
@@ -66,12 +66,12 @@ var Codes = []Code{
 	{"CAMPAIGN_LIST_CAP_REACHED", []int{422}, FixInput, "the campaign has 10 lists already; nothing was billed", hintFix},
 	{"ALL_CONTACTS_ALREADY_ENRICHED", []int{409}, Never, "the destination list has the enrichment already; nothing was billed", hintState},
 	{"CAMPAIGN_NOT_APPROVABLE", []int{409}, Never, "the campaign is not in an approvable state", "look at the campaign: it may be active already"},
-	{"CAMPAIGN_NOT_READY", []int{422}, MayPass, "a source list, step content or connected account is missing, or the campaign is still being prepared", "supply what is missing; it may pass by itself only while the campaign is still being prepared"},
+	{"CAMPAIGN_NOT_READY", []int{422}, MayPass, "a source list, step content or connected account is missing, or the campaign is still being prepared", "supply what is missing; a retry may succeed only while the campaign is still being prepared"},
 	{"CAMPAIGN_BUSY", []int{409}, AfterDelay, "another approve or stop holds the activation lock", "another approve or stop holds the activation lock: wait some seconds, look at the campaign, then decide again"},
 	{"CAMPAIGN_INITIALIZING", []int{409}, AfterState, "the lists cannot change while the generated initialization runs", "wait until initializationStatus is completed or failed"},
 	{"INVALID_CAMPAIGN_CHANNELS", []int{422}, FixInput, "the channels are not a valid combination", hintFix},
 	{"INVALID_ROW_FILTERS", []int{422}, FixInput, "the filters are not a valid row filter object", hintFix},
-	{"LIST_INCOMPATIBLE_WITH_CHANNELS", []int{422}, MayPass, "no contact of the lists can be reached on the channels", "may pass by itself shortly after the list was filled; otherwise choose another list or other channels"},
+	{"LIST_INCOMPATIBLE_WITH_CHANNELS", []int{422}, MayPass, "no contact of the lists can be reached on the channels", "a retry may succeed shortly after the list was filled; otherwise choose another list or other channels"},
 	{"LIST_EMPTY", []int{422}, FixInput, "the source list has no contacts to derive companies from", hintFix},
 	{"SEQUENCE_STEP_NOT_FOUND", []int{404}, Never, "the step is missing or not visible", hintMissing},
 	{"CONNECTION_NOTE_TOO_LONG", []int{422}, FixInput, "a social_connection body is longer than 200 characters", hintFix},

@@ -1,20 +1,20 @@
-// Package op holds the facts of every operation and error code that the service document names, written once, as data.
+// Package op holds the facts about every documented operation and error code, once, as data.
 //
-// The client takes retry safety, rate surface, safety modes, paths and error context from here; the sandbox takes its
-// routes; the generator takes the documentation. The package imports nothing of ours and has no behaviour beyond
-// expanding a path.
+// The client, the sandbox and the generator of the documentation read the same table. The package
+// imports nothing of ours. Its only behaviour is to expand and check paths.
 package op
 
 import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// Surface is a pool of requests: each has its own minute and day window, shared by the whole workspace.
+// Surface is a part of the API with its own rate limits, shared by the whole workspace.
 type Surface string
 
-// The surfaces. The last four have no documented limits: what is known of them comes from response headers.
+// The surfaces. The limits of the last four are undocumented.
 const (
 	Lists         Surface = "lists"
 	Campaigns     Surface = "campaigns"
@@ -28,7 +28,7 @@ const (
 	Reference     Surface = "reference"
 )
 
-// Window limits of a surface, in requests. Zero means that the document shows none.
+// Window is the limits of a surface, in requests. Zero is undocumented.
 type Window struct{ PerMinute, PerDay int }
 
 // Windows are the documented limits.
@@ -59,75 +59,75 @@ const (
 	ScopeCompanies Scope = "companies"
 )
 
-// Class says what a repetition of the call may do. It decides what is retried.
+// Class says what a second call may do. It decides what is retried.
 type Class string
 
-// The classes, from harmless to dangerous.
+// The classes, the safest first.
 const (
 	Read           Class = "read"             // changes nothing, costs nothing
 	MeteredRead    Class = "metered-read"     // changes nothing, costs credits
-	Idempotent     Class = "idempotent"       // the same call again leaves the same state
-	GuardedByName  Class = "guarded-by-name"  // a second one is refused because the name is taken
-	GuardedByState Class = "guarded-by-state" // a second one is refused because the state has moved
-	Unsafe         Class = "unsafe"           // a second one may happen a second time
+	Idempotent     Class = "idempotent"       // a second call leaves the same state
+	GuardedByName  Class = "guarded-by-name"  // a second call is refused because the name is taken
+	GuardedByState Class = "guarded-by-state" // a second call is refused because the state has changed
+	Unsafe         Class = "unsafe"           // a second call may have a second effect
 )
 
-// Effect says whether a call has a consequence outside the resource it names.
+// Effect says whether a call has an effect beyond its resource.
 type Effect string
 
-// Assumed means that the document does not say; the client then behaves as if it said yes.
+// Assumed means that it is undocumented, and counts as a yes.
 const (
 	No      Effect = "no"
 	Yes     Effect = "yes"
 	Assumed Effect = "assumed"
 )
 
-// Possible reports whether the effect has to be reckoned with.
+// Possible reports whether a call may have the effect.
 func (e Effect) Possible() bool { return e != No }
 
-// Provenance says how far the document shows the operation.
+// Provenance says how far an operation is documented.
 type Provenance string
 
 // The provenances.
 const (
-	Documented     Provenance = "documented"      // method and path are printed
-	AssumedPath    Provenance = "assumed"         // path by analogy; a harmless or repeatable call
-	CallerSupplied Provenance = "caller-supplied" // no path is shown, and a wrong guess could do harm
+	Documented     Provenance = "documented"      // method and path are documented
+	AssumedPath    Provenance = "assumed"         // the path is assumed by analogy; a call to a wrong one does no harm
+	CallerSupplied Provenance = "caller-supplied" // no path is documented, and a call to a wrong one could do harm
 )
 
 // Op is one operation: a row of the table.
 type Op struct {
-	Name       string // stable: span names, fault names, docs
-	Method     string
-	Path       string // a net/http.ServeMux pattern without the method; empty when the caller supplies it
-	Scope      Scope
-	Surface    Surface
-	Class      Class
-	Spends     Effect // credits
-	Sends      Effect // messages to prospects
-	Writes     Effect // into systems outside the service, a CRM
-	Provenance Provenance
-	Codes      []string      // documented for this operation, beside the five every operation may answer
-	Likely     []string      // fit by what the error table says of them, but the document does not tie them to this operation
-	Timeout    time.Duration // of one attempt
-	Shape      Shape
-	Entity     string        // the key that wraps the answer, if it is wrapped
-	Verify     string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
-	Settle     time.Duration // how long after the call "not seen" still proves nothing
-	Summary    string        // one phrase for the catalogue
+	Name         string // stable: span names, fault names, docs
+	Method       string
+	Path         string // a net/http.ServeMux pattern without the method; empty when the caller supplies it
+	Scope        Scope
+	Surface      Surface
+	Class        Class
+	Spends       Effect // credits
+	Sends        Effect // messages to prospects
+	Writes       Effect // into systems outside the service, a CRM
+	Provenance   Provenance
+	Codes        []string      // documented for it, beside the five of every operation
+	Likely       []string      // plausible by the error table, but not documented for it
+	Timeout      time.Duration // of one attempt
+	Shape        Shape
+	Entity       string        // the key that wraps the response, if there is one
+	Verify       string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
+	VisibleAfter time.Duration // how long after the call a change may still not show
+	Summary      string        // one phrase for the catalogue
 }
 
-// Shape says how much of request and response the document shows.
+// Shape says how much of request and response is documented.
 type Shape string
 
 // The shapes.
 const (
-	Typed   Shape = "typed"   // fields are shown
-	Partial Shape = "partial" // some fields are shown, the rest is raw
-	Raw     Shape = "raw"     // nothing is shown: raw in, raw out
+	Typed   Shape = "typed"   // the fields
+	Partial Shape = "partial" // some fields, the rest is raw
+	Raw     Shape = "raw"     // nothing: raw in, raw out
 )
 
-// Route is the method and path as documentation prints them.
+// Route returns method and path for the documentation.
 func (o *Op) Route() string {
 	if o.Path == "" {
 		return strings.TrimSpace(o.Method + " (path not shown)")
@@ -135,19 +135,19 @@ func (o *Op) Route() string {
 	return o.Method + " " + o.Path
 }
 
-// Safe reports whether a lost answer leaves nothing to worry about.
+// Safe reports whether the call can be retried whatever happened to the first.
 func (o *Op) Safe() bool { return o.Class == Read }
 
 // Write reports whether the call may change something.
 func (o *Op) Write() bool { return o.Class != Read && o.Class != MeteredRead }
 
-// Expand fills the template's parameters in order, each escaped so that it stays one path element.
-// It reports false when the number of arguments does not fit the template.
+// Expand fills the parameters of a template in order, each escaped to be one path element. It
+// reports false if the number of arguments does not fit.
 func Expand(template string, args ...string) (string, bool) {
 	return ExpandBelow("", template, args...)
 }
 
-// ExpandBelow is Expand behind a path that is escaped already.
+// ExpandBelow is Expand, appended to a path that is escaped already.
 func ExpandBelow(base, template string, args ...string) (string, bool) {
 	if !strings.Contains(template, "{") {
 		return base + template, len(args) == 0
@@ -171,7 +171,8 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 	}
 }
 
-// escapeElement escapes one path element. Dot elements are escaped too: a server or proxy would resolve them away.
+// escapeElement escapes one path element. It escapes dot elements, too, which a server or proxy
+// would resolve.
 func escapeElement(s string) string {
 	switch s {
 	case ".":
@@ -180,4 +181,30 @@ func escapeElement(s string) string {
 		return "%2E%2E"
 	}
 	return url.PathEscape(s)
+}
+
+// ValidPath reports whether a path, or a template of one, can be sent as it is: it has no query, no
+// empty or dot element, and parameters are whole elements.
+func ValidPath(p string) bool {
+	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "?#\\ \x7f") || strings.Contains(p, "//") ||
+		strings.ContainsFunc(p, func(r rune) bool { return r < ' ' }) {
+		return false
+	}
+	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
+	if err != nil || !utf8.ValidString(plain) {
+		return false
+	}
+	for element := range strings.SplitSeq(plain, "/") {
+		if element == "." || element == ".." {
+			return false
+		}
+	}
+	for element := range strings.SplitSeq(p, "/") {
+		name, opened := strings.CutPrefix(element, "{")
+		name, closed := strings.CutSuffix(name, "}")
+		if strings.ContainsAny(name, "{}") || opened != closed || opened && name == "" {
+			return false // a parameter is a whole element
+		}
+	}
+	return true
 }

@@ -5,21 +5,23 @@ import (
 	"time"
 )
 
-// A service time-out of 60 seconds is documented for agents: a shorter limit of ours would turn clear answers into unknown ones.
+// The service is documented to time out after 60 s for agents. A shorter limit of ours would turn
+// known outcomes into unknown ones.
 const (
 	usual  = 30 * time.Second
 	agents = 75 * time.Second
 	upload = 10 * time.Minute
 )
 
-// How long a change may take to show is not documented, but agents may work for the whole of their time-out.
+// How long a change may take to show is undocumented, but agents may work until their time-out.
 const (
-	settle       = 10 * time.Second
-	settleAgents = 65 * time.Second
+	visibleAfter       = 10 * time.Second
+	agentsVisibleAfter = 65 * time.Second
 )
 
-// A code is documented for an operation if the document names it in the section of the operation, in its table of states, or in a
-// condition of the error table that can mean no other operation. Any other that fits is likely.
+// A code is documented for an operation if the API description names it in the section of the
+// operation, in its table of states, or in a condition of the error table that can mean no other
+// operation. Any other that fits is likely.
 
 // Codes shared by the three kinds of agent.
 var (
@@ -74,25 +76,25 @@ var (
 	ListsCRMPush = def(Op{
 		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, Writes: Yes, Shape: Typed,
 		Summary: "push contacts into the connected CRM, in the background",
-		Verify:  "nothing shows it here: look in the CRM",
+		Verify:  "no documented read shows it: look in the CRM",
 		Codes:   []string{"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "CRM_NOT_CONNECTED", "VALIDATION_FAILED"},
 	})
 	ListsAddMembers = def(Op{
 		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "add existing contacts to a list",
-		Verify:  "nothing shows it for sure: compare the rows of the list with what you know of them",
+		Verify:  "no documented read proves it: compare the rows of the list with what you know of them",
 		Likely:  []string{"LIST_NOT_FOUND", "CONTACT_NOT_FOUND"},
 	})
 	ListsAddContacts = def(Op{
 		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "add new raw rows to a list",
-		Verify:  "nothing shows it for sure: compare the rows of the list with what you know of them",
+		Verify:  "no documented read proves it: compare the rows of the list with what you know of them",
 		Likely:  []string{"LIST_NOT_FOUND"},
 	})
 	ListsSave = def(Op{
 		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "save contacts of one list into another",
-		Verify:  "nothing shows it for sure: look at the destination list and its counts",
+		Verify:  "no documented read proves it: look at the destination list and its counts",
 		Likely: []string{
 			"LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "LIST_PROCESSING", "CONTACT_NOT_IN_LIST",
 			"ALL_CONTACTS_ALREADY_ENRICHED", "INSUFFICIENT_CREDITS",
@@ -144,7 +146,7 @@ var (
 		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent, Timeout: agents,
 		Provenance: AssumedPath, Shape: Raw,
 		Summary: "edit a draft agent",
-		Verify:  "nothing shows it for sure: the configuration of a draft is not shown",
+		Verify:  "no documented read proves it: the configuration of a draft is undocumented",
 		Codes:   draftCodes,
 		Likely:  draftLikely,
 	})
@@ -152,7 +154,7 @@ var (
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
 		Timeout: agents, Shape: Partial, Entity: "agent",
 		Summary: "start a draft agent",
-		Verify:  "the status of the agent: a draft never moves by itself",
+		Verify:  "the status of the agent: a draft never changes on its own",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS", "AGENT_SOURCE_LIST_EMPTY"}, draftCodes...),
 		Likely:  append([]string{"AGENT_SIGNAL_REJECTED", "LIST_NOT_FOUND"}, draftLikely...),
 	})
@@ -179,20 +181,20 @@ var (
 	CampaignsCreate = def(Op{
 		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "create a campaign",
-		Verify:  "nothing shows it for sure: names may repeat; look at the campaigns",
+		Verify:  "no documented read proves it: names may repeat; look at the campaigns",
 		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsAdjust = def(Op{
 		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Shape: Raw,
 		Summary: "change a campaign, its lists for example",
-		Verify:  "nothing shows it for sure: look at the campaign",
+		Verify:  "no documented read proves it: look at the campaign",
 		Codes:   []string{"CAMPAIGN_INITIALIZING"},
 		Likely:  append([]string{"CAMPAIGN_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsApprove = def(Op{
 		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, Shape: Typed,
 		Summary: "approve a campaign: its messages start to go out",
-		Verify:  "the status of the campaign, where it can be read; approving again could restart what a teammate has stopped",
+		Verify:  "the status of the campaign, where it can be read; a second approval could restart what a teammate has stopped",
 		Codes:   []string{"CAMPAIGN_NOT_FOUND", "CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY", "CAMPAIGN_NOT_READY", "VALIDATION_FAILED"},
 	})
 	CampaignsSteps = def(Op{
@@ -217,7 +219,7 @@ var (
 		Name: "campaigns.preview-step", Method: "POST", Scope: ScopeCampaigns, Surface: Campaigns, Class: MeteredRead, Spends: Assumed,
 		Provenance: CallerSupplied, Shape: Partial,
 		Summary: "render a step for a sample lead, without saving or sending",
-		Verify:  "nothing was saved or sent; whether it cost credits is not shown",
+		Verify:  "nothing was saved or sent; whether it cost credits is undocumented",
 		Codes:   []string{"SEQUENCE_STEP_NOT_FOUND", "STEP_PREVIEW_UNAVAILABLE"},
 		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
@@ -225,7 +227,7 @@ var (
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Typed, Entity: "fact",
 		Summary: "edit a learned fact",
-		Verify:  "no read of a fact is shown: the same edit again leaves the same state, unless a teammate edits in between",
+		Verify:  "no read of a fact is documented: a second such edit leaves the same state, unless a teammate edits in between",
 		Codes:   []string{"LEARNED_FACT_NOT_FOUND", "LEARNED_FACT_NOT_ANONYMIZED", "VALIDATION_FAILED"},
 	})
 	HubsList = def(Op{
@@ -258,13 +260,13 @@ var (
 	SearchProspects = def(Op{
 		Name: "search.prospects", Method: "POST", Path: "/business/prospects/search", Class: MeteredRead, Spends: Yes, Shape: Partial,
 		Summary: "search for prospects, by scroll token",
-		Verify:  "nothing shows whether the page was billed",
+		Verify:  "no documented read shows whether the page was billed",
 		Likely:  []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSave = def(Op{
 		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
 		Summary: "run a search on the server and save the matches into a list",
-		Verify:  "nothing shows it for sure: look at the destination list and its counts",
+		Verify:  "no documented read proves it: look at the destination list and its counts",
 		Likely:  []string{"SEARCH_FILTERS_INVALID", "LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSaved = def(Op{
@@ -274,14 +276,14 @@ var (
 	SearchRunSaved = def(Op{
 		Name: "search.run-saved", Method: "POST", Path: "/business/saved-searches/{savedSearchId}/run", Surface: SavedSearches, Class: MeteredRead, Spends: Assumed, Shape: Partial,
 		Summary: "run a saved search, by scroll token",
-		Verify:  "nothing shows whether the page was billed",
+		Verify:  "no documented read shows whether the page was billed",
 		Likely:  []string{"SAVED_SEARCH_NOT_FOUND", "SAVED_SEARCH_INVALID", "SAVED_SEARCH_TYPE_MISMATCH", "INSUFFICIENT_CREDITS"},
 	})
 	SearchCompanies = def(Op{
 		Name: "search.companies", Method: "POST", Path: "/companies/search", Scope: ScopeCompanies, Surface: Companies,
 		Class: MeteredRead, Spends: Assumed, Shape: Raw,
 		Summary: "search for companies",
-		Verify:  "nothing shows whether the page was billed",
+		Verify:  "no documented read shows whether the page was billed",
 		Likely: []string{
 			"SEARCH_FILTERS_INVALID", "CITY_FILTER_UNRESOLVED", "EXCLUDE_COMPANY_LISTS_INVALID", "SAVED_SEARCH_NOT_FOUND",
 			"SAVED_SEARCH_INVALID", "INSUFFICIENT_CREDITS",
@@ -294,7 +296,7 @@ var (
 	ContactsResolve = def(Op{
 		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: MeteredRead, Spends: Assumed, Shape: Raw,
 		Summary: "find the id of a contact",
-		Verify:  "nothing was changed; whether it cost credits is not shown",
+		Verify:  "nothing was changed; whether it cost credits is undocumented",
 		Likely:  []string{"CONTACT_NOT_FOUND"},
 	})
 	ContactsTimeline = def(Op{
@@ -306,14 +308,14 @@ var (
 		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Spends: Assumed,
 		Timeout: upload, Shape: Raw,
 		Summary: "import a CSV, XLS or XLSX file",
-		Verify:  "nothing shows it: no read of an import is shown",
+		Verify:  "no read of an import is documented",
 		Codes:   []string{"IMPORT_FILE_MISSING", "IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE", "IMPORT_FILE_EMPTY"},
 		Likely:  []string{"IMPORT_NOT_FOUND"},
 	})
 	ImportsPresign = def(Op{
 		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Raw,
 		Summary: "reserve an upload for a file of up to 50 MB",
-		Verify:  "nothing shows it; a second one only reserves another upload",
+		Verify:  "no documented read shows it; a second call only reserves another upload",
 		Likely:  []string{"IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE"},
 	})
 )
@@ -332,7 +334,7 @@ var (
 
 var all []*Op
 
-// All lists the operations in the order of the table. Callers must not change what it returns.
+// All returns the operations in the order of the table. Do not change the slice.
 func All() []*Op { return all }
 
 // ByName finds an operation.
@@ -345,7 +347,8 @@ func ByName(name string) (*Op, bool) {
 	return nil, false
 }
 
-// def fills what most rows share: the part of the name before the dot names surface and scope unless a row says otherwise.
+// def fills what most rows share: the part of the name before the dot names surface and scope
+// unless a row says otherwise.
 func def(o Op) *Op {
 	family, _, _ := strings.Cut(o.Name, ".")
 	defaults := map[string]struct {
@@ -377,9 +380,9 @@ func def(o Op) *Op {
 		o.Timeout = usual
 	}
 	if o.Class != Read {
-		o.Settle = settle
+		o.VisibleAfter = visibleAfter
 		if o.Timeout == agents {
-			o.Settle = settleAgents
+			o.VisibleAfter = agentsVisibleAfter
 		}
 	}
 	all = append(all, &o)

@@ -42,7 +42,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		require.Contains(t, provenances, o.Provenance, o.Name)
 		require.Contains(t, shapes, o.Shape, o.Name)
 		require.Equal(t, o.Class == op.Read, o.Verify == "", "%s: what shows an unknown outcome", o.Name)
-		require.Equal(t, o.Class == op.Read, o.Settle == 0, o.Name)
+		require.Equal(t, o.Class == op.Read, o.VisibleAfter == 0, o.Name)
 		require.NotEmpty(t, o.Summary, o.Name)
 		require.NotContains(t, o.Summary, "|", "%s: it goes into a table", o.Name)
 		if o.Provenance == op.CallerSupplied {

@@ -1,5 +1,6 @@
-// Package outbound looks through what a caller wants to send, for what encoding/json would send otherwise than it was meant: text that is
-// not valid UTF-8, which it changes in silence, and instants, which it writes with any offset and any number of digits.
+// Package outbound encodes bodies. It finds what encoding/json would not send as meant: text that
+// is not valid UTF-8, which it changes silently, and instants, which it writes with any offset and
+// number of digits.
 package outbound
 
 import (
@@ -13,32 +14,33 @@ import (
 	"unicode/utf8"
 )
 
-// Found is what there was in a value.
+// Found is what Inspect finds in a value.
 type Found struct {
 	Invalid []string    // the paths of texts that are not valid UTF-8, in JSON names
 	Times   []time.Time // the instants
 
-	endless bool // the value holds itself
+	endless bool // the value is cyclic
 }
 
-// maxDepth ends the search in a value that holds itself, which encoding/json refuses.
+// maxDepth ends the search in a cyclic value, which encoding/json refuses.
 const maxDepth = 1000
 
-// Inspect looks through a value as encoding/json encodes it: maps, slices, structs and pointers at any depth. A type that encodes
-// itself is judged by the text that it makes.
+// Inspect searches a value as encoding/json encodes it: maps, slices, structs and pointers at any
+// depth. Of a type that encodes itself, it searches the text.
 func Inspect(v any, path string) *Found {
 	f := new(Found)
 	f.value(reflect.ValueOf(v), path, 0)
 	return f
 }
 
-// Suspect reports whether a text that encoding/json wrote may hold what was not valid UTF-8: it is worth a look into the value. Go 1.26 writes
-// an escape in its place, Go 1.27 the character.
+// Suspect reports whether encoding/json may have replaced invalid UTF-8 in a text: by an escape in
+// Go 1.26, by the character in Go 1.27. Inspect tells.
 func Suspect(text string) bool {
 	return strings.Contains(text, `\ufffd`) || strings.ContainsRune(text, utf8.RuneError) || !utf8.ValidString(text)
 }
 
-// Rewrite writes the instants of a JSON text that was made of the value as the service does: in UTC, with three digits of milliseconds.
+// Rewrite rewrites the instants in the JSON text of the value as the service writes them: in UTC,
+// with milliseconds.
 func (f *Found) Rewrite(text []byte) []byte {
 	for _, t := range f.Times {
 		if old, err := t.MarshalJSON(); err == nil {
@@ -60,7 +62,7 @@ func (f *Found) value(v reflect.Value, path string, depth int) {
 		f.value(v.Elem(), path, depth+1)
 	case reflect.Slice, reflect.Array:
 		if k := v.Type().Elem().Kind(); k == reflect.Uint8 || reflect.Bool < k && k < reflect.Complex64 {
-			return // numbers, and bytes that become base64
+			return // numbers, and bytes, which become base64
 		}
 		for i := range v.Len() {
 			f.value(v.Index(i), join(path, strconv.Itoa(i)), depth+1)
@@ -104,7 +106,7 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// selfMade reports whether a value is one that encodes itself, and looks into the text that it makes.
+// selfMade reports whether a value encodes itself, and searches its text.
 func (f *Found) selfMade(v reflect.Value, path string) bool {
 	if v.Kind() == reflect.Interface || !v.CanInterface() {
 		return false
@@ -147,8 +149,9 @@ func (f *Found) text(s, path string) {
 	}
 }
 
-// holdsInvalid reports whether there is text in a value that is not valid UTF-8, in fields that are not exported, too. A type that encodes itself
-// may have had it replaced, which its text does not tell: Go 1.27 writes the replacement as it writes one that was meant.
+// holdsInvalid reports whether a value holds invalid UTF-8, in unexported fields, too. The text of
+// a type that encodes itself does not tell: in Go 1.27, it cannot be told from a replacement
+// character that was meant.
 func holdsInvalid(v reflect.Value, depth int) bool {
 	if depth > maxDepth {
 		return false
@@ -184,7 +187,7 @@ func holdsInvalid(v reflect.Value, depth int) bool {
 	return false
 }
 
-// plain is a path that can be shown.
+// plain returns a path as valid UTF-8.
 func plain(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }
 
 func join(path, name string) string {

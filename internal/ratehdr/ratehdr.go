@@ -1,6 +1,6 @@
-// Package ratehdr reads the rate-limit headers: RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset and Retry-After.
-// The first three are integers; RFC 9651 lets parameters follow, which are left out. What cannot be understood is reported as absent,
-// never guessed.
+// Package ratehdr reads the rate-limit headers: RateLimit-Limit, RateLimit-Remaining,
+// RateLimit-Reset and Retry-After. The first three are integers; parameters after them, as in RFC
+// 9651, are ignored. A header that cannot be parsed counts as absent.
 package ratehdr
 
 import (
@@ -10,16 +10,17 @@ import (
 	"time"
 )
 
-// Never stands for a wait so long that it means "do not come back": an absurd number of seconds, an overflowing date.
+// Never is a wait that is too long to be meant: an absurd number of seconds, or an overflowing
+// date.
 const Never = time.Duration(1<<63 - 1)
 
 const (
-	maxSeconds = 1 << 31       // beyond: absurd
-	dayAndBit  = 86_400        // up to here RateLimit-Reset counts seconds from now
-	epochFloor = 1_000_000_000 // from here on it is a time stamp
+	maxSeconds = 1 << 31       // more are absurd
+	dayAndBit  = 86_400        // up to here, RateLimit-Reset is seconds from now
+	epochFloor = 1_000_000_000 // from here on, it is a Unix time
 )
 
-// Rate is what one answer says about the binding window: the one of the two with fewer requests left.
+// Rate is what the RateLimit headers of a response say.
 type Rate struct {
 	Limit     int // -1 when absent
 	Remaining int // -1 when absent
@@ -27,7 +28,8 @@ type Rate struct {
 	HasReset  bool
 }
 
-// ParseRate reads the three RateLimit headers; ok is false when neither limit nor remaining is there.
+// ParseRate parses the three RateLimit headers. It reports false if both limit and remaining are
+// absent.
 func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	r.Limit, r.Remaining = count(h, "Ratelimit-Limit"), count(h, "Ratelimit-Remaining")
 	if reset, found := integer(h, "Ratelimit-Reset"); found {
@@ -41,9 +43,10 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	return r, r.Limit >= 0 || r.Remaining >= 0
 }
 
-// ParseRetryAfter reads Retry-After: seconds, or a date in any of the three forms of RFC 9110, held against the answer's
-// own Date where there is one. Of several lines the longest wait counts. Negative and unreadable values count as absent,
-// a date in the past as zero, an absurd value as [Never].
+// ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
+// relative to the Date of the response if there is one. Of several lines, the longest wait counts.
+// Negative and invalid values count as absent, a date in the past as zero, an absurd value as
+// [Never].
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	for _, line := range h["Retry-After"] {
 		w, good := retryAfter(strings.TrimSpace(line), clock(h, now))
@@ -72,7 +75,7 @@ func retryAfter(s string, now reference) (time.Duration, bool) {
 	return Never, true
 }
 
-// reference is the instant that dates in an answer are held against.
+// reference is the instant that the dates of a response are relative to.
 type reference time.Time
 
 func clock(h http.Header, now time.Time) reference {
@@ -98,7 +101,8 @@ func count(h http.Header, key string) int {
 	return -1
 }
 
-// integer reads a structured field: an integer that is not negative, and parameters. Several integers are none.
+// integer parses a structured field: an integer that is not negative, and parameters. A list is
+// invalid.
 func integer(h http.Header, key string) (int64, bool) {
 	item, params, more := strings.Cut(first(h, key), ";")
 	for more {
@@ -118,7 +122,7 @@ const (
 	valueBytes = keyBytes + "ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'+^`|~:/?@="
 )
 
-// parameter reads over one parameter. It returns what follows the semicolon behind it, if there is one.
+// parameter skips one parameter. It returns what follows the semicolon after it, if there is one.
 func parameter(s string) (rest string, more, good bool) {
 	s = strings.TrimLeft(s, " ")
 	name := s
@@ -127,7 +131,7 @@ func parameter(s string) (rest string, more, good bool) {
 	}
 	if value, valued := strings.CutPrefix(s, "="); valued {
 		if s = strings.TrimLeft(value, valueBytes); strings.HasPrefix(value, `"`) {
-			s = behindString(value[1:])
+			s = afterString(value[1:])
 		}
 		if len(s) == len(value) {
 			return "", false, false
@@ -137,9 +141,8 @@ func parameter(s string) (rest string, more, good bool) {
 	return rest, more, more || s == ""
 }
 
-// behindString returns what follows the closing quote of a string. Where it has none, that is the string with its quote, which is
-// no good.
-func behindString(s string) string {
+// afterString returns what follows the closing quote of a string, or, without one, an invalid text.
+func afterString(s string) string {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
@@ -160,7 +163,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// number reads plain digits; a sign, a space or more than 15 significant digits are refused.
+// number parses plain digits. It refuses a sign, a space, and more than 15 significant digits.
 func number(s string) (n int64, ok bool) {
 	for i := range len(s) {
 		d := s[i] - '0'

@@ -1,5 +1,5 @@
-// Package redact hides secrets in text that a peer has written. Such text may repeat what the peer was sent: the key, a token, the whole
-// request, in any escape of URLs, HTML, JSON or base64.
+// Package redact hides secrets in texts of a peer. Such a text may echo what the peer was sent: the
+// key, a token, the whole request, escaped for URLs, HTML or JSON, or in base64.
 package redact
 
 import (
@@ -15,25 +15,25 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden stands where a secret was.
+// Hidden replaces a secret.
 const Hidden = "[hidden]"
 
 // secret is a text to hide, in the form that canonical gives it.
 type secret struct {
 	form []byte
-	long bool // it goes on: whatever follows is hidden, too
+	long bool // it is longer: everything after it is hidden, too
 }
 
 // Secrets are texts to hide.
 type Secrets []secret
 
-// Bounds of what is looked at.
+// Bounds of the search.
 const (
-	shortSecret = 8       // a shorter one is hidden only where it stands alone: it may be part of many words
-	longSecret  = 1 << 10 // of a longer one the beginning is searched for
+	shortSecret = 8       // a shorter one is hidden only as a whole word
+	longSecret  = 1 << 10 // of a longer one, only the beginning is searched for
 )
 
-// Plain adds texts that are hidden as they are and with any escapes.
+// Plain adds texts that are hidden as they are, and with any escapes.
 func (s Secrets) Plain(texts ...string) Secrets {
 	s = slices.Clip(s)
 	for _, text := range texts {
@@ -53,8 +53,8 @@ func (s Secrets) Key(text string) Secrets {
 	return s.Plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
 }
 
-// Clean is a foreign text of at most so many bytes, without the secrets. The end of one that was cut may be the beginning of a
-// secret, which is hidden, too.
+// Clean returns a foreign text without the secrets, cut to at most so many bytes. It hides the
+// beginning of a secret at the cut, too.
 func (s Secrets) Clean(text string, most int) string {
 	whole := len(text) <= 8*most
 	if !whole {
@@ -66,7 +66,7 @@ func (s Secrets) Clean(text string, most int) string {
 	return Shorten(s.Hide(text, !whole), most)
 }
 
-// CleanBody is the beginning of a body. Where it ends, the connection may have been cut.
+// CleanBody is Clean for a body, which may itself have been cut.
 func (s Secrets) CleanBody(body []byte) string {
 	if len(body) > 8*MaxText {
 		return s.Clean(string(body[:8*MaxText+1]), MaxText)
@@ -74,7 +74,7 @@ func (s Secrets) CleanBody(body []byte) string {
 	return Shorten(s.Hide(string(body), true), MaxText)
 }
 
-// Shorten cuts a text to at most so many bytes.
+// Shorten cuts a text to at most so many bytes, between characters.
 func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -87,7 +87,8 @@ func Shorten(text string, most int) string {
 	return text[:most]
 }
 
-// Hide replaces the secrets in a text; if it was cut, also the beginning of one at its end.
+// Hide replaces the secrets in a text. If the text was cut, it replaces the beginning of a secret
+// at the end, too.
 func (s Secrets) Hide(text string, cut bool) string {
 	if len(s) == 0 || text == "" {
 		return text
@@ -111,7 +112,7 @@ func (s Secrets) Hide(text string, cut bool) string {
 	return out.String()
 }
 
-// match returns the end of the longest secret at a place, padding included, or 0.
+// match returns the end of the longest secret at a position, with padding, or 0.
 func (s Secrets) match(form []byte, at int, cut bool) (end int) {
 	rest := form[at:]
 	for _, secret := range s {
@@ -133,13 +134,13 @@ func (s Secrets) match(form []byte, at int, cut bool) (end int) {
 	return end
 }
 
-// alone reports whether no letter or digit stands before or after a part of a text.
+// alone reports whether a part of a text is a whole word.
 func alone(form []byte, from, to int) bool {
 	word := func(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= utf8.RuneSelf }
 	return (from == 0 || !word(form[from-1])) && (to == len(form) || !word(form[to]))
 }
 
-// Header is a copy without the secrets.
+// Header returns a copy of a header without the secrets.
 func (s Secrets) Header(h http.Header) http.Header {
 	if h == nil {
 		return nil
@@ -156,11 +157,12 @@ func (s Secrets) Header(h http.Header) http.Header {
 
 const longestEscape = len("&#x0010FFFF;")
 
-// layers bounds how deep escapes are undone.
+// layers bounds how many nested escapes are undone.
 const layers = 8
 
-// canonical undoes the escapes of URLs, HTML and JSON, one within the other, so that a text looks the same in all of them. It ignores
-// case, backslashes and the alphabet of base64, and takes a space for a plus. Byte i of the form begins at place(at, i) of the text.
+// canonical undoes nested escapes of URLs, HTML and JSON. It ignores case, backslashes and the
+// alphabet of base64, and takes a space for a plus. Byte i of the form begins at place(at, i) of
+// the text.
 func canonical(text string) (form []byte, at []int) {
 	form = []byte(text)
 	for range layers {
@@ -196,7 +198,7 @@ func canonical(text string) (form []byte, at []int) {
 	return form[:n], at
 }
 
-// place is where a byte of a canonical form begins.
+// place returns where a byte of a canonical form begins in the text.
 func place(at []int, i int) int {
 	if at == nil {
 		return i
@@ -204,7 +206,8 @@ func place(at []int, i int) int {
 	return at[i]
 }
 
-// unescape undoes one layer of escapes, and says where each byte begins. If there are none, at is nil.
+// unescape undoes one layer of escapes, and returns where each byte begins. Without escapes, at is
+// nil.
 func unescape(text []byte) (plain []byte, at []int) {
 	for i := 0; i < len(text); i++ {
 		n, of := escape(text[i:])
@@ -265,7 +268,7 @@ func code(text []byte, from, to int) (n int, of string) {
 	return to, string(rune(v)) //nolint:gosec // four digits
 }
 
-// entities are the names that HTML has for what is in keys and tokens.
+// entities are the HTML entities of the characters in keys and tokens.
 var entities = map[string]string{
 	"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'", "plus": "+", "sol": "/", "equals": "=", "lowbar": "_", "period": ".", "nbsp": " ",
 }
@@ -291,14 +294,14 @@ func entity(text []byte) (n int, of string) {
 	return 0, ""
 }
 
-// OpaqueError is an error that is not ours, such as the transport's. It shows a text of ours in place of its own, and errors.Is and
-// errors.As look into it.
+// OpaqueError is an error of other code, such as a transport, with another text. errors.Is and
+// errors.As examine the original.
 type OpaqueError struct {
 	text     string
 	original func() error // a closure, so that no dump shows it
 }
 
-// Opaque shows text in place of the text of err.
+// Opaque returns err with another text.
 func Opaque(text string, err error) *OpaqueError {
 	return &OpaqueError{text, func() error { return err }}
 }
@@ -306,10 +309,10 @@ func Opaque(text string, err error) *OpaqueError {
 // Error returns the text that may be shown.
 func (e *OpaqueError) Error() string { return e.text }
 
-// Is looks into the original.
+// Is examines the original.
 func (e *OpaqueError) Is(target error) bool { return errors.Is(e.original(), target) }
 
-// As looks into the original, but hands no URL out.
+// As examines the original, but returns no URL.
 func (e *OpaqueError) As(target any) bool {
 	if _, ok := target.(**url.Error); ok {
 		return false
@@ -319,14 +322,19 @@ func (e *OpaqueError) As(target any) bool {
 
 var anyID = regexp.MustCompile(`\b[0-9a-fA-F]{24}\b`)
 
-// WithoutIDs hides all that looks like an id.
-func WithoutIDs(text string) string { return anyID.ReplaceAllString(text, Hidden) }
+// WithoutIDs hides everything that looks like an id.
+func WithoutIDs(text string) string {
+	if !anyID.MatchString(text) {
+		return text
+	}
+	return anyID.ReplaceAllString(text, Hidden)
+}
 
-// MaxText bounds what is kept of a foreign text.
+// MaxText is how many bytes of a foreign text are kept.
 const MaxText = 2 << 10
 
-// Unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the URL. Lines of a malformed header come
-// without quotes.
+// Unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the
+// URL. It leaves out malformed headers, too, which are not quoted.
 func Unquoted(text string) string {
 	const malformed = "malformed MIME header"
 	if before, _, ok := strings.Cut(text, malformed); ok {
@@ -351,10 +359,11 @@ func Unquoted(text string) string {
 	}
 }
 
-// WithoutURL drops the URL that net/http puts around its errors: the query may hold names and search text.
+// WithoutURL removes the URL that net/http adds to errors: its query may hold names and search
+// text.
 func WithoutURL(err error) error {
 	for {
-		wrapped, ok := err.(*url.Error) //nolint:errorlint // only around the whole: what is inside is left out of the text
+		wrapped, ok := err.(*url.Error) //nolint:errorlint // only the outermost; the text leaves out what is inside
 		if !ok || wrapped.Err == nil {
 			return err
 		}

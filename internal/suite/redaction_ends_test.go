@@ -38,7 +38,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 		return err
 	},
 	"rows of a struct": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, iterOptions(opts)...))
+		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, pageOptions(opts)...))
 	},
 	"a wait": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		_, err := c.Agents.WaitSettled(ctx, RunsID, opts...)
@@ -46,7 +46,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 	},
 	"a search": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		filters := map[string][]prospectkit.FilterEntry{"company": prospectkit.Including(zebra)}
-		return rangeOver(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(iterOptions(opts), prospectkit.MaxPaidPages(1))...))
+		return rangeOver(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(pageOptions(opts), prospectkit.MaxPaidPages(1))...))
 	},
 	"a write by name": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: someone}, opts...)
@@ -87,7 +87,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 	},
 }
 
-func iterOptions(opts []prospectkit.CallOption) (all []prospectkit.PageOption) {
+func pageOptions(opts []prospectkit.CallOption) (all []prospectkit.PageOption) {
 	for _, o := range opts {
 		all = append(all, o)
 	}

@@ -96,9 +96,9 @@ func TestCodesGo(t *testing.T) {
 	require.NoError(t, err)
 	text := string(content)
 	for _, c := range op.Codes {
-		require.Equal(t, 1, strings.Count(text, "= \""+c.Name+"\"\n"), c.Name)
+		require.Equal(t, 1, strings.Count(text, " Code = \""+c.Name+"\" "), c.Name)
 	}
-	require.Contains(t, text, "\t// CodeListNameTaken: a list or an agent has this name.\n")
+	require.Regexp(t, `\n\tCodeListNameTaken +Code = "LIST_NAME_TAKEN" +// a list or an agent has this name\n`, text)
 }
 
 func TestConstant(t *testing.T) {

@@ -46,8 +46,7 @@ func codesGo(string) ([]byte, error) {
 	for i, g := range groups {
 		fmt.Fprintf(&b, "\n// %s\nconst (\n", g.title)
 		for _, c := range members[i] {
-			name := constant(c.Name)
-			fmt.Fprintf(&b, "// %s: %s.\n%s Code = %q\n", name, c.Meaning, name, c.Name)
+			fmt.Fprintf(&b, "%s Code = %q // %s\n", constant(c.Name), c.Name, c.Meaning)
 		}
 		b.WriteString(")\n")
 	}

@@ -7,7 +7,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// operation is one object of operations.json. Every object has every key; null means that the document shows nothing.
+// operation is one object of operations.json. Every object has every key; null means undocumented.
 type operation struct {
 	Name                  string        `json:"name"`
 	Method                *string       `json:"method"`

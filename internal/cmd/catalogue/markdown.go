@@ -19,31 +19,31 @@ The same facts for programs are in [operations.json](../operations.json).
 
 ## How to read the tables
 
-| Class | What a repetition of the call does | After a lost answer |
+| Class | What a second call does | After an unknown outcome |
 | --- | --- | --- |
-| ` + "`read`" + ` | nothing | the client repeats it |
-| ` + "`metered-read`" + ` | changes nothing, may cost credits again | not repeated: it may have been billed |
-| ` + "`idempotent`" + ` | leaves the same state | not repeated by itself; you may |
-| ` + "`guarded-by-name`" + ` | is refused while the name is taken | not repeated: look whether the name exists |
-| ` + "`guarded-by-state`" + ` | is refused once the state has moved | not repeated: look at the state |
-| ` + "`unsafe`" + ` | may happen a second time | not repeated: verify first |
+| ` + "`read`" + ` | nothing | the client retries it |
+| ` + "`metered-read`" + ` | changes nothing, may cost credits a second time | not retried: it may have been billed |
+| ` + "`idempotent`" + ` | leaves the same state | not retried automatically; you may |
+| ` + "`guarded-by-name`" + ` | is refused while the name is taken | not retried: look whether the name exists |
+| ` + "`guarded-by-state`" + ` | is refused once the state has changed | not retried: look at the state |
+| ` + "`unsafe`" + ` | may have a second effect | not retried: verify first |
 
-What a call does beside its answer:
+What a call does beyond its response:
 
 - **spends** credits, **sends** messages to prospects, **writes outside** the service (into a CRM);
-- a question mark (**spends?**) means that the document does not say, and the client reckons with it.
+- a question mark (**spends?**) means that it is undocumented, and counts as a yes.
 
-How much the document shows:
+How much is documented:
 
 - ` + "`typed`" + `: the fields of request and response; ` + "`partial`" + `: some of them, the rest stays raw; ` + "`raw`" + `: none;
-- **path assumed**: the path is inferred by analogy; it can be overridden;
-- **path from you**: no path is shown, and a wrong guess could do harm, so the caller has to give it.
+- **path assumed**: the path is assumed by analogy; it can be overridden;
+- **path from you**: no path is documented, and a wrong guess could do harm, so you supply it.
 
-Timeout is that of one attempt. A code is documented for an operation if the document names it in the section of the operation, in its
-table of states, or in a condition of the error table that can mean no other operation. A likely code fits by what the error table says
-of it, but the document does not tie it to this operation. Beside them any operation may answer
+Timeout is that of one attempt. A code is documented for an operation if the API description names it in the section of the operation,
+in its table of states, or in a condition of the error table that can mean no other operation. A likely code is plausible by the error
+table, but not documented for the operation. Beside them, any operation may return
 %s.
-Whatever carries something that can be wrong may answer ` + "`VALIDATION_FAILED`" + ` as well.
+An operation that takes arguments may return ` + "`VALIDATION_FAILED`" + ` as well.
 `
 
 const verifyIntro = `
@@ -51,7 +51,7 @@ const verifyIntro = `
 
 What shows whether a call happened whose response was lost. ` + "`Resolve`" + ` reads it for
 the creation and the move of a list, the creation, activation and pause of an agent, and the approval of a campaign. For the others it is
-what you can look at, or the reason why nothing tells.
+what you can read, or why no read can tell.
 
 | Operation | What shows it |
 | --- | --- |
@@ -66,7 +66,7 @@ Branch on the code, never on the status: some codes have two. The action is the 
 | --- | --- | --- | --- | --- |
 `
 
-// everywhere are the codes that any operation may answer.
+// everywhere are the codes that any operation may return.
 var everywhere = []string{"UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ENDPOINT_NOT_FOUND", "RATE_LIMITED", "UNEXPECTED_ERROR"}
 
 func operationsMarkdown(source string) ([]byte, error) {

@@ -1,4 +1,4 @@
-package prospectkit
+package exchange
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 // net/http makes the same distinction between a browser and node.
 func init() {
-	inBrowser = func() bool {
+	InBrowser = func() bool {
 		process := js.Global().Get("process")
 		node := process.Type() == js.TypeObject && strings.HasPrefix(process.Get("argv0").String(), "node")
 		return !node && !js.Global().Get("fetch").IsUndefined()

@@ -1,0 +1,178 @@
+package exchange
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"regexp"
+	"strings"
+	"sync/atomic"
+)
+
+// Trace is how far a request got. The zero value is ready for one request.
+type Trace struct {
+	hooks       httptrace.ClientTrace
+	asked       atomic.Bool  // for a connection, so the transport calls the hooks
+	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again
+	wrote       atomic.Bool  // header bytes may have reached the peer
+	http2       atomic.Bool  // pseudo headers were written
+	reused      atomic.Bool  // the connection had served before
+	keyed       atomic.Bool  // an idempotency key was written, with which net/http would retry a write
+	unconnected bool
+}
+
+// ErrReplay says that net/http was about to send a request a second time.
+var ErrReplay = errors.New("net/http was about to send the request a second time")
+
+// Hooks returns the hooks that fill the trace. They end a request that is not safe before net/http
+// sends it again, which it does over a second connection:
+//
+//   - over HTTP/2, a request without a body, of any method, when the peer resets the stream, even if
+//     the peer may have processed it;
+//   - over HTTP/1, a request with an idempotency key, which something below may have added.
+//
+// Any other second HTTP/1 connection for a write proves that nothing was written on the first.
+func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
+	t.hooks = httptrace.ClientTrace{
+		GetConn: func(string) { t.asked.Store(true) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			t.reused.Store(info.Reused)
+			if second := t.conns.Add(1) > 1; !second || !t.http2.Load() && !t.keyed.Load() {
+				return
+			}
+			cancel(ErrReplay)
+			if !t.http2.Load() {
+				_ = info.Conn.Close() // HTTP/1 writes without a look at the context
+			}
+		},
+		WroteHeaders: func() { t.wrote.Store(true) },
+	}
+	if safe {
+		return &t.hooks
+	}
+	t.hooks.WroteHeaderField = func(key string, _ []string) {
+		switch {
+		case strings.HasPrefix(key, ":"):
+			t.http2.Store(true)
+		case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
+			t.keyed.Store(true)
+		}
+	}
+	return &t.hooks
+}
+
+// Replays returns how often net/http sent the request again.
+func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
+
+// Unconnected reports whether the request failed before it had a connection; see [Trace.Failed].
+func (t *Trace) Unconnected() bool { return t.unconnected }
+
+// Unwritten reports whether nothing was written, if the transport calls the hooks. Over HTTP/2, the
+// end of a context can run ahead of the write, so this is no proof once the context has ended.
+func (t *Trace) Unwritten() bool { return t.asked.Load() && !t.wrote.Load() }
+
+// Refused reports whether the peer promises that it did not process a request that failed.
+func (t *Trace) Refused(err error) bool {
+	return t.http2.Load() && isProtocolRefusal(err) || !t.reused.Load() && isTLSRefusal(err)
+}
+
+// Failed returns the error of a request that failed: one that says so if there was no connection.
+func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) error {
+	if t.conns.Load() > 0 {
+		return err
+	}
+	if t.unconnected = t.asked.Load() || isProxyError(err, base, req); !t.unconnected {
+		return err
+	}
+	return &connectError{err}
+}
+
+// isProxyError reports whether the function that names the proxy failed.
+func isProxyError(err error, base http.RoundTripper, req *http.Request) bool {
+	std, ok := base.(*http.Transport)
+	if !ok || std.Proxy == nil {
+		return false
+	}
+	_, failed := std.Proxy(req)
+	return failed != nil && failed.Error() == err.Error()
+}
+
+// connectError says that there was no connection. Of a proxy's refusal, net/http shows only the
+// reason phrase, which would read as if the service had said it.
+type connectError struct{ error }
+
+func (e *connectError) Error() string { return "no connection to the service: " + e.error.Error() }
+func (e *connectError) Unwrap() error { return e.error }
+
+// isProtocolRefusal recognises the two HTTP/2 errors that promise that nothing was processed: a
+// refused stream, and a GOAWAY that excludes it. net/http does not export their types, so the whole
+// text is matched, because parts of other texts are the peer's. Tests pin it for each Go release.
+func isProtocolRefusal(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if refusedStream.MatchString(err.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+var refusedStream = regexp.MustCompile(`^http2: Transport: cannot retry err \[(` +
+	`stream error: stream ID \d+; REFUSED_STREAM(; received from peer)?|` +
+	`http2: Transport received Server's graceful shutdown GOAWAY` +
+	`)\] after Request\.Body was written; define Request\.GetBody to avoid this error$`)
+
+// isTLSRefusal recognises a peer that ended the handshake over the client's certificate, or over a
+// missing one. In TLS 1.3 that shows after the request was written; on a new connection the request
+// was not read.
+func isTLSRefusal(err error) bool {
+	alert, ok := errors.AsType[*net.OpError](err)
+	if !ok || alert.Op != "remote error" || alert.Err == nil {
+		return false
+	}
+	switch alert.Err.Error() {
+	case "tls: certificate required", "tls: bad certificate", "tls: unsupported certificate",
+		"tls: revoked certificate", "tls: expired certificate", "tls: unknown certificate",
+		"tls: unknown certificate authority", "tls: access denied":
+		return true
+	}
+	return false
+}
+
+// IsPermanent reports failures to connect that no retry cures: a name that does not exist, a
+// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy that
+// refuses.
+func IsPermanent(err error) bool {
+	var (
+		dns          *net.DNSError
+		verification *tls.CertificateVerificationError
+		authority    x509.UnknownAuthorityError
+		host         x509.HostnameError
+		invalid      x509.CertificateInvalidError
+		record       tls.RecordHeaderError
+	)
+	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &verification) ||
+		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid) ||
+		errors.As(err, &record) || isProxyRefusal(err) || err != nil &&
+		(strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
+}
+
+// isProxyRefusal recognises the reason phrases of the statuses below 500 with which a proxy refuses
+// to connect.
+func isProxyRefusal(err error) bool {
+	if _, ok := errors.AsType[*connectError](err); !ok {
+		return false
+	}
+	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
+	}
+	for status := http.StatusBadRequest; status < http.StatusInternalServerError; status++ {
+		transient := status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
+		if !transient && err.Error() == http.StatusText(status) {
+			return true
+		}
+	}
+	return false
+}

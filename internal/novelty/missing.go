@@ -1,0 +1,119 @@
+package novelty
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"example.com/prospectkit/internal/jsonscan"
+)
+
+// Missing returns an error for the first field of a type that a JSON text has no key for. The tags
+// omitempty and omitzero excuse a field, and a type that decodes itself is not examined.
+func Missing(text []byte, t reflect.Type) error { return missing(text, t, "") }
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+func missing(text []byte, t reflect.Type, path string) error {
+	c := jsonscan.New(text)
+	switch {
+	case t.Implements(unmarshaler), reflect.PointerTo(t).Implements(unmarshaler):
+		return nil
+	case t.Kind() == reflect.Pointer && !c.Is('n'):
+		return missing(text, t.Elem(), path)
+	case t.Kind() == reflect.Struct && c.Is('{'):
+		return missingField(text, t, path)
+	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('['):
+		c.Array()
+		for n := 0; c.Element(); n++ {
+			if err := missing(c.Span(), t.Elem(), path+"."+strconv.Itoa(n)); err != nil {
+				return err
+			}
+		}
+	case t.Kind() == reflect.Map && c.Is('{'):
+		c.Object()
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			inner := path + "." + PlainName(string(key))
+			if err := missing(c.Span(), t.Elem(), inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func missingField(text []byte, t reflect.Type, path string) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		if !f.IsExported() || tag == "-" || f.Anonymous && name == "" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		value, ok := members[name]
+		for key, other := range members {
+			if !ok && strings.EqualFold(key, name) {
+				value, ok = other, true
+			}
+		}
+		inner := path + "." + name
+		if !ok && !strings.Contains(options, "omit") {
+			return NotThere(inner[1:], path, text)
+		}
+		if err := missing(value, f.Type, inner); ok && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NotThere returns an error that says that a path leads nowhere, and what is at the last place that
+// it leads to. The path to that place begins with a dot, unless it is the whole value.
+func NotThere(path, place string, at []byte) error {
+	place = strings.TrimPrefix(place, ".")
+	if place == "" {
+		place = "the value"
+	}
+	return fmt.Errorf("%q is not there: %s is %s", path, place, Outline(at))
+}
+
+// Outline says what a JSON value is, and which keys an object has, as far as they are plain names:
+// others may be somebody's data.
+func Outline(text []byte) string {
+	const most = 20
+	c := jsonscan.New(text)
+	switch {
+	case len(text) == 0:
+		return "empty"
+	case c.Is('{'):
+		var names []string
+		c.Object()
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			if name := PlainName(string(key)); name != "" && len(names) < most {
+				names = append(names, name)
+			}
+			c.Skip()
+		}
+		if len(names) == 0 {
+			return "an object without plain keys"
+		}
+		return "an object with " + strings.Join(names, ", ")
+	case c.Is('['):
+		n := 0
+		for c.Array(); c.Element(); n++ {
+			c.Skip()
+		}
+		return "an array of " + strconv.Itoa(n)
+	case c.Is('n'):
+		return "null"
+	}
+	return "no object"
+}

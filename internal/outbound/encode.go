@@ -1,0 +1,92 @@
+package outbound
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Field is a member that is added to a JSON object.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Body is an encoded value.
+type Body struct {
+	Text    []byte
+	Invalid []string // the paths of texts that are not valid UTF-8
+}
+
+// Encode encodes a value as JSON and adds members to it. A member that the value has, or whose name
+// its type knows, is an error. Invalid is set beside an error, too.
+func Encode(value any, more []Field) (Body, error) {
+	found := Inspect(value, "")
+	for _, field := range more {
+		found.text(field.Name, field.Name)
+		found.value(reflect.ValueOf(field.Value), field.Name, 0)
+	}
+	text, err := marshal(value, more)
+	return Body{found.Rewrite(text), found.Invalid}, err
+}
+
+func marshal(value any, more []Field) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil || len(more) == 0 {
+		return text, err
+	}
+	var merged map[string]json.RawMessage
+	if err := json.Unmarshal(text, &merged); err != nil || merged == nil {
+		return nil, errors.New("WithField needs a body that is an object")
+	}
+	taken := memberNames(reflect.TypeOf(value))
+	for _, field := range more {
+		if _, exists := merged[field.Name]; exists || taken[field.Name] {
+			return nil, fmt.Errorf("field %q is set by the call itself", field.Name)
+		}
+		if merged[field.Name], err = json.Marshal(field.Value); err != nil {
+			return nil, fmt.Errorf("field %q: %w", field.Name, err)
+		}
+	}
+	return json.Marshal(merged)
+}
+
+// memberNames lists the names that a struct type gives its fields.
+func memberNames(t reflect.Type) map[string]bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	names := make(map[string]bool)
+	if t.Kind() != reflect.Struct {
+		return names
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			name = f.Name
+		}
+		names[name] = true
+	}
+	return names
+}
+
+// Form makes a multipart form of a JSON object: strings as they are, anything else as JSON.
+func Form(object []byte) (form []byte, contentType string) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(object, &fields) // it was just made
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text := string(fields[name])
+		_ = json.Unmarshal(fields[name], &text) // anything else leaves it as it is
+		_ = w.WriteField(name, text)            // a buffer takes everything
+	}
+	_ = w.Close()
+	return b.Bytes(), w.FormDataContentType()
+}

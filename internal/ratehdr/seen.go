@@ -1,0 +1,38 @@
+package ratehdr
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Seen is what is known about whether responses have the headers: something in between may drop
+// them. It is safe for concurrent use.
+type Seen struct {
+	sources sync.Map    // whose responses have had them
+	any     atomic.Bool // there is such a source
+	missed  atomic.Bool
+}
+
+// Learn notes that a response of a source has the headers.
+func (s *Seen) Learn(source any) {
+	if !s.Has(source) {
+		s.sources.Store(source, nil)
+		s.any.Store(true)
+	}
+}
+
+// Has reports whether responses of a source have the headers.
+func (s *Seen) Has(source any) bool {
+	_, ok := s.sources.Load(source)
+	return ok
+}
+
+// Missed notes that a response that ought to have the headers has not. Has forgets what it knew.
+func (s *Seen) Missed() {
+	if s.missed.Store(true); s.any.Load() {
+		s.sources.Clear()
+	}
+}
+
+// Dropped reports whether the headers were missed, and no response has ever had them.
+func (s *Seen) Dropped() bool { return s.missed.Load() && !s.any.Load() }
