@@ -12,7 +12,7 @@ import (
 )
 
 // call sends a request the plain way, with net/http.
-func call(sb *sandbox.Sandbox, method, path, body string) (status string, answer string) {
+func call(sb *sandbox.Sandbox, method, path, body string) (status string, response string) {
 	req, err := http.NewRequest(method, sb.BaseURL()+path, strings.NewReader(body))
 	if err != nil {
 		return err.Error(), ""
@@ -173,7 +173,7 @@ func ExampleSeed() {
 	// Q1 2
 }
 
-// What the document does not show is answered nevertheless, by assumptions. Strict refuses it.
+// The sandbox handles undocumented requests by assumptions. Strict rejects them.
 func ExampleStrict() {
 	fmt.Println(call(sandbox.New(nil, sandbox.Credits(5)), "GET", "/business/credits", ""))
 
@@ -199,8 +199,8 @@ func ExampleSandbox_Between() {
 	sb.Between("lists.rows", func(tx *sandbox.Tx) { tx.InsertRows(list, 0, sandbox.Row{"id": "c00000000000000000000003"}) })
 
 	for page := range 2 {
-		_, answer := call(sb, "GET", fmt.Sprintf("/business/lists/%s/rows?limit=1&pageNum=%d", list, page+1), "")
-		fmt.Println(answer)
+		_, response := call(sb, "GET", fmt.Sprintf("/business/lists/%s/rows?limit=1&pageNum=%d", list, page+1), "")
+		fmt.Println(response)
 	}
 	// Output:
 	// {"entityType":"contactList","data":[{"id":"c00000000000000000000001"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}

@@ -383,7 +383,7 @@ func fieldStepsOf(k known, add adder) {
 		textStepsOf(k, set)
 	case "flag":
 		for _, raw := range []string{`"true"`, `"false"`, "0", "1", "true"} {
-			set(raw, false) // what a start answers is not shown
+			set(raw, false) // the response of a start is undocumented
 		}
 		set("false", true)
 	case "date":
@@ -463,7 +463,7 @@ func newJudge(t *testing.T) *judge {
 
 const anywhereCodes = "VALIDATION_FAILED UNAUTHORIZED ENDPOINT_NOT_FOUND"
 
-// verdict says what is wrong with the answers to a request: nothing, if it is empty.
+// verdict says what is wrong with the responses to a request, or is empty.
 func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	t.Helper()
 	strict, lenient := w.send(inPlace(t, j.strict)), w.send(inPlace(t, j.lenient))

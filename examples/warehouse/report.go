@@ -49,7 +49,7 @@ func (y *syncer) write(ctx context.Context, out io.Writer, w *wire) error {
 	if r.continued {
 		fmt.Fprintln(out, "  It went on where an earlier process had stopped.")
 	}
-	fmt.Fprintf(out, "  Read whole: %d lists. Read as far as something had changed: %d lists.\n", r.walkedFull, r.walkedNew)
+	fmt.Fprintf(out, "  Read completely: %d lists. Read as far as changed: %d lists.\n", r.walkedFull, r.walkedNew)
 	if r.repeats+r.recovered > 0 {
 		fmt.Fprintf(out, "  The lists moved meanwhile: %d rows came twice, %d would have been skipped.\n", r.repeats, r.recovered)
 	}
