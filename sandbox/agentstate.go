@@ -58,8 +58,8 @@ type AgentPlan struct {
 	Paged      bool                // the listing comes as data with pagination, like that of lists
 	Rejects    []string            // a web monitor is refused if one of these is in its prompt, whatever the case; default "[rejected]"
 	Enrichment int64               // credits that an enrichment flag adds to the price of a contact; default 1
-	Fields     AgentFields         // names of fields that the document does not show
-	Vocabulary map[string][]string // what filters recognise and autocomplete offers: region, industry, title; employer is for filters only
+	Fields     AgentFields         // names of undocumented fields
+	Vocabulary map[string][]string // values that filters recognise and autocomplete offers: region, industry, title; employer is for filters only
 }
 
 // Agents changes the undocumented behavior of agents.

@@ -18,7 +18,7 @@ type between struct {
 // second request. [Tx.Gap] is the number of the gap.
 func (sb *Sandbox) Between(opName string, act func(*Tx)) {
 	if err := sb.checkTarget(opName); err != nil || opName == "*" || act == nil {
-		sb.misuse("Between(%q): needs one operation that the sandbox serves, and something to do", opName)
+		sb.misuse("Between(%q): needs an operation that the sandbox serves, and a function", opName)
 		return
 	}
 	sb.mu.Lock()

@@ -178,7 +178,7 @@ func ExampleStrict() {
 	fmt.Println(call(sandbox.New(nil, sandbox.Credits(5)), "GET", "/business/credits", ""))
 
 	strict := sandbox.New(nil, sandbox.Strict())
-	status, _ := call(strict, "GET", "/business/credits", "") // its body is not shown
+	status, _ := call(strict, "GET", "/business/credits", "") // its body is undocumented
 	fmt.Println(status)
 	status, _ = call(strict, "GET", "/business/me", "")
 	fmt.Println(status)
@@ -234,7 +234,7 @@ func ExampleSandbox_Journal() {
 	// lists.list 200 []
 }
 
-// An operation whose path the document does not show is served where your application looks for it.
+// An operation with an undocumented path is served at the path that your application uses.
 func ExampleWithRoute() {
 	sb := sandbox.New(nil, sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/timeline"))
 	sb.Do(func(tx *sandbox.Tx) {

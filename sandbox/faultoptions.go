@@ -18,7 +18,7 @@ func (f *Fault) say(format string, args ...any) {
 func turns(words string, turn func(n int) bool) FaultOption {
 	return func(f *Fault) error {
 		if f.turn != nil {
-			return errors.New("two options say which of the requests are hit")
+			return errors.New("two options say which requests are affected")
 		}
 		f.turn = turn
 		f.say("%s", words)
@@ -85,7 +85,7 @@ func Status(status int, code string) FaultOption {
 	return func(f *Fault) error {
 		if code == "" {
 			if status < 500 || status > 599 {
-				return fmt.Errorf("Status(%d): only 500 to 599 go without a code", status)
+				return fmt.Errorf("Status(%d): only 500 to 599 may have no code", status)
 			}
 			header := http.Header{"Content-Type": {"application/json"}}
 			return f.replace(response{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")}, "%d", status)
@@ -95,7 +95,7 @@ func Status(status int, code string) FaultOption {
 			return fmt.Errorf("the code %s is undocumented: use FutureCode", code)
 		}
 		if !slices.Contains(known.Statuses, status) {
-			return fmt.Errorf("%s comes with %v, not with %d", code, known.Statuses, status)
+			return fmt.Errorf("%s has the status %v, not %d", code, known.Statuses, status)
 		}
 		return f.replace(response{status: status, code: code}, "%d %s", status, code)
 	}
@@ -105,7 +105,7 @@ func Status(status int, code string) FaultOption {
 func FutureCode(status int, code string) FaultOption {
 	return func(f *Fault) error {
 		if _, known := op.CodeByName(code); known || code == "" || status < 400 || status > 599 {
-			return fmt.Errorf("FutureCode(%d, %q): needs an error status and a code that the document does not have", status, code)
+			return fmt.Errorf("FutureCode(%d, %q): needs an error status and an undocumented code", status, code)
 		}
 		return f.replace(response{status: status, code: code}, "%d %s", status, code)
 	}
@@ -141,7 +141,7 @@ func (f *Fault) replaceRaw(status int, contentType, body string) error {
 func Redirect(status int, location string) FaultOption {
 	return func(f *Fault) error {
 		if status < 300 || status > 399 || status == http.StatusNotModified {
-			return fmt.Errorf("Redirect(%d): is no redirect", status)
+			return fmt.Errorf("Redirect(%d): is not a redirect", status)
 		}
 		header := http.Header{"Location": {location}, "Content-Type": {"text/plain"}}
 		return f.replace(response{status: status, header: header, body: []byte{}}, "%d to %s", status, location)

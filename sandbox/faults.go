@@ -92,7 +92,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 	case !ok:
 		return fmt.Errorf("no operation has the name %q: docs/operations.md lists them", opName)
 	case sb.pattern(o) == "":
-		return errors.New("the document shows no path for this operation: WithRoute sets one")
+		return errors.New("the path of this operation is undocumented: set one with WithRoute")
 	}
 	return nil
 }

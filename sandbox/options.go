@@ -87,7 +87,7 @@ func WithPrices(prices Prices) Option {
 func InsufficientCreditsAs(status int) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		if status != http.StatusPaymentRequired && status != http.StatusUnprocessableEntity {
-			return fmt.Errorf("InsufficientCreditsAs: %d is not documented: 402 or 422", status)
+			return fmt.Errorf("InsufficientCreditsAs: %d is undocumented: use 402 or 422", status)
 		}
 		sb.short = status
 		return nil

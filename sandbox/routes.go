@@ -99,7 +99,7 @@ func WithRoute(opName, route string) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		o, ok := op.ByName(opName)
 		if !ok || o.Provenance == op.Documented {
-			return fmt.Errorf("WithRoute: %q is no operation whose path is left open", opName)
+			return fmt.Errorf("WithRoute: %q is not an operation with an undocumented path", opName)
 		}
 		method, path, _ := strings.Cut(route, " ")
 		if method == "" || o.Method != "" && method != o.Method || !clean(path) {

@@ -31,7 +31,7 @@ func Scrolling(plan ScrollPlan) Option {
 			return errors.New("Scrolling: the TTL is negative")
 		}
 		if _, ok := op.CodeByName(plan.Code); !ok && plan.Code != "" {
-			return fmt.Errorf("Scrolling: the document has no code %s", plan.Code)
+			return fmt.Errorf("Scrolling: the code %s is undocumented", plan.Code)
 		}
 		sb.scroll = plan.complete()
 		return nil

@@ -127,7 +127,7 @@ var refusalInternal = refusal{code: "UNEXPECTED_ERROR", message: "Something went
 
 func strictAnswer(c *call) response {
 	const code = "SANDBOX_STRICT"
-	message := "The document does not show what this needs: " + strings.Join(c.assumed, ", ") + "."
+	message := "This request depends on undocumented behavior: " + strings.Join(c.assumed, ", ") + "."
 	return response{status: http.StatusNotImplemented, code: code, body: envelope(code, message, "", c.id)}
 }
 
@@ -189,6 +189,6 @@ func (c *call) finish(a *response) {
 		c.header.Set("X-Sandbox-Assumed", strings.Join(c.assumed, ", "))
 	}
 	c.header.Set("Content-Type", "application/json")
-	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can reckon with it
+	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can compute with it
 	a.header = c.header
 }

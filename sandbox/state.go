@@ -71,7 +71,7 @@ func ReadState(r io.Reader) (State, error) {
 		return State{}, fmt.Errorf("sandbox: read state: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return State{}, errors.New("sandbox: read state: something follows the state")
+		return State{}, errors.New("sandbox: read state: data after the state")
 	}
 	if state.Format != Format {
 		return State{}, fmt.Errorf("sandbox: read state: format %d, this package reads format %d", state.Format, Format)

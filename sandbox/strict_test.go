@@ -17,7 +17,7 @@ import (
 )
 
 // What follows is written from the document alone: what each operation takes, and the codes that it lists. One step out of that,
-// and the document does not say what happens.
+// and what happens is undocumented.
 
 // wire is a request whose every part can be changed.
 type wire struct {
@@ -297,7 +297,7 @@ func queryStepsOf(k known, add adder) {
 	}
 }
 
-// rowFilterSteps are filters of which the document does not say what they find.
+// rowFilterSteps are filters whose results are undocumented.
 func rowFilterSteps() []string {
 	out := []string{"[]", "null", "x", `"x"`, "{", `{"name":["x"],"name":["y"]}`, `{"unknown":["x"]}`, `{"Name":["x"]}`, `{"keywords":"\ud800"}`, " {} x"}
 	keys := strings.FieldsSeq(`name title dept level industryName country state personalLocation companyName companyIndustry
@@ -479,7 +479,7 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	}
 	switch {
 	case strict.status < 300 && !valid:
-		return "served, though the document does not show it"
+		return "served, though it is undocumented"
 	case strict.status < 300 && (strict.status != lenient.status || assumed != ""):
 		return "served by Strict, and assumed without it: " + assumed
 	case strict.status < 300:
@@ -488,7 +488,7 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 		return "refused, but the state has changed"
 	case strict.status == http.StatusNotImplemented && (code["code"] != "SANDBOX_STRICT" || assumed == ""):
 		return "refused by Strict, and nothing is assumed without it"
-	case strict.status == http.StatusNotImplemented && !strings.HasSuffix(code["message"].(string), "needs: "+strict.header.Get("X-Sandbox-Assumed")+"."):
+	case strict.status == http.StatusNotImplemented && !strings.HasSuffix(code["message"].(string), "behavior: "+strict.header.Get("X-Sandbox-Assumed")+"."):
 		return "the refusal does not name its rules: " + code["message"].(string)
 	case strict.status == http.StatusNotImplemented && valid && b.served:
 		return "refused, though the document shows it: " + assumed

@@ -25,7 +25,7 @@ func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 	}
 	tx.sb.mu.Unlock()
 	if !done {
-		tx.sb.misuse("Tx.%s: there is no such thing", what)
+		tx.sb.misuse("Tx.%s: no object has this id", what)
 	}
 }
 

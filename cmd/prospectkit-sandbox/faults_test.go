@@ -22,9 +22,9 @@ func TestFaultByFlag(t *testing.T) {
 	require.Equal(t, "2", a.Header.Get("Retry-After"))
 	p.ok(t, "GET", path, "")
 
-	_, err = p.api(t, "POST", "/business/lists", `{"name":"lost answer"}`)
+	_, err = p.api(t, "POST", "/business/lists", `{"name":"lost response"}`)
 	require.Error(t, err)
-	require.Contains(t, listNames(t, p), "lost answer")
+	require.Contains(t, listNames(t, p), "lost response")
 
 	a, err = p.api(t, "POST", "/business/lists", `{"name":"gateway gave up"}`)
 	require.NoError(t, err)
