@@ -553,7 +553,7 @@ func TestEachRuleCountsByItself(t *testing.T) {
 			strict := sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)
 			before := strict.Snapshot()
 			_, message := g.ask(inPlace(t, strict)).fails(501, "SANDBOX_STRICT")
-			require.True(t, strings.HasSuffix(message, "needs: "+rule+"."), message)
+			require.True(t, strings.HasSuffix(message, "behavior: "+rule+"."), message)
 			require.Equal(t, before, strict.Snapshot(), rule)
 			restore()
 
