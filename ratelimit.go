@@ -61,7 +61,7 @@ type RateWindow struct {
 // enough.
 type Budget struct {
 	conf  BudgetConfig
-	link  *budget.Link // to the store
+	link  *budget.StoreClient // to the store
 	bad   checks
 	mu    sync.Mutex
 	pools map[op.Surface]*pool
@@ -108,7 +108,7 @@ func NewBudget(c BudgetConfig) *Budget {
 		b.bad.add("BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	}
 	if c.Store != nil {
-		b.link = &budget.Link{Timeout: cmp.Or(c.StoreTimeout, budget.DefaultTimeout), Least: cmp.Or(c.Processes, 2), Log: c.Logger}
+		b.link = &budget.StoreClient{Timeout: cmp.Or(c.StoreTimeout, budget.DefaultTimeout), Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
 		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
@@ -164,14 +164,14 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
 			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day), HeldUntil: s.HeldUntil,
-			OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
+			OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
 	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) })
 	return surfaces
 }
 
-func windowBudget(s budget.Stand) WindowBudget {
+func windowBudget(s budget.WindowState) WindowBudget {
 	w := WindowBudget{Limit: s.Limit, Source: LimitUnknown, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt}
 	switch {
 	case s.Limit == 0:
