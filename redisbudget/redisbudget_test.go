@@ -162,7 +162,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// Where only what FIPS 140 approves may run, the store works: this binary runs a test of it there.
+// Where only what FIPS 140 approves may run, the store works, too: this binary runs a test of it there.
 func TestFIPS(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^(TestProcessesKnowTheSame|TestNewChecks)$")
 	cmd.Env = append(os.Environ(), "GODEBUG=fips140=only")

@@ -14,7 +14,7 @@ import (
 // delivery is a response while it is sent, and what a fault does to it.
 type delivery struct {
 	response response
-	fault  *Fault
+	fault    *Fault
 }
 
 func (d *delivery) latency() time.Duration {

@@ -31,7 +31,7 @@ type Fault struct {
 	hits  int
 
 	instead    *response // of the service's response
-	applied    bool    // and yet it did its work
+	applied    bool      // and yet it did its work
 	drop       drop
 	reset      bool
 	latency    time.Duration
