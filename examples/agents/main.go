@@ -133,7 +133,7 @@ func prove(sb *sandbox.Sandbox, out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "\nThe journal: %d activation reached the service, %d answer was lost.\nThe ledger:\n", starts, lost)
+	fmt.Fprintf(out, "\nThe journal: %d activation reached the service, %d response was lost.\nThe ledger:\n", starts, lost)
 	spent := int64(0)
 	for _, entry := range sb.Ledger() {
 		spent -= entry.Amount

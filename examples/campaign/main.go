@@ -188,6 +188,6 @@ func prove(sb *sandbox.Sandbox, out io.Writer, campaignID string) error {
 	if approved != 1 || calls != 2 || len(heard) != 2 || sends != 2 {
 		return fmt.Errorf("%d approvals of %d calls, %d people of %d sends: wanted 1 of 2, and 2 of 2", approved, calls, len(heard), sends)
 	}
-	fmt.Fprintf(out, "%d approvals were sent: 1 was refused, 1 was done though its answer was lost. %d people got one message each.\n", calls, len(heard))
+	fmt.Fprintf(out, "%d approvals were sent: 1 was rejected, 1 was applied though its response was lost. %d people got one message each.\n", calls, len(heard))
 	return nil
 }

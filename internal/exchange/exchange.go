@@ -39,7 +39,7 @@ func (x *Exchange) Do() Result {
 	return x.Result
 }
 
-// DoOrAbandon runs the exchange in a goroutine of its own. If it returns neither when ctx ends nor when it is closed, it is abandoned
+// DoOrAbandon runs the exchange in its own goroutine. If it returns neither when ctx ends nor when it is closed, it is abandoned
 // two tenths of a second later, and may go on.
 func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
 	if !x.run(ctx, x) {

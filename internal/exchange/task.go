@@ -17,7 +17,7 @@ type task interface {
 	discard()   // tidies up after it has returned too late
 }
 
-// runner runs a task in a goroutine of its own, so that it can be abandoned. The goroutine outlives its call only if the caller's
+// runner runs a task in its own goroutine, so that it can be abandoned. The goroutine outlives its call only if the caller's
 // code heeds neither the context nor Close; Go offers no other way out.
 type runner struct {
 	done     chan struct{}

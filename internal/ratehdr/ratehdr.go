@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Never stands for a wait so long that it means "do not come back": an absurd number of seconds, an overflowing date.
+// Never is a wait so long that it means "do not retry": an absurd number of seconds, an overflowing date.
 const Never = time.Duration(1<<63 - 1)
 
 const (
@@ -19,7 +19,7 @@ const (
 	epochFloor = 1_000_000_000 // from here on it is a time stamp
 )
 
-// Rate is what one answer says about the binding window: the one of the two with fewer requests left.
+// Rate is what one response says about the binding window: the one of the two with fewer requests left.
 type Rate struct {
 	Limit     int // -1 when absent
 	Remaining int // -1 when absent
@@ -41,7 +41,7 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	return r, r.Limit >= 0 || r.Remaining >= 0
 }
 
-// ParseRetryAfter reads Retry-After: seconds, or a date in any of the three forms of RFC 9110, held against the answer's
+// ParseRetryAfter reads Retry-After: seconds, or a date in any of the three forms of RFC 9110, relative to the response's
 // own Date where there is one. Of several lines the longest wait counts. Negative and unreadable values count as absent,
 // a date in the past as zero, an absurd value as [Never].
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
@@ -72,7 +72,7 @@ func retryAfter(s string, now reference) (time.Duration, bool) {
 	return Never, true
 }
 
-// reference is the instant that dates in an answer are held against.
+// reference is the time to which dates in a response are relative.
 type reference time.Time
 
 func clock(h http.Header, now time.Time) reference {
@@ -118,7 +118,7 @@ const (
 	valueBytes = keyBytes + "ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'+^`|~:/?@="
 )
 
-// parameter reads over one parameter. It returns what follows the semicolon behind it, if there is one.
+// parameter reads over one parameter. It returns the rest after its semicolon, if there is one.
 func parameter(s string) (rest string, more, good bool) {
 	s = strings.TrimLeft(s, " ")
 	name := s
@@ -127,7 +127,7 @@ func parameter(s string) (rest string, more, good bool) {
 	}
 	if value, valued := strings.CutPrefix(s, "="); valued {
 		if s = strings.TrimLeft(value, valueBytes); strings.HasPrefix(value, `"`) {
-			s = behindString(value[1:])
+			s = afterString(value[1:])
 		}
 		if len(s) == len(value) {
 			return "", false, false
@@ -137,9 +137,9 @@ func parameter(s string) (rest string, more, good bool) {
 	return rest, more, more || s == ""
 }
 
-// behindString returns what follows the closing quote of a string. Where it has none, that is the string with its quote, which is
+// afterString returns what follows the closing quote of a string. Where it has none, that is the string with its quote, which is
 // no good.
-func behindString(s string) string {
+func afterString(s string) string {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
