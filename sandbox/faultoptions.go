@@ -85,7 +85,7 @@ func Status(status int, code string) FaultOption {
 	return func(f *Fault) error {
 		if code == "" {
 			if status < 500 || status > 599 {
-				return fmt.Errorf("Status(%d): only 500 to 599 may have no code", status)
+				return fmt.Errorf("Status(%d): only 500 to 599 may be without a code", status)
 			}
 			header := http.Header{"Content-Type": {"application/json"}}
 			return f.replace(response{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")}, "%d", status)

@@ -119,7 +119,7 @@ func TestFaultMistakes(t *testing.T) {
 		"lists.rows:future-code=NEW":                "FutureCode",
 		"lists.rows:enum=path":                      "enum=PATH=VALUE",
 		"lists.rows:html=502:code=RATE_LIMITED":     "two options",
-		"lists.rows:drop-after:status=500":          "a connection that is cut",
+		"lists.rows:drop-after:status=500":          "a cut connection",
 	} {
 		_, err := parseFault(spec)
 		require.ErrorContains(t, err, want, spec)
