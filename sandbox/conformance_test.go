@@ -184,7 +184,7 @@ func TestProfilesShowTheDocumentedFieldsOnly(t *testing.T) {
 	}
 }
 
-// An upload is imported by a multipart form, as the document has it; a JSON body is an assumption.
+// An upload is imported by a multipart form, as documented; a JSON body is an assumption.
 func TestAnUploadIsImportedByAForm(t *testing.T) {
 	sb := sandbox.New(t)
 	c := inPlace(t, sb)

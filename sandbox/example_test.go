@@ -118,7 +118,7 @@ func ExampleTenant_Outbox() {
 	// 1 message, and none has left
 }
 
-// The test that you write: what goes wrong inside the sandbox fails it, a fault that never fired for example. Here t only prints.
+// The test that you write: a problem of the sandbox fails it, a fault that never fired for example. Here t only prints.
 func ExampleNew() {
 	t := &printer{}
 	sb := sandbox.New(t, sandbox.Credits(5000), sandbox.NoLimits())
@@ -137,7 +137,7 @@ type printer struct{ cleanups []func() }
 func (p *printer) Helper()          {}
 func (p *printer) Cleanup(f func()) { p.cleanups = append(p.cleanups, f) }
 
-// Errorf leaves out the line that set the fault, and the last requests.
+// Errorf omits the line that set the fault, and the last requests.
 func (p *printer) Errorf(format string, args ...any) {
 	problem, _, _ := strings.Cut(fmt.Sprintf(format, args...), " (")
 	fmt.Println("failed:", problem)
@@ -220,7 +220,7 @@ func ExampleTenant_Ledger() {
 	// "" +50 a refill: 130
 }
 
-// What was asked, by whom, and what came of it.
+// The requests, their keys, and their results.
 func ExampleSandbox_Journal() {
 	sb := sandbox.New(nil)
 	sb.Fail("lists.create", sandbox.DropAfter())

@@ -80,7 +80,7 @@ type step struct {
 	take        func(*wire)
 }
 
-// known is what the document says of one parameter or field.
+// known is what is documented about one parameter or field.
 type known struct {
 	name        string
 	kind        string // integer, text, enum, id, ids, date, flag, filters or other
@@ -498,7 +498,7 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	case !slices.Contains(strings.Fields(anywhereCodes+" "+b.codes), fmt.Sprint(code["code"])):
 		return fmt.Sprintf("%d %v is not documented here", strict.status, code["code"])
 	case strict.status != lenient.status || assumed != "":
-		return fmt.Sprintf("%d by Strict, %d without it, where it rests on %s", strict.status, lenient.status, assumed)
+		return fmt.Sprintf("%d by Strict, %d without it, where it depends on %s", strict.status, lenient.status, assumed)
 	}
 	return ""
 }
@@ -544,7 +544,7 @@ func TestStrictRefusesWhatTheDocumentDoesNotShow(t *testing.T) {
 	}
 }
 
-// TestEachRuleCountsByItself takes all other rules out of the book: the request that rests on a rule is refused for it alone, and
+// TestEachRuleCountsByItself takes all other rules out of the book: the request that depends on a rule is refused for it alone, and
 // without it nobody refuses.
 func TestEachRuleCountsByItself(t *testing.T) {
 	for _, room := range guessRooms {
@@ -565,7 +565,7 @@ func TestEachRuleCountsByItself(t *testing.T) {
 	}
 }
 
-// TestStrictServesDocumentedRefusals sends what is refused whatever the document leaves open.
+// TestStrictServesDocumentedRefusals sends what is refused whatever are undocumented.
 func TestStrictServesDocumentedRefusals(t *testing.T) {
 	preparing := sandbox.ReadyCampaign("Preparing", id(1))
 	preparing.ID, preparing.InitializationStatus = id(51), "running"

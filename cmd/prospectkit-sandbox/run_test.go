@@ -333,7 +333,7 @@ func TestFlagsShapeTheSandbox(t *testing.T) {
 	t.Run("limits", func(t *testing.T) {
 		require.Equal(t, "120", start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
 		raised := start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header
-		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and told as ever")
+		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and still told")
 	})
 	t.Run("strict", func(t *testing.T) {
 		a, err := start(t, "-strict").api(t, "GET", "/business/credits", "")

@@ -54,7 +54,7 @@ func (y *syncer) write(ctx context.Context, out io.Writer, w *wire) error {
 		fmt.Fprintf(out, "  The lists moved meanwhile: %d rows came twice, %d would have been skipped.\n", r.repeats, r.recovered)
 	}
 	if len(r.unsettled) > 0 {
-		fmt.Fprintf(out, "  These did not hold still, and will be read again: %s.\n", printable(strings.Join(r.unsettled, ", ")))
+		fmt.Fprintf(out, "  These kept changing, and will be read again: %s.\n", printable(strings.Join(r.unsettled, ", ")))
 	}
 	fmt.Fprintf(out, "  %d requests, %d of them retries, %d refused by the rate limit, waited %s.\n", w.requests.Swap(0),
 		w.retries.Swap(0), w.refused.Swap(0), time.Duration(w.waited.Swap(0)).Round(time.Millisecond))

@@ -63,7 +63,7 @@ func (k *StoreClient) lost(err error) {
 	k.away, k.retryAt = true, time.Now().Add(retryEvery)
 	k.mu.Unlock()
 	if gone && k.Log != nil {
-		k.Log.LogAttrs(context.Background(), slog.LevelWarn, "rate budget: the shared store is away, this process keeps to its part",
+		k.Log.LogAttrs(context.Background(), slog.LevelWarn, "rate budget: the shared store is unavailable, this process keeps to its part",
 			slog.Any("error", err), slog.Int("processes", k.parts()))
 	}
 }
