@@ -27,7 +27,7 @@ var (
 	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
 	ruleAgentGet      = assumed("agents.get", "a single agent is wrapped in agent and has the fields of the listing")
 	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is rejected with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")
-	ruleAgentAdjust   = assumed("agents.adjust", "an adjustment takes the fields of the creation except start, checks them in the same way after the state of the agent, and returns 200 with the agent")
+	ruleAgentAdjust   = assumed("agents.adjust", "an adjustment takes the fields of the creation but start, checks them in the same way after the state of the agent, and returns 200 with the agent")
 	ruleAgentActivate = assumed("agents.activate", "an activation takes no body and returns 200 with the agent; the date of expiry must not have passed: 422 VALIDATION_FAILED")
 	ruleAgentPause    = assumed("agents.pause", "a pause makes an active agent paused and returns 200 with the agent; in every other state it returns AGENT_NOT_RUNNING")
 	ruleAutocomplete  = assumed("agents.autocomplete", "autocomplete returns values; any parameter other than field is a text that they have to contain")

@@ -19,7 +19,7 @@ var (
 	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in sequence")
 	ruleStepsSent    = assumed("steps.sent", "the steps of a body are objects of type, sequenceNumber, subject, body and topic; the default of a number is the position of the step; they replace the old steps")
 	ruleStepTypes    = assumed("steps.types", "the types are email, social_connection and social_message, and a step belongs to a channel of its campaign")
-	rulePreviewShape = assumed("steps.preview.shape", "a preview is contactId, subject and body for the first contact, with {{field}} filled in; the body of the request is ignored")
+	rulePreviewShape = assumed("steps.preview.shape", "a preview is contactId, subject and body for the first contact, with {{field}} filled in; what the body says is ignored")
 )
 
 const (

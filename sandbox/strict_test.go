@@ -565,7 +565,7 @@ func TestEachRuleCountsByItself(t *testing.T) {
 	}
 }
 
-// TestStrictServesDocumentedRefusals sends what is refused whatever are undocumented.
+// TestStrictServesDocumentedRefusals sends requests that are rejected whatever is undocumented about them.
 func TestStrictServesDocumentedRefusals(t *testing.T) {
 	preparing := sandbox.ReadyCampaign("Preparing", id(1))
 	preparing.ID, preparing.InitializationStatus = id(51), "running"
