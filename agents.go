@@ -213,7 +213,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 // Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run is in progress); likely:
 // [CodeAgentNotFound], [CodeAgentTypeUnsupported].
 //
-// (path not shown), scope agents.
+// (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.AgentsPause, args{
 		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),

@@ -165,7 +165,7 @@ type StepPreview struct {
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound].
 //
-// POST (path not shown), scope campaigns.
+// POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
 	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, args{
 		ids: []string{campaignID, stepID}, body: in, proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },

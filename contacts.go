@@ -52,7 +52,7 @@ func (q activityQuery) check(bad *checks) {
 //
 // Errors: likely: [CodeContactNotFound].
 //
-// GET (path not shown), scope contacts.
+// GET (path undocumented), scope contacts.
 func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.timeline(contactID, p).items(ctx, opts)
 }
@@ -62,7 +62,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 //
 // Errors: those of [ContactsService.Activities].
 //
-// GET (path not shown), scope contacts.
+// GET (path undocumented), scope contacts.
 func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ScrollPage[Object], error) {
 	return s.timeline(contactID, p).first(ctx, opts)
 }

@@ -64,7 +64,7 @@ type RateWindow struct {
 // at once with a [WaitError] if that cannot be enough.
 type Budget struct {
 	conf  BudgetConfig
-	link  *budget.Link // to the store
+	link  *budget.StoreClient // to the store
 	bad   checks
 	mu    sync.Mutex
 	pools map[op.Surface]*pool
@@ -115,7 +115,7 @@ func NewBudget(c BudgetConfig) *Budget {
 	}
 	if c.Store != nil {
 		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
-		b.link = &budget.Link{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
+		b.link = &budget.StoreClient{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
 		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
@@ -171,14 +171,14 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
 			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
-			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.UnderWay, Waiting: s.Waiting,
+			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
 	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return cmp.Compare(a.Surface, b.Surface) })
 	return surfaces
 }
 
-func windowBudget(s budget.Stand) WindowBudget {
+func windowBudget(s budget.WindowState) WindowBudget {
 	source := LimitLearned
 	if s.Limit == 0 {
 		source = LimitUnknown

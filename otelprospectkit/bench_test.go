@@ -16,7 +16,7 @@ import (
 	"example.com/prospectkit/otelprospectkit"
 )
 
-// BenchmarkCall is one call that a transport answers in place: all that differs is the telemetry.
+// BenchmarkCall is one call with a transport that responds in the process: only the telemetry differs.
 func BenchmarkCall(b *testing.B) {
 	metrics := otelprospectkit.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(metric.NewManualReader())))
 	spans := func(s trace.Sampler) otelprospectkit.Option {

@@ -12,11 +12,11 @@ import (
 	"example.com/prospectkit"
 )
 
-// ObserveBudget shows how the rate limits of a workspace stand: limit, remaining and used requests of both windows of each surface
-// that was used, calls that wait or are under way, what teammates take, and how long a surface is still held after a 429. Each budget
-// of a program needs attributes of its own, given [WithAttributes].
+// ObserveBudget exports the state of the rate limits of a workspace: limit, remaining and used requests of both windows of each surface
+// that was used, waiting calls, requests in flight, the use by teammates, and how long a surface is still paused after a 429. Each
+// budget of a program needs its own attributes, by [WithAttributes].
 //
-// Unregister the registration when the budget is not used any more, and not before the provider's last export: at the end of a program,
+// Unregister the registration when the budget is no longer used, and not before the provider's last export: at the end of a program,
 // after its Shutdown or not at all.
 func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, error) {
 	c := configure(opts)
@@ -32,13 +32,13 @@ func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, 
 		limit:     requests("limit", "Requests that a window allows.", &errs[0]),
 		remaining: requests("remaining", "Requests left in a window, as the service said last, less what was sent since.", &errs[1]),
 		used:      requests("used", "Requests sent by this budget over one length of a window.", &errs[2]),
-		waiting:   requests("waiting", "Calls in line for the rate limit.", &errs[3]),
-		underWay:  requests("under_way", "Requests that were sent and not answered yet.", &errs[4]),
+		waiting:   requests("waiting", "Calls in the queue for the rate limit.", &errs[3]),
+		inFlight:  requests("in_flight", "Requests that were sent and have no response yet.", &errs[4]),
 	}
-	g.others, errs[5] = m.Float64ObservableGauge("prospectkit.budget.others", metric.WithUnit("{request}/s"),
-		metric.WithDescription("Requests a second that teammates seem to take."))
+	g.others, errs[5] = m.Float64ObservableGauge("prospectkit.budget.other_rate", metric.WithUnit("{request}/s"),
+		metric.WithDescription("Estimated requests a second of teammates."))
 	g.held, errs[6] = m.Float64ObservableGauge("prospectkit.budget.held", metric.WithUnit("s"),
-		metric.WithDescription("Time until a surface is free again after a 429."))
+		metric.WithDescription("Time until the pause of a surface after a 429 ends."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, 
 			g.show(o, s)
 		}
 		return nil
-	}, g.limit, g.remaining, g.used, g.waiting, g.underWay, g.others, g.held)
+	}, g.limit, g.remaining, g.used, g.waiting, g.inFlight, g.others, g.held)
 }
 
 type gauges struct {
 	own                                       []attribute.KeyValue
-	limit, remaining, used, waiting, underWay metric.Int64ObservableGauge
+	limit, remaining, used, waiting, inFlight metric.Int64ObservableGauge
 	others, held                              metric.Float64ObservableGauge
 }
 
@@ -60,7 +60,7 @@ func (g gauges) show(o metric.Observer, s prospectkit.SurfaceBudget) {
 	surface := append(slices.Clip(g.own), surfaceKey.String(string(s.Surface)))
 	of := metric.WithAttributes(surface...)
 	o.ObserveInt64(g.waiting, int64(s.Waiting), of)
-	o.ObserveInt64(g.underWay, int64(s.InFlight), of)
+	o.ObserveInt64(g.inFlight, int64(s.InFlight), of)
 	o.ObserveFloat64(g.others, s.OtherRate, of)
 	o.ObserveFloat64(g.held, max(0, time.Until(s.HeldUntil).Seconds()), of)
 	for name, w := range map[prospectkit.Window]prospectkit.WindowBudget{prospectkit.WindowMinute: s.Minute, prospectkit.WindowDay: s.Day} {

@@ -18,7 +18,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// The attributes that no convention has.
+// The attributes without a convention.
 const (
 	operationKey = attribute.Key("prospectkit.operation")
 	surfaceKey   = attribute.Key("prospectkit.surface")
@@ -60,7 +60,7 @@ func (c *call) observe(ctx context.Context, e prospectkit.Event) {
 	}
 }
 
-// waited records the wait that is over, if there was one: how long it was, not how long it was thought to be.
+// waited records the wait that is over, if there was one: its real length, not the expected one.
 func (c *call) waited(ctx context.Context, until time.Time) {
 	if c.wait.Kind == "" {
 		return
@@ -90,17 +90,17 @@ func (c *call) end(ctx context.Context, e prospectkit.Event) {
 		c.span.SetAttributes(semconv.HTTPRequestResendCount(e.Attempt - 1))
 	}
 	if failure != "" {
-		c.span.SetStatus(codes.Error, "") // a description would hold the service's message
+		c.span.SetStatus(codes.Error, "") // a description would contain the service's message
 	}
 	c.span.End(trace.WithTimestamp(e.Start.Add(e.Duration)))
 }
 
-// name is what every measurement of an operation carries. What we say goes before what the caller adds.
+// name is the attributes of every measurement of an operation. They take precedence over those of the caller.
 func (t *telemetry) name(e prospectkit.Event) []attribute.KeyValue {
 	return append(slices.Clip(t.own), operationKey.String(e.Op), surfaceKey.String(string(e.Surface)))
 }
 
-// identity is what is known of a call before it begins.
+// identity is the attributes of a call that are known before it begins.
 func (t *telemetry) identity(e prospectkit.Event) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(e.Host)
 	if err != nil {
@@ -127,8 +127,8 @@ func result(e prospectkit.Event, failure string) []attribute.KeyValue {
 	return list
 }
 
-// errorType tells failures apart by a word of a short list: the service's code if this version knows it, the status, or what went
-// wrong without an answer. It is empty for a success.
+// errorType is a word of a short list for a failure: the service's code if this version knows it, the status, or what went wrong
+// without a response. It is empty for a success.
 func errorType(e prospectkit.Event, delivery prospectkit.Delivery) string {
 	_, refused := errors.AsType[*prospectkit.RefusedError](e.Err)
 	_, hopeless := errors.AsType[*prospectkit.WaitError](e.Err)
@@ -148,9 +148,9 @@ func errorType(e prospectkit.Event, delivery prospectkit.Delivery) string {
 	case errors.Is(e.Err, context.DeadlineExceeded):
 		return "deadline_exceeded"
 	case e.Status != 0:
-		return "unreadable_answer"
+		return "unreadable_response"
 	case delivery == prospectkit.DeliveryNotSent, delivery == prospectkit.DeliveryRefused:
 		return "not_sent"
 	}
-	return "no_answer"
+	return "no_response"
 }

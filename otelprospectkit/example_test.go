@@ -35,7 +35,7 @@ func Example() {
 	}
 	defer func() { _ = gauges.Unregister() }()
 
-	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter()) // the answer is lost
+	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter()) // the response is lost
 	_, _ = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 	for _, span := range spans.GetSpans() {
 		fmt.Println(span.Name, span.Status.Code)

@@ -4,7 +4,7 @@
 //	client, err := prospectkit.New(baseURL, token, telemetry)
 //	gauges, err := otelprospectkit.ObserveBudget(client.Budget())
 //
-// A program with several workspaces gives each of them attributes of its own: see [WithAttributes].
+// A program with several workspaces gives each of them its own attributes: see [WithAttributes].
 //
 // # Spans
 //
@@ -15,12 +15,12 @@
 //
 // # Metrics
 //
-// Durations of calls and of attempts, repetitions, and the time spent waiting; [ObserveBudget] adds how the rate limits stand.
+// Durations of calls and of attempts, retries, and the time spent waiting. [ObserveBudget] adds the state of the rate limits.
 //
-// # What never gets out
+// # What is never exported
 //
-// No id, query text, token, body or message of the service: routes are templates, and errors are told by their type. And
-// nothing is sent to the service, unless [Propagate] is asked to.
+// No id, query text, token, body or message of the service is exported: routes are templates, and errors are named by their type.
+// Nothing is sent to the service, except by [Propagate].
 package otelprospectkit
 
 import (
@@ -48,15 +48,15 @@ type config struct {
 	own     []attribute.KeyValue
 }
 
-// WithTracerProvider takes spans to a provider of yours; default the global one.
+// WithTracerProvider sends spans to this provider; default the global one.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(c *config) { c.tracers = p } }
 
-// WithMeterProvider takes metrics to a provider of yours; default the global one.
+// WithMeterProvider sends metrics to this provider; default the global one.
 func WithMeterProvider(p metric.MeterProvider) Option { return func(c *config) { c.meters = p } }
 
-// WithAttributes adds attributes to every span, every measurement and every gauge, such as the name of the workspace. Where several
-// clients or budgets share a provider, give each its own: gauges with the same attributes overwrite each other, and nobody is told.
-// Keep the values few, and free of secrets.
+// WithAttributes adds attributes to every span, every measurement and every gauge, such as the name of the workspace. If several
+// clients or budgets share a provider, give each its own: gauges with the same attributes silently overwrite each other. Keep the
+// values few, and without secrets.
 func WithAttributes(own ...attribute.KeyValue) Option {
 	return func(c *config) { c.own = append(slices.Clip(c.own), own...) }
 }
@@ -73,8 +73,8 @@ func (c config) meter() metric.Meter {
 	return c.meters.Meter(scope, metric.WithInstrumentationVersion(prospectkit.Version), metric.WithSchemaURL(semconv.SchemaURL))
 }
 
-// New returns the option that traces and measures every call of a client. It can be given to several clients; [WithAttributes] tells
-// their workspaces apart.
+// New returns the option that traces and measures every call of a client. It can be used for several clients; [WithAttributes]
+// distinguishes their workspaces.
 func New(opts ...Option) (prospectkit.ClientOption, error) {
 	c := configure(opts)
 	t := &telemetry{
@@ -111,7 +111,7 @@ func (t *telemetry) measure(m metric.Meter) error {
 	}
 	t.calls, errs[0] = histogram("prospectkit.call.duration", "Duration of calls, with all attempts and waits.", callBounds)
 	t.attempts, errs[1] = histogram("prospectkit.attempt.duration", "Duration of single attempts.", attemptBounds)
-	t.waits, errs[2] = histogram("prospectkit.wait.duration", "Time that calls waited, for a rate limit or before a repetition.", waitBounds)
+	t.waits, errs[2] = histogram("prospectkit.wait.duration", "Time that calls waited, for a rate limit or before a retry.", waitBounds)
 	t.retries, errs[3] = m.Int64Counter("prospectkit.retries", metric.WithUnit("{retry}"), metric.WithDescription("Attempts beyond the first of a call."))
 	return errors.Join(errs[:]...)
 }

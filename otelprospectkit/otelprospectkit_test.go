@@ -114,7 +114,7 @@ func TestAWaitThatIsBrokenOff(t *testing.T) {
 	})
 }
 
-// failures are calls that end badly, and what telemetry has to say of them.
+// failures are calls that end badly, and the telemetry of them.
 var failures = map[string]struct {
 	prepare func(*sandbox.Sandbox)
 	options []prospectkit.CallOption
@@ -134,15 +134,15 @@ var failures = map[string]struct {
 	},
 	"unknown outcome": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.DropAfter()) },
-		errType: "no_answer", outcome: "unknown", events: []string{"attempt", "decision"},
+		errType: "no_response", outcome: "unknown", events: []string{"attempt", "decision"},
 	},
 	"gateway": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.HTML(502)) },
 		errType: "502", outcome: "unknown", events: []string{"attempt", "decision"},
 	},
-	"lost answer": {
+	"lost response": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.Truncate(5)) },
-		errType: "unreadable_answer", outcome: "applied", events: []string{"attempt", "decision"},
+		errType: "unreadable_response", outcome: "applied", events: []string{"attempt", "decision"},
 	},
 	"never sent": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.Refuse()) },
@@ -211,7 +211,7 @@ func TestAHopelessWait(t *testing.T) {
 		_, err := r.Account.Me(t.Context(), prospectkit.NoWait())
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		r.spans.Reset()
-		_, err = r.Account.Me(t.Context(), prospectkit.NoWait()) // the surface is held now
+		_, err = r.Account.Me(t.Context(), prospectkit.NoWait()) // the surface is paused now
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		require.Equal(t, "wait_too_long", flat(r.span(t).Attributes)["error.type"])
 	})
@@ -299,7 +299,7 @@ func TestNothingIsPropagatedUnlessAsked(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("00-%s-%s-01", span.TraceID(), span.SpanID()), headers[1].Get("Traceparent"))
 }
 
-// Wrapped, the transport has to let the connection trace through: it is the proof that nothing was sent.
+// Wrapped, the transport has to pass the connection trace on: it is the proof that nothing was sent.
 func TestPropagationKeepsTheProof(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -392,7 +392,7 @@ func TestTheReadmeNamesEveryMetric(t *testing.T) {
 	})
 }
 
-// Several workspaces on one provider: every span and every series says whose it is.
+// Several workspaces on one provider: every span and every series names its workspace.
 func TestWorkspacesApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

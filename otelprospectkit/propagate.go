@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 )
 
-// Propagate sends the trace along with every attempt: give it to [prospectkit.WithTransport]. Without it the service learns nothing of
-// your traces. A nil base is a transport of its own, which speaks HTTP/1.1 like that of the client.
+// Propagate sends the trace along with every attempt: give it to [prospectkit.WithTransport]. Without it your traces are not sent to the
+// service. A nil base means a new transport, which uses HTTP/1.1 like that of the client.
 func Propagate(base http.RoundTripper, p propagation.TextMapPropagator) http.RoundTripper {
 	if base == nil {
 		transport := &http.Transport{

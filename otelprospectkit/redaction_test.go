@@ -13,7 +13,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// Whatever a peer repeats of the request, spans and metrics do not.
+// Spans and metrics do not contain what a peer repeats of the request.
 func TestNothingThatIsRepeatedGetsOut(t *testing.T) {
 	const id = "65f0c0ffee65f0c0ffee65f0"
 	for _, answer := range []string{

@@ -3,7 +3,7 @@
 
 local second = 1000000
 local minute, day, millisecond = 60 * second, 86400 * second, 1000
-local lateGrace, lookLease, patience, forgotten, staleness, margin, silence = 10 * second, 2 * minute, 2 * second, 2 * minute, 5 * second, 2, 3
+local lateGrace, probeLease, patience, forgotten, staleness, margin, silence = 10 * second, 2 * minute, 2 * second, 2 * minute, 5 * second, 2, 3
 local slots = 64
 local memory, prior, burstMemory, lookahead = 60 * second, 5 * second, 180 * second, 5 * second
 local fairShare, sure, burstShare = 0.75, 2, 0.75
@@ -57,7 +57,7 @@ end
 -- The state.
 
 local function late() return s.lateOld + s.lateNew end
-local function underWay() return s.dispatched - s.completed - late() end
+local function inFlight() return s.dispatched - s.completed - late() end
 local function silent() return s.silent >= silence or (s.silent > 0 and not s.told) end
 
 local function forget(now)
@@ -70,13 +70,13 @@ local function forget(now)
   s.open = { { from = now, n = 0 }, new }
   if gone > 0 then
     s.completed = min(s.completed + gone, s.dispatched - late())
-    add(s.ledgers[Day], now, day, gone)
+    add(s.counts[Day], now, day, gone)
   end
 end
 
 local function settle(now)
-  expire(s.ledgers[Minute], now, minute)
-  expire(s.ledgers[Day], now, day)
+  expire(s.counts[Minute], now, minute)
+  expire(s.counts[Day], now, day)
   if late() > 0 and now >= s.lateTurn then
     s.completed = s.completed + s.lateOld
     s.lateOld, s.lateNew, s.lateTurn = s.lateNew, 0, now + lateGrace
@@ -100,8 +100,8 @@ local function closes(p)
 end
 
 local function landed(p)
-  if p.look and s.lookUntil == p.at + lookLease then
-    s.lookUntil = 0
+  if p.probe and s.probeUntil == p.at + probeLease then
+    s.probeUntil = 0
   end
 end
 
@@ -254,33 +254,33 @@ end
 
 local function denied(till, reason, window) return nil, { till = till, reason = reason, window = window or 0 } end
 
-local function grant(now, look, bare)
-  local p = { before = s.completed, epoch = s.epoch, at = now, look = look, bare = bare }
-  p.own = s.ledgers[Minute].sum + underWay() - s.dispatched
+local function grant(now, probe, bare)
+  local p = { before = s.completed, epoch = s.epoch, at = now, probe = probe, bare = bare }
+  p.own = s.counts[Minute].sum + inFlight() - s.dispatched
   s.dispatched = s.dispatched + 1
   s.open[1].n = s.open[1].n + 1
-  if look then
-    s.lookUntil = now + lookLease
+  if probe then
+    s.probeUntil = now + probeLease
   end
   return p
 end
 
 local function full(now, window, limit)
-  local l = s.ledgers[window]
-  local over = l.sum + underWay() + 1 - limit
+  local l = s.counts[window]
+  local over = l.sum + inFlight() + 1 - limit
   if over <= 0 then
     return nil
   end
-  if underWay() > 0 and l.sum == 0 then
-    return { till = now + lookLease, reason = News, window = window }
+  if inFlight() > 0 and l.sum == 0 then
+    return { till = now + probeLease, reason = News, window = window }
   end
   return { till = max(roomAt(l, over, lengths[window]), now + millisecond), reason = Exhausted, window = window }
 end
 
-local function looking(now)
-  local till = s.lookUntil - lookLease + patience
-  if now >= s.lookUntil or s.limits[Minute].max == 0 then
-    return s.lookUntil
+local function probing(now)
+  local till = s.probeUntil - probeLease + patience
+  if now >= s.probeUntil or s.limits[Minute].max == 0 then
+    return s.probeUntil
   end
   if now < till then
     return till
@@ -289,14 +289,14 @@ local function looking(now)
     local limit = s.limits[window].max
     local d = limit > 0 and full(now, window, limit)
     if d then
-      till = max(till, min(d.till, s.lookUntil))
+      till = max(till, min(d.till, s.probeUntil))
     end
   end
   return till
 end
 
-local function look(now)
-  local till = looking(now)
+local function probe(now)
+  local till = probing(now)
   if now < till then
     return denied(till, News)
   end
@@ -304,7 +304,7 @@ local function look(now)
 end
 
 local function takeLedger(now, reserve)
-  local till = looking(now)
+  local till = probing(now)
   if now < till then
     return denied(till, News)
   end
@@ -319,15 +319,15 @@ local function takeLedger(now, reserve)
       end
     end
   end
-  if not limited and underWay() >= s.allowed then
-    return denied(now + lookLease, News)
+  if not limited and inFlight() >= s.allowed then
+    return denied(now + probeLease, News)
   end
   return grant(now, false, true)
 end
 
 local function pictureIsOld(now, cover, left, keep, reserve)
   local f = s.figures
-  if underWay() == 0 and cover <= 0 and f.sent >= s.blindAt then
+  if inFlight() == 0 and cover <= 0 and f.sent >= s.blindAt then
     return f.remaining > keep + reserve
   end
   return rate(now) > 0 and now - f.at >= staleness and cover > 0 and left > reserve + margin
@@ -335,17 +335,17 @@ end
 
 local function slidOn(now)
   return s.figures.window == Minute and slides() and rate(now) == 0 and burst(now) == 0
-    and s.ledgers[Minute].sum + underWay() < s.limits[Minute].max
+    and s.counts[Minute].sum + inFlight() < s.limits[Minute].max
 end
 
 local function whyNotCovered(now, cover, taken, left, reserve, reset)
-  local f, l = s.figures, s.ledgers[Minute]
+  local f, l = s.figures, s.counts[Minute]
   local d = { till = reset, reason = Exhausted, window = f.window }
   if slides() and cover <= 0 then
-    d.till = min(d.till, max(roomAt(l, l.sum + underWay() + 1 - s.limits[Minute].max, minute), now + 100 * millisecond))
+    d.till = min(d.till, max(roomAt(l, l.sum + inFlight() + 1 - s.limits[Minute].max, minute), now + 100 * millisecond))
   end
   local spare = cover - taken
-  if cover <= 0 and underWay() + late() > 0 and left > 0 then
+  if cover <= 0 and inFlight() + late() > 0 and left > 0 then
     d.reason = News
     if late() > 0 then
       d.till = min(d.till, max(s.lateTurn, now + millisecond))
@@ -375,18 +375,18 @@ local function takeCovered(now, reserve)
     s.pacedUntil = now + pace
     return grant(now, false, false)
   end
-  if now < looking(now) then
-    return denied(looking(now), News, f.window)
+  if now < probing(now) then
+    return denied(probing(now), News, f.window)
   end
   if now >= reset then
     local polite = reset + politeness(left, keep)
     if now < polite then
       return denied(polite, Shared, f.window)
     end
-    return look(now)
+    return probe(now)
   end
   if (left > reserve and pictureIsOld(now, cover, left, keep, reserve)) or (cover <= 0 and reserve == 0 and slidOn(now)) then
-    return look(now)
+    return probe(now)
   end
   return nil, whyNotCovered(now, cover, taken, left, reserve, reset)
 end
@@ -401,7 +401,7 @@ local function take(now, priority)
   elseif silent() then
     return takeLedger(now, reserve)
   end
-  return look(now)
+  return probe(now)
 end
 
 -- Reporting.
@@ -409,8 +409,8 @@ end
 local function bounded(d) return min(max(d, 0), longest) end
 
 local function count(now, n, lost)
-  add(s.ledgers[Minute], now, minute, n)
-  add(s.ledgers[Day], now, day, n)
+  add(s.counts[Minute], now, minute, n)
+  add(s.counts[Day], now, day, n)
   if not lost then
     s.completed = min(s.completed + n, s.dispatched - late())
     return
@@ -423,9 +423,9 @@ local function count(now, n, lost)
 end
 
 local function lostLook(now, p)
-  local f, l = s.figures, s.ledgers[Minute]
-  if p.look and f.valid and slides() then
-    f.hasReset, f.resetBy = true, max(now, roomAt(l, l.sum + underWay() + 1 - s.limits[Minute].max, minute))
+  local f, l = s.figures, s.counts[Minute]
+  if p.probe and f.valid and slides() then
+    f.hasReset, f.resetBy = true, max(now, roomAt(l, l.sum + inFlight() + 1 - s.limits[Minute].max, minute))
   end
 end
 
@@ -473,12 +473,12 @@ local function refuse(now, p, o)
   end
   if fresh then
     s.epoch, s.strikes = s.epoch + 1, s.strikes + 1
-    s.allowed, s.lookUntil = 1, 0
+    s.allowed, s.probeUntil = 1, 0
     if s.figures.valid and s.figures.window == Minute then
       watch(now, s.dispatched - 1, 0, s.others.level, s.limits[Minute].max)
     end
     s.figures = emptyFigures(s.figures.window)
-    if s.roundsUp == RoundsUp and p.look then
+    if s.roundsUp == RoundsUp and p.probe then
       s.roundsUp = RoundsDown
     end
   end

@@ -38,10 +38,10 @@ end
 local function packAll() return struct.pack('<' .. string.rep('d', #data), unpack(data)) end
 
 local function readPermit()
-  return { before = num(), epoch = num(), own = num(), at = num(), look = flag(), bare = flag() }
+  return { before = num(), epoch = num(), own = num(), at = num(), probe = flag(), bare = flag() }
 end
 
-local function putPermit(p) put(p.before, p.epoch, p.own, p.at, p.look, p.bare) end
+local function putPermit(p) put(p.before, p.epoch, p.own, p.at, p.probe, p.bare) end
 
 local function readObservation()
   return {
@@ -68,7 +68,7 @@ local function readState()
     config = c, reserve = c.reserve, share = c.share,
     dispatched = num(), completed = num(), lateOld = num(), lateNew = num(),
     open = { { from = num(), n = num() }, { from = num(), n = num() } },
-    blindAt = num(), lateTurn = num(), pacedUntil = num(), heldUntil = num(), lookUntil = num(),
+    blindAt = num(), lateTurn = num(), pacedUntil = num(), heldUntil = num(), probeUntil = num(),
     born = num(), epoch = num(), strikes = num(), heldIn = num(), roundsUp = num(), told = flag(), silent = num(), allowed = num(),
     figures = {
       valid = flag(), remaining = num(), known = num(), mark = num(), window = num(), hasReset = flag(), at = num(), sent = num(),
@@ -78,22 +78,22 @@ local function readState()
       low = num(), high = num(), seen = num(), mark = num(), sum = num(), span = num(), level = num(), recent = num(), burst = num(),
       slides = num(), at = num(), burstAt = num(),
     },
-    limits = {}, ledgers = {},
+    limits = {}, counts = {},
   }
   for w = Minute, Day do
-    s.limits[w], s.ledgers[w] = readLimit()
+    s.limits[w], s.counts[w] = readLimit()
   end
 end
 
 local function putState()
   local c, f, o = s.config, s.figures, s.others
   put(c.perMinute, c.perDay, c.reserve, c.share, s.dispatched, s.completed, s.lateOld, s.lateNew)
-  put(s.open[1].from, s.open[1].n, s.open[2].from, s.open[2].n, s.blindAt, s.lateTurn, s.pacedUntil, s.heldUntil, s.lookUntil)
+  put(s.open[1].from, s.open[1].n, s.open[2].from, s.open[2].n, s.blindAt, s.lateTurn, s.pacedUntil, s.heldUntil, s.probeUntil)
   put(s.born, s.epoch, s.strikes, s.heldIn, s.roundsUp, s.told, s.silent, s.allowed)
   put(f.valid, f.remaining, f.known, f.mark, f.window, f.hasReset, f.at, f.sent, f.resetFrom, f.resetBy)
   put(o.low, o.high, o.seen, o.mark, o.sum, o.span, o.level, o.recent, o.burst, o.slides, o.at, o.burstAt)
   for w = Minute, Day do
-    local l = s.ledgers[w]
+    local l = s.counts[w]
     put(s.limits[w].max, s.limits[w].source, l.sum, l.opened, #l.at)
     for i = 1, #l.at do
       put(l.at[i], l.n[i])
@@ -103,16 +103,16 @@ end
 
 local function newState(now, c)
   local function limit(n) return { max = n, source = n > 0 and Documented or 0 } end
-  local function ledger() return { sum = 0, opened = 0, at = {}, n = {} } end
+  local function windowCount() return { sum = 0, opened = 0, at = {}, n = {} } end
   s = {
     dispatched = 0, completed = 0, lateOld = 0, lateNew = 0, open = { { from = 0, n = 0 }, { from = 0, n = 0 } },
-    blindAt = 0, lateTurn = 0, pacedUntil = 0, heldUntil = 0, lookUntil = 0,
+    blindAt = 0, lateTurn = 0, pacedUntil = 0, heldUntil = 0, probeUntil = 0,
     born = now, epoch = now, strikes = 0, heldIn = 0, roundsUp = 0, told = false, silent = 0, allowed = 1,
     figures = emptyFigures(0),
     others = {
       low = 0, high = 0, seen = 0, mark = 0, sum = 0, span = 0, level = 0, recent = 0, burst = 0, slides = 0, at = 0, burstAt = 0,
     },
-    limits = { limit(c.perMinute), limit(c.perDay) }, ledgers = { ledger(), ledger() },
+    limits = { limit(c.perMinute), limit(c.perDay) }, counts = { windowCount(), windowCount() },
   }
 end
 
@@ -161,7 +161,7 @@ local function exchange(now, a)
     count(now, a.elsewhere, false)
   end
   if a.returned then
-    s.figures.valid, s.lookUntil = false, 0
+    s.figures.valid, s.probeUntil = false, 0
   end
   local grants, last, reserved = {}, { till = 0, reason = 0, window = 0 }, false
   for _, priority in ipairs(a.wanted) do

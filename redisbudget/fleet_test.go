@@ -156,10 +156,10 @@ func TestFleetOutlivesRedis(t *testing.T) {
 	lines := wait()
 	good, refused := served(sb)
 	t.Logf("two windows of %d: %d answered, %d refused", perMinute, good, refused)
-	require.LessOrEqual(t, refused, processes*goroutines, "one for each call under way is what the documentation admits")
+	require.LessOrEqual(t, refused, processes*goroutines, "one for each call in flight is what the documentation admits")
 	require.GreaterOrEqual(t, good, 2*perMinute*60/100)
 	for _, log := range lines {
-		require.Equal(t, 1, strings.Count(log, "store is away"), log)
+		require.Equal(t, 1, strings.Count(log, "store is unavailable"), log)
 		require.Equal(t, 1, strings.Count(log, "store is back"), log)
 		require.Equal(t, 2, strings.Count(log, "rate budget:"), log) // go-redis has a log of its own
 	}

@@ -1,12 +1,12 @@
 // Package redisbudget keeps the rate budget of a workspace in Redis, so that all processes that share it use the quota together
-// and earn no 429.
+// without a 429.
 //
 //	server := redis.NewClient(&redis.Options{Addr: "localhost:6379", ContextTimeoutEnabled: true})
 //	store, err := redisbudget.New(server, "acme")
 //	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 8})
 //	client, err := prospectkit.New(baseURL, token, prospectkit.WithBudget(budget))
 //
-// While Redis is away, each process keeps to its part of the limits: see [prospectkit.BudgetConfig].
+// While Redis is unavailable, each process keeps to its part of the limits: see [prospectkit.BudgetConfig].
 package redisbudget
 
 import (
@@ -43,8 +43,8 @@ type Store struct {
 }
 
 // New keeps the budget under keys that begin with the prefix in braces, so that a cluster keeps them together. Processes
-// with the same Redis and the same prefix share a budget: name the workspace, never its token. The client stays yours to close;
-// it needs ContextTimeoutEnabled, without which a Redis that hangs would hold calls up.
+// with the same Redis and the same prefix share a budget: name the workspace, never its token. Close the client yourself. It
+// needs ContextTimeoutEnabled, without which a Redis that hangs would block calls.
 func New(client redis.UniversalClient, prefix string) (*Store, error) {
 	if prefix == "" || strings.ContainsAny(prefix, "{}") {
 		return nil, errors.New("redisbudget: the prefix must not be empty or hold braces")
@@ -64,10 +64,10 @@ func New(client redis.UniversalClient, prefix string) (*Store, error) {
 	return &Store{client: client, prefix: prefix, script: script, sha: digest(script), process: rand.Text()}, nil
 }
 
-// digest is the name by which Redis knows a script. It protects nothing, so that it is allowed where FIPS 140 rules.
+// digest is the name by which Redis knows a script. It protects nothing, so FIPS 140 allows it.
 func digest(script string) (name string) {
 	fips140.WithoutEnforcement(func() {
-		sum := sha1.Sum([]byte(script)) //nolint:gosec // no secret, and Redis wants it
+		sum := sha1.Sum([]byte(script)) //nolint:gosec // no secret, and required by Redis
 		name = hex.EncodeToString(sum[:])
 	})
 	return name
@@ -100,8 +100,8 @@ func (s *Store) eval(ctx context.Context, command, code string, surface prospect
 
 func (s *Store) key(name string) string { return "{" + s.prefix + "}:" + name }
 
-// once is a command that the client does not repeat by itself: the first may have been carried out.
+// once is a command that the client does not retry, because the first one may have been executed.
 type once struct{ *redis.Cmd }
 
-// NoRetry says so.
+// NoRetry returns true.
 func (once) NoRetry() bool { return true }

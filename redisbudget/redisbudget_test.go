@@ -70,7 +70,7 @@ func TestRedisThatRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "WRONGTYPE")
 }
 
-// A state that is not ours is as good as none, as for the package in Go.
+// A state that is not ours is ignored, as for the package in Go.
 func TestStateOfAnotherVersion(t *testing.T) {
 	server, sb := startRedis(t), sandbox.New(t)
 	store := server.store(t, "one")
@@ -162,7 +162,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// Where only what FIPS 140 approves may run, the store works all the same: this binary runs a test of it there.
+// Where only what FIPS 140 approves may run, the store works, too: this binary runs a test of it there.
 func TestFIPS(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^(TestProcessesKnowTheSame|TestNewChecks)$")
 	cmd.Env = append(os.Environ(), "GODEBUG=fips140=only")

@@ -13,21 +13,21 @@ var accountRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleCredits       = assumed("account.credits", "credits answers with credits.balance")
+	ruleCredits       = assumed("account.credits", "GET credits returns credits.balance")
 	ruleFilterOptions = assumed("search.filter-options", "the filter options are filterOptions: an array of values for each filter key")
 )
 
-func (c *call) me() (answer, error) {
+func (c *call) me() (response, error) {
 	u := c.ws.user
 	return reply(http.StatusOK, object{"user": object{"id": u.ID, "email": u.Email, "name": u.Name}})
 }
 
-func (c *call) credits() (answer, error) {
+func (c *call) credits() (response, error) {
 	c.uses(ruleCredits)
 	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.balance}})
 }
 
-func (c *call) filterOptions() (answer, error) {
+func (c *call) filterOptions() (response, error) {
 	c.uses(ruleFilterOptions)
 	return reply(http.StatusOK, object{"filterOptions": c.ws.filterOptions()})
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// industry reports whether a filter, with the names of what it stands in before its own, is that of industries.
+// industry reports whether a filter, named by its path, is that of industries.
 func (f AgentFields) industry(filter string) bool {
 	own := filter[strings.LastIndexByte(filter, '.')+1:]
 	if f.Industry != "" {
@@ -16,7 +16,7 @@ func (f AgentFields) industry(filter string) bool {
 	return strings.Contains(strings.ToLower(own), "industr")
 }
 
-// closest maps each text to the known industry that it resembles most. One that resembles none is left out.
+// closest maps each text to the known industry that it resembles most. One that resembles none is omitted.
 func closest(known, texts []string) []string {
 	var found []string
 	for _, text := range texts {

@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	ruleAgentRuns = assumed("agents.start", "a start answers processing and begins a run, whose first result comes at once and the next ones minute by minute; the balance has to cover the whole run; then the agent is active until the next one. AgentPlan changes that")
+	ruleAgentRuns = assumed("agents.start", "a start returns the status processing and begins a run; the first result comes at once and the next ones minute by minute; the balance has to cover the whole run; after it the agent is active until the next run. AgentPlan changes that")
 	_             = ambient("agents.expires", "an agent expires when the day of its date begins")
 	_             = ambient("agents.clock", "runs begin, deliver, end, fail and expire by the clock; a run ends early when the balance is short; AgentPlan.Frozen and Strict stop the clock")
-	_             = ambient("agents.results", "a watcher delivers its contacts in turn, the other kinds invented people or companies that fit the filters; a result that is there already is replaced")
+	_             = ambient("agents.results", "a watcher delivers its contacts one after the other, the other kinds deliver invented people or companies that fit the filters; a result that exists is replaced")
 )
 
 // payment books credits, in a request or by the clock.
@@ -87,7 +87,7 @@ func (sb *Sandbox) recognised(a *agent) bool {
 	return true
 }
 
-// beginRun lets a run begin, and deliver its first result.
+// beginRun starts a run, which delivers its first result.
 func (sb *Sandbox) beginRun(ws *workspace, a *agent, at time.Time, pay payment) {
 	if ws.byID[a.ListID] == nil {
 		a.ListID = sb.makeList(ws, a.Name, a.spec.delivers(), at).ID
@@ -115,7 +115,7 @@ func (a *agent) pay(amount int64, reason string, pay payment) {
 	}
 }
 
-// deliver puts one result into the list. Without anything to deliver, or the means to pay for it, it ends the run.
+// deliver puts one result into the list. It ends the run if there is nothing to deliver, or not enough credits.
 func (sb *Sandbox) deliver(ws *workspace, a *agent, pay payment) bool {
 	row, l := sb.result(ws, a), ws.byID[a.ListID]
 	if row == nil || l == nil {
@@ -155,7 +155,7 @@ func (sb *Sandbox) result(ws *workspace, a *agent) json.RawMessage {
 	return Rows(p.row(a.Delivered + 1))[0]
 }
 
-// endRun lets an agent rest until its next run, unless the plan wants it to fail.
+// endRun makes an agent active until its next run, unless the plan makes it fail.
 func (sb *Sandbox) endRun(a *agent, at time.Time) {
 	if sb.plan.FailsAt > 0 && a.Runs == sb.plan.FailsAt {
 		a.stop(agentFailed)
@@ -173,7 +173,7 @@ func (a *agent) stop(status string) {
 	a.Status, a.Running, a.Due, a.NextAt = status, false, 0, time.Time{}
 }
 
-// scheduleAgent plans what comes next. What was planned before does not happen: its time is no longer that of the agent.
+// scheduleAgent schedules the next event of an agent, which replaces the previous one.
 func (sb *Sandbox) scheduleAgent(ws *workspace, a *agent) {
 	at := a.NextAt
 	if at.IsZero() || sb.plan.Frozen || sb.strict {
@@ -189,7 +189,7 @@ func (sb *Sandbox) scheduleAgent(ws *workspace, a *agent) {
 	sb.agenda.add(at, kind, a.ID, func() bool { return a.NextAt.Equal(at) && sb.step(ws, a) })
 }
 
-// step does what the time has come for.
+// step does what is due.
 func (sb *Sandbox) step(ws *workspace, a *agent) (happened bool) {
 	at := a.NextAt
 	pay := func(amount int64, reason string) {

@@ -26,11 +26,11 @@ var agentRoom = map[*op.Op]handler{
 var (
 	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
 	ruleAgentGet      = assumed("agents.get", "a single agent is wrapped in agent and has the fields of the listing")
-	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is refused with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")
-	ruleAgentAdjust   = assumed("agents.adjust", "an adjustment takes fields of the creation but start, which are checked as there after the state of the agent, and answers 200 with the agent")
-	ruleAgentActivate = assumed("agents.activate", "an activation takes no body and answers 200 with the agent; the date of expiry must not have passed: 422 VALIDATION_FAILED")
-	ruleAgentPause    = assumed("agents.pause", "a pause makes an active agent paused, answers 200 with the agent, and AGENT_NOT_RUNNING in every other state")
-	ruleAutocomplete  = assumed("agents.autocomplete", "autocomplete answers with values; any parameter beside field is a text that they have to contain")
+	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is rejected with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")
+	ruleAgentAdjust   = assumed("agents.adjust", "an adjustment takes the fields of the creation but start, checks them in the same way after the state of the agent, and returns 200 with the agent")
+	ruleAgentActivate = assumed("agents.activate", "an activation takes no body and returns 200 with the agent; the date of expiry must not have passed: 422 VALIDATION_FAILED")
+	ruleAgentPause    = assumed("agents.pause", "a pause makes an active agent paused and returns 200 with the agent; in every other state it returns AGENT_NOT_RUNNING")
+	ruleAutocomplete  = assumed("agents.autocomplete", "autocomplete returns values; any parameter other than field is a text that they have to contain")
 )
 
 const freePlanAgents = 10
@@ -69,15 +69,15 @@ func (ws *workspace) record(a *agent) wireAgentRecord {
 }
 
 func createAgent(kind string) handler {
-	return func(c *call) (answer, error) {
+	return func(c *call) (response, error) {
 		body, err := c.form()
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		spec := readSpec(kind, body, c.now, c.sb.plan)
 		c.uses(spec.guesses...)
 		if err := body.err(); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
 		if spec.month {
@@ -85,10 +85,10 @@ func createAgent(kind string) handler {
 		}
 		delete(body.fields, "start")
 		if a.Config, err = json.Marshal(body.fields); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		if err := c.mayCreate(a); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		c.effect(func() {
 			a = c.sb.addAgent(c.ws, a.Agent)
@@ -100,7 +100,7 @@ func createAgent(kind string) handler {
 	}
 }
 
-// mayCreate checks what is not about a single field.
+// mayCreate checks what concerns more than one field.
 func (c *call) mayCreate(a *agent) error {
 	var full error
 	if c.ws.plan == "free" && len(c.ws.agents) >= freePlanAgents {
@@ -151,10 +151,10 @@ func (c *call) mayStart(a *agent) error {
 	return err
 }
 
-// startAgent begins the first run. It belongs into an effect.
+// startAgent starts the first run. Call it in an effect.
 func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
 
-func (c *call) listAgents() (answer, error) {
+func (c *call) listAgents() (response, error) {
 	c.uses(ruleAgentList)
 	records := []wireAgentRecord{}
 	for _, a := range slices.Backward(c.ws.agents) {
@@ -166,7 +166,7 @@ func (c *call) listAgents() (answer, error) {
 	q := c.params()
 	page := q.paging(50)
 	if err := q.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	from, to, pages := page.of(len(records))
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
@@ -185,16 +185,16 @@ func (c *call) agent() (*agent, error) {
 	return nil, refuse("AGENT_NOT_FOUND", "No agent has this id.")
 }
 
-func (c *call) getAgent() (answer, error) {
+func (c *call) getAgent() (response, error) {
 	a, err := c.agent()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.uses(ruleAgentGet)
 	return c.showAgent(a)
 }
 
-func (c *call) showAgent(a *agent) (answer, error) {
+func (c *call) showAgent(a *agent) (response, error) {
 	return reply(http.StatusOK, object{"agent": c.ws.record(a)})
 }
 
@@ -216,19 +216,19 @@ func (c *call) draftAgent() (*agent, error) {
 	return a, nil
 }
 
-func (c *call) adjustAgent() (answer, error) {
+func (c *call) adjustAgent() (response, error) {
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	a, err := c.draftAgent()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.uses(ruleAgentAdjust)
 	merged, err := mergeConfig(a.Config, body.fields)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	next := &form{fields: merged}
 	if body.has("start") {
@@ -237,22 +237,22 @@ func (c *call) adjustAgent() (answer, error) {
 	spec := readSpec(a.Type, next, c.now, c.sb.plan)
 	c.uses(spec.guesses...)
 	if err := next.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if spec.name != a.Name {
 		if err := c.nameFree(strings.TrimSpace(spec.name)); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
 	if err := c.sourcesExist(&spec); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := c.signalAccepted(&spec); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	config, err := json.Marshal(merged)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.effect(func() {
 		a.Name, a.Config, a.spec = spec.name, config, spec
@@ -279,41 +279,41 @@ func mergeConfig(config json.RawMessage, changes fields) (fields, error) {
 	return merged, nil
 }
 
-func (c *call) activateAgent() (answer, error) {
+func (c *call) activateAgent() (response, error) {
 	a, err := c.draftAgent()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := c.mayStart(a); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.uses(ruleAgentActivate)
 	if !a.ExpiresAt.IsZero() && !c.now.Before(a.ExpiresAt) {
-		return answer{}, invalid("expirationDate", "has passed")
+		return response{}, invalid("expirationDate", "has passed")
 	}
 	c.effect(func() { c.startAgent(a) }, "agent started: %s", a.ID)
 	return c.showAgent(a)
 }
 
-func (c *call) pauseAgent() (answer, error) {
+func (c *call) pauseAgent() (response, error) {
 	a, err := c.agent()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if a.Status == agentProcessing {
-		return answer{}, refuse("AGENT_PROCESSING", "A run is in progress.")
+		return response{}, refuse("AGENT_PROCESSING", "A run is in progress.")
 	}
 	if a.Status != agentDraft {
 		c.uses(ruleAgentPause)
 	}
 	if a.Status != agentActive {
-		return answer{}, refuse("AGENT_NOT_RUNNING", "The agent is "+a.Status+": there is nothing to pause.")
+		return response{}, refuse("AGENT_NOT_RUNNING", "The agent is "+a.Status+": there is nothing to pause.")
 	}
 	c.effect(func() { a.stop(agentPaused) }, "agent paused: %s", a.ID)
 	return c.showAgent(a)
 }
 
-func (c *call) autocomplete() (answer, error) {
+func (c *call) autocomplete() (response, error) {
 	c.uses(ruleAutocomplete)
 	q := c.params()
 	field := q.choice("field", "region", "industry", "title")
@@ -321,7 +321,7 @@ func (c *call) autocomplete() (answer, error) {
 		q.fail("field", "is required")
 	}
 	if err := q.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	values := []string{}
 	for _, word := range c.sb.plan.Vocabulary[field] {

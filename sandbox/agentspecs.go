@@ -12,12 +12,12 @@ import (
 var (
 	ruleToday       = assumed("agents.day", "today is not in the future: 422 VALIDATION_FAILED")
 	ruleBlank       = assumed("agents.blank", "a listName of white space is blank: 422 VALIDATION_FAILED")
-	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list, and keeps the space around it, without which it is compared")
-	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id answers 422 VALIDATION_FAILED")
-	ruleSourceKinds = assumed("agents.sources.kinds", "a company list, in which nobody can be watched, and a list that is still processing may be sources")
-	ruleAgentFilter = assumed("agents.filters", "in a person discovery, whatever is an array is a filter, under any name and at any depth; one has to hold something; the value has to be in the vocabulary of AgentPlan")
-	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or first five letters of words, with what was sent")
-	ruleAgentExtra  = assumed("agents.extra", "a field whose name the document does not show is kept; it has an effect if AgentPlan.Fields names it")
+	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list; it keeps the space around it, but is compared without it")
+	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id returns 422 VALIDATION_FAILED")
+	ruleSourceKinds = assumed("agents.sources.kinds", "a company list, whose rows cannot be watched, and a list that is still processing may be sources")
+	ruleAgentFilter = assumed("agents.filters", "in a person discovery, every array is a filter, under any name and at any depth; at least one must not be empty; values have to be in the vocabulary of AgentPlan")
+	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or first five letters of words, with the value that was sent")
+	ruleAgentExtra  = assumed("agents.extra", "a field with an undocumented name is kept; it has an effect if AgentPlan.Fields names it")
 )
 
 // The kinds of agent, as [Agent] calls them.
@@ -27,8 +27,8 @@ const (
 	WebMonitor      = "web-monitor"
 )
 
-// AgentFields are names that the document does not show: the ones that your application uses. Without a name, the field is
-// kept and has no effect. Without the name of the filter of industries, each filter counts as one that has "industr" in its name.
+// AgentFields are undocumented names: set those that your application uses. Without a name, the field is kept and has no
+// effect. Without the name of the filter of industries, each filter with "industr" in its name counts as one.
 type AgentFields struct {
 	Industry      string // the filter of industries of a person discovery, by its own name: an unrecognised industry widens the search
 	ResultsPerRun string // of a person discovery: a positive multiple of 50
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// readSpec reads the fields of a creation, in the order in which the document shows them.
+// readSpec reads the fields of a creation, in their documented order.
 func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec {
 	var s agentSpec
 	s.name = body.required("listName")
@@ -161,7 +161,7 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	s.expires = day
 }
 
-// readRest looks at the fields that the document describes without a name.
+// readRest reads the fields that are documented without a name.
 func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 	names := plan.Fields
 	for _, name := range slices.Sorted(maps.Keys(body.fields)) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The states of an agent that the document refers to.
+// The documented states of an agent.
 const (
 	agentDraft      = "initializing"
 	agentProcessing = "processing"
@@ -22,8 +22,8 @@ const (
 
 var agentStates = []string{agentDraft, agentProcessing, agentActive, agentPaused, agentExpired, agentFailed}
 
-// Agent seeds an agent. With a Config, one that is active or processing runs by the clock; without, nothing moves it, and a
-// draft is one of old, which cannot be started.
+// Agent seeds an agent. With a Config, an active or processing agent runs by the clock. Without one, nothing changes its state,
+// and a draft is a legacy draft, which cannot be started.
 type Agent struct {
 	ID        string          `json:"id,omitempty"`
 	Type      string          `json:"type,omitempty"` // PersonDiscovery, PeopleWatcher or WebMonitor; empty is a legacy kind, which reads null
@@ -41,15 +41,15 @@ type Agent struct {
 	Delivered int             `json:"delivered,omitempty"` // results, in all runs
 }
 
-// agent is one at work.
+// agent is an agent of the state.
 type agent struct {
 	Agent
 	spec agentSpec // of its Config; empty without
 }
 
-// AgentPlan says how agents behave where the document does not show it. The zero value stands for the defaults.
+// AgentPlan sets the undocumented behavior of agents. The zero value means the defaults.
 type AgentPlan struct {
-	Started    string              // the status of a run, and so what a start answers; default processing
+	Started    string              // the status of a run, which a start returns; default processing
 	Results    int                 // that a run finds, before any cap; default 5, negative is none
 	Every      time.Duration       // between two results; default a minute
 	Between    time.Duration       // between the beginnings of two runs of a person discovery; default a day
@@ -58,11 +58,11 @@ type AgentPlan struct {
 	Paged      bool                // the listing comes as data with pagination, like that of lists
 	Rejects    []string            // a web monitor is refused if one of these is in its prompt, whatever the case; default "[rejected]"
 	Enrichment int64               // credits that an enrichment flag adds to the price of a contact; default 1
-	Fields     AgentFields         // names of fields that the document does not show
-	Vocabulary map[string][]string // what filters recognise and autocomplete offers: region, industry, title; employer is for filters only
+	Fields     AgentFields         // names of undocumented fields
+	Vocabulary map[string][]string // values that filters recognise and autocomplete offers: region, industry, title; employer is for filters only
 }
 
-// Agents changes how agents behave where the document does not show it.
+// Agents changes the undocumented behavior of agents.
 func Agents(plan AgentPlan) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		if plan.Started != "" && plan.Started != agentProcessing && plan.Started != agentActive {
@@ -112,7 +112,7 @@ func validateAgents(ws Workspace, fail func(string, ...any)) {
 	}
 }
 
-// addAgent takes an agent in, and lets the clock move it. A running one without a list gets one.
+// addAgent adds an agent and schedules its events. A running one without a list gets one.
 func (sb *Sandbox) addAgent(ws *workspace, seed Agent) *agent {
 	a := &agent{Agent: seed}
 	ws.fill(&a.ID)
@@ -133,7 +133,7 @@ func (sb *Sandbox) readConfig(kind string, config json.RawMessage) agentSpec {
 	return readSpec(kind, &form{fields: body}, time.Time{}, sb.plan)
 }
 
-// beginAgents sets those in motion that a seed left without a time, once it is known what time it is.
+// beginAgents schedules the agents of a seed that have no time, once the time is known.
 func (sb *Sandbox) beginAgents(ws *workspace, now time.Time) {
 	for _, a := range ws.agents {
 		if a.Status != agentActive && a.Status != agentProcessing || len(a.Config) == 0 || !a.NextAt.IsZero() {
@@ -199,7 +199,7 @@ func (tx *Tx) CreateAgent(seed Agent) (id string) {
 	return id
 }
 
-// MoveAgent puts an agent into a state, whatever the state it is in: paused, for example, or active again.
+// MoveAgent sets the state of an agent, whatever its current state: to paused, for example, or back to active.
 func (tx *Tx) MoveAgent(agentID, status string) {
 	tx.change("MoveAgent", func(now time.Time) bool {
 		a := tx.ws.agent(agentID)

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-var ruleGateWords = assumed("facts.gate.words", "where the gate may be read in two ways: its words may go on, as in discounts and contract terms, MSA, SOW and NDA only with an s, whatever the case; white space and hyphens keep words together; up to three spaces, brackets, dots, hyphens and slashes may stand between two phone-like digits; a currency is a sign, or a common code or name, beside a number")
+var ruleGateWords = assumed("facts.gate.words", "where the gate is ambiguous: its words may be longer, as in discounts and contract terms, but MSA, SOW and NDA only with an s, case ignored; white space and hyphens join words; up to three spaces, brackets, dots, hyphens and slashes may separate two phone-like digits; a currency is a sign, or a common code or name, next to a number")
 
-// These are the words of the document, in lower case and with spaces for hyphens.
+// These are the documented words, in lower case and with spaces for hyphens.
 var (
 	dealLanguage  = []string{"discount", "quote", "contract", "renewal", "proposal", "negotiated", "agreed"}
 	contractTerms = []string{
@@ -33,7 +33,7 @@ var (
 const currencyForm = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
 	`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
 
-// reading is how the gate reads claims: by the letter of the document, as the sandbox does, or as widely as one could.
+// reading is how the gate reads claims: as documented, as the sandbox does, or as broadly as possible.
 type reading struct {
 	address, phone, amount func(claim string) bool
 	deal, terms            func(claim string) bool
@@ -77,7 +77,7 @@ var byTheWidest = reading{
 	},
 }
 
-// finds says what in a claim could tell whom it is about: nothing, if it is empty.
+// finds returns what in a claim could identify somebody, or an empty string.
 func (r reading) finds(claim string) string {
 	switch {
 	case r.address(claim):
@@ -85,14 +85,14 @@ func (r reading) finds(claim string) string {
 	case r.phone(claim):
 		return "a run of phone-like digits"
 	case r.amount(claim) && r.deal(claim):
-		return "a currency amount beside deal language"
+		return "a currency amount next to deal language"
 	case r.terms(claim):
 		return "contract vocabulary"
 	}
 	return ""
 }
 
-// identifying says what the gate has against a claim: nothing, if it is empty.
+// identifying returns why the gate rejects a claim, or an empty string.
 func (c *call) identifying(claim string) string {
 	if found := byTheLetter.finds(claim); found != "" {
 		return found

@@ -17,14 +17,14 @@ var approvalRoom = map[*op.Op]handler{
 var (
 	_             = ambient("approve.lock", "an activation holds the lock for 3 s, or as long as ActivatesFor says; so does a stop")
 	ruleStepless  = assumed("approve.steps", "a campaign without steps is not ready")
-	ruleListGone  = assumed("approve.lists", "a source list that is gone does not count")
+	ruleListGone  = assumed("approve.lists", "a deleted source list does not count")
 	ruleNoChannel = assumed("approve.channels", "a campaign without channels is not ready")
 )
 
-func (c *call) approveCampaign() (answer, error) {
+func (c *call) approveCampaign() (response, error) {
 	id := c.req.PathValue("campaignId")
 	if !isID(id) {
-		return answer{}, invalid("campaignId", wantID)
+		return response{}, invalid("campaignId", wantID)
 	}
 	cp := c.ws.campaign(id)
 	if cp != nil {
@@ -32,21 +32,21 @@ func (c *call) approveCampaign() (answer, error) {
 	}
 	switch {
 	case cp == nil || cp.Access != "":
-		return answer{}, refuse("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
+		return response{}, refuse("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
 	case c.now.Before(cp.LockedUntil):
-		return answer{}, refuse("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
+		return response{}, refuse("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
 	case cp.Status == statusActive:
-		return answer{}, refuse("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
+		return response{}, refuse("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
 	}
 	if lacks := c.lacks(cp); len(lacks) > 0 {
-		return answer{}, refuse("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
+		return response{}, refuse("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
 	}
 	c.effect(func() { c.sb.approve(c.ws, cp, c.id) }, "campaign approved: %s", cp.ID)
 	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})
 }
 
-// lacks lists what a campaign needs before it can be approved. An assumption decides only where nothing is lacking that the document
-// names.
+// lacks lists what a campaign needs before it can be approved. An assumption decides only if nothing documented
+// is lacking.
 func (c *call) lacks(cp *campaign) (lacks []string) {
 	var perhaps []string
 	var rules []*Rule
@@ -85,7 +85,7 @@ func (c *call) lacks(cp *campaign) (lacks []string) {
 	return append(lacks, perhaps...)
 }
 
-// approve lets the messages of a campaign go, once its activation is over.
+// approve lets the messages of a campaign be sent once its activation has ended.
 func (sb *Sandbox) approve(ws *workspace, c *campaign, requestID string) {
 	c.approval = approval{c.ID, requestID}
 	ws.approvals = append(ws.approvals, c.approval)
@@ -95,7 +95,7 @@ func (sb *Sandbox) approve(ws *workspace, c *campaign, requestID string) {
 	sb.scheduleActivation(ws, c)
 }
 
-// stop parks what a campaign has not sent yet.
+// stop suspends what a campaign has not sent yet.
 func (sb *Sandbox) stop(c *campaign) {
 	c.Status, c.ActivatesAt = statusStopped, time.Time{}
 	c.LockedUntil = sb.now.Add(sb.pace.activate)

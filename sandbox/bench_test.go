@@ -24,7 +24,7 @@ func manyRows(n int) sandbox.List {
 	return l
 }
 
-// drain reads an answer without looking at it.
+// drain reads a response without looking at it.
 func drain(tb testing.TB, c caller, req *http.Request) int64 {
 	tb.Helper()
 	resp, err := c.client.Do(req)

@@ -14,11 +14,11 @@ type between struct {
 	ran    map[*workspace]int
 }
 
-// Between acts as a teammate before each further request of an operation, once one has been answered: between two pages,
-// for example. It acts in the workspace of that request; [Tx.Gap] tells which gap it is.
+// Between acts as a teammate between two requests of an operation: between two pages, for example. It acts in the workspace of the
+// second request. [Tx.Gap] is the number of the gap.
 func (sb *Sandbox) Between(opName string, act func(*Tx)) {
 	if err := sb.checkTarget(opName); err != nil || opName == "*" || act == nil {
-		sb.misuse("Between(%q): needs one operation that the sandbox serves, and something to do", opName)
+		sb.misuse("Between(%q): needs an operation that the sandbox serves, and a function", opName)
 		return
 	}
 	sb.mu.Lock()
@@ -26,10 +26,10 @@ func (sb *Sandbox) Between(opName string, act func(*Tx)) {
 	sb.hooks = append(sb.hooks, &between{opName, act, map[*workspace]int{}, map[*workspace]int{}})
 }
 
-// Gap counts the gaps of [Sandbox.Between], from one: it is 1 between the first and the second answer.
+// Gap is the number of the gap of [Sandbox.Between]: 1 between the first and the second request.
 func (tx *Tx) Gap() int { return tx.gap }
 
-// runHooks acts for the teammates whose gap this is. They are code of the test, which must not run under the lock.
+// runHooks runs the hooks of this gap. They are code of the test, which must not run under the lock.
 func (sb *Sandbox) runHooks(t *target, r *http.Request) {
 	now := sb.enter()
 	if t.op == nil || len(sb.hooks) == 0 {

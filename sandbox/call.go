@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// call is one request on its way through the rules. It lives under the lock of the sandbox.
+// call is one request while the rules handle it, under the lock of the sandbox.
 type call struct {
 	sb     *Sandbox
 	ws     *workspace
@@ -21,7 +21,7 @@ type call struct {
 	body   []byte
 	now    time.Time
 	id     string
-	header http.Header // of the answer
+	header http.Header // of the response
 	before *books      // nil until the request has been let in
 
 	effects []string
@@ -29,18 +29,18 @@ type call struct {
 	assumed []string // ids of rules
 }
 
-// handler is the rule of one operation: decode, check, effect, answer.
-type handler func(*call) (answer, error)
+// handler is the rule of one operation: decode, check, effect, response.
+type handler func(*call) (response, error)
 
-// answer is what goes back.
-type answer struct {
+// response is the response before a fault changes it.
+type response struct {
 	status int
 	code   string // of an error
 	header http.Header
 	body   []byte
 }
 
-// uses records that the answer depends on a rule. What is read outside of a request depends on none.
+// uses records that the response depends on a rule. Reads outside of a request depend on none.
 func (c *call) uses(rules ...*Rule) {
 	if c == nil {
 		return
@@ -52,7 +52,7 @@ func (c *call) uses(rules ...*Rule) {
 	}
 }
 
-// refused reports whether Strict refuses the call for what it has used so far.
+// refused reports whether Strict rejects the call because of the rules used so far.
 func (c *call) refused() bool { return c.sb.strict && len(c.assumed) > 0 }
 
 // effect changes the state. Everything that can be checked has been checked before.
@@ -65,7 +65,7 @@ func (c *call) effect(change func(), format string, args ...any) {
 	c.effects = append(c.effects, fmt.Sprintf(format, args...))
 }
 
-// first is the first of several reasons to refuse a request, which may be nil. Of two, the document does not show which comes first.
+// first returns the first of several errors, which may be nil. The order of two errors is undocumented.
 func (c *call) first(reasons ...error) error {
 	var told error
 	for _, reason := range reasons {
@@ -80,7 +80,7 @@ func (c *call) first(reasons ...error) error {
 	return told
 }
 
-// found notes under which id something was found that is called otherwise.
+// found records the id of what was found by another name.
 func (c *call) found(id, sent string) {
 	if id != sent {
 		c.uses(ruleIDCase)
@@ -97,7 +97,7 @@ func (c *call) pathID(name string) (string, error) {
 	return id, nil
 }
 
-// refusal is an answer in the error envelope.
+// refusal is a response in the error envelope.
 type refusal struct {
 	status  int // zero is the first documented one of the code
 	code    string
@@ -113,7 +113,7 @@ func invalid(param, message string) error {
 	return &refusal{code: "VALIDATION_FAILED", message: param + " " + message + ".", param: param}
 }
 
-func (r *refusal) answer(c *call) answer {
+func (r *refusal) response(c *call) response {
 	status := r.status
 	if status == 0 && r.code == "INSUFFICIENT_CREDITS" {
 		status = c.sb.short
@@ -121,5 +121,5 @@ func (r *refusal) answer(c *call) answer {
 	if known, ok := op.CodeByName(r.code); ok && status == 0 {
 		status = known.Statuses[0]
 	}
-	return answer{status: status, code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
+	return response{status: status, code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
 }

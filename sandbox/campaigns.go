@@ -18,13 +18,13 @@ var campaignRoom = map[*op.Op]handler{
 
 var (
 	_                 = ambient("campaigns.reach.delay", "the contacts of a list are reached at once, unless ReachableAfter says otherwise")
-	ruleCampaigns     = assumed("campaigns.list", "campaigns is an array, newest first, of id, name, status, initializationStatus, channels, listIds and createdAt; deleted ones are left out, delegated and shared ones are not")
-	ruleNewCampaign   = assumed("campaigns.create", "takes name, 1 to 255 characters, which may repeat, and optionally channels, listIds, steps, knowledgeHubId, templateId and writingStyleId; answers 201 with campaign")
-	ruleAdjusted      = assumed("campaigns.adjust", "takes name, channels, listIds and steps, at least one; each replaces what was there; answers 200 with campaign")
+	ruleCampaigns     = assumed("campaigns.list", "campaigns is an array, newest first, of id, name, status, initializationStatus, channels, listIds and createdAt; deleted ones are omitted, delegated and shared ones are included")
+	ruleNewCampaign   = assumed("campaigns.create", "takes name, 1 to 255 characters, which may repeat, and optionally channels, listIds, steps, knowledgeHubId, templateId and writingStyleId; returns 201 with campaign")
+	ruleAdjusted      = assumed("campaigns.adjust", "takes name, channels, listIds and steps, at least one; each replaces the old value; returns 200 with campaign")
 	ruleChannelNames  = assumed("campaigns.channels.names", "the channels are email and social; without any, a campaign has email")
-	ruleEmptySource   = assumed("campaigns.empty", "source lists that have no contact at all answer LIST_EMPTY")
+	ruleEmptySource   = assumed("campaigns.empty", "source lists without any contact return LIST_EMPTY")
 	ruleReachFields   = assumed("campaigns.reach.fields", "a contact with an email is reached by email, one with a socialUrl over the social network")
-	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so that every templateId and writingStyleId is unknown")
+	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so every templateId and writingStyleId is unknown")
 	_                 = ambient("campaigns.draft", "a campaign that was never approved has the status draft")
 )
 
@@ -74,7 +74,7 @@ func (ws *workspace) campaign(id string) *campaign {
 	return nil
 }
 
-func (c *call) listCampaigns() (answer, error) {
+func (c *call) listCampaigns() (response, error) {
 	c.uses(ruleCampaigns)
 	all := []wireCampaign{}
 	for _, cp := range slices.Backward(c.ws.campaigns) {
@@ -85,13 +85,13 @@ func (c *call) listCampaigns() (answer, error) {
 	return reply(http.StatusOK, object{"campaigns": all})
 }
 
-// draft is what a body says about a campaign, and which of it was said.
+// draft holds the fields of a campaign in a body, and which of them were there.
 type draft struct {
 	Campaign
 	named, channelled, listed, stepped bool
 }
 
-// draft reads what creation and adjustment share.
+// draft reads the fields that creation and adjustment share.
 func (f *form) draft(c *call) (d draft, err error) {
 	if d.Name, d.named = f.text("name"); d.named {
 		d.Name = strings.TrimSpace(d.Name)
@@ -122,7 +122,7 @@ func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
 	return chosen, true
 }
 
-// listIDs reads ids, each of them once. How many there may be is not a matter of form.
+// listIDs reads ids, each of them once. Their number is checked elsewhere.
 func (f *form) listIDs() (ids []string, sent bool) {
 	raw, sent := f.fields["listIds"]
 	if !sent {
@@ -141,7 +141,7 @@ func (f *form) listIDs() (ids []string, sent bool) {
 	return ids, true
 }
 
-// sources finds the source lists of a campaign, and refuses what they cannot be.
+// sources finds the source lists of a campaign, and rejects unsuitable ones.
 func (c *call) sources(ids, over []string) ([]string, error) {
 	if len(ids) > maxLists {
 		return nil, refuse("CAMPAIGN_LIST_CAP_REACHED", "A campaign has at most 10 lists.")
@@ -171,7 +171,7 @@ func (c *call) sources(ids, over []string) ([]string, error) {
 	return found, nil
 }
 
-// reaches reports whether a list has a contact whom one of the channels reaches by now.
+// reaches reports whether a list has a contact that one of the channels already reaches.
 func (c *call) reaches(l *list, over []string) bool {
 	c.uses(ruleReachFields)
 	return !c.now.Before(l.ReachableAt) && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
@@ -189,11 +189,11 @@ func reachable(row json.RawMessage, channel string) bool {
 	return strings.TrimSpace(address) != ""
 }
 
-func (c *call) createCampaign() (answer, error) {
+func (c *call) createCampaign() (response, error) {
 	c.uses(ruleNewCampaign)
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	d, wrongChannels := body.draft(c)
 	if !body.has("name") {
@@ -207,26 +207,26 @@ func (c *call) createCampaign() (answer, error) {
 	body.only("name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")
 	switch err := body.err(); {
 	case err != nil:
-		return answer{}, err
+		return response{}, err
 	case wrongChannels != nil:
-		return answer{}, wrongChannels
+		return response{}, wrongChannels
 	}
 	if len(d.Channels) == 0 {
 		c.uses(ruleChannelNames)
 		d.Channels = []string{channelEmail}
 	}
 	if err := c.references(body); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if d.ListIDs, err = c.sources(d.ListIDs, d.Channels); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := fit(d.Steps, d.Channels); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	amount, err := c.price(1)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	cp := &campaign{}
@@ -237,7 +237,7 @@ func (c *call) createCampaign() (answer, error) {
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
-// references refuses ids of what does not exist.
+// references rejects ids of what does not exist.
 func (c *call) references(body *form) error {
 	for _, ref := range []struct {
 		name, code, what string
@@ -256,14 +256,14 @@ func (c *call) references(body *form) error {
 	return nil
 }
 
-func (c *call) adjustCampaign() (answer, error) {
+func (c *call) adjustCampaign() (response, error) {
 	id, err := c.pathID("campaignId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	d, wrongChannels := body.draft(c)
 	if len(body.fields) == 0 {
@@ -275,18 +275,18 @@ func (c *call) adjustCampaign() (answer, error) {
 		c.uses(ruleAdjusted)
 	}
 	if wrong != nil {
-		return answer{}, wrong
+		return response{}, wrong
 	}
 	cp, err := c.campaignByID(id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if wrongChannels != nil {
-		return answer{}, wrongChannels
+		return response{}, wrongChannels
 	}
 	next, err := c.adjusted(cp, d)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.effect(func() {
 		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
@@ -295,7 +295,7 @@ func (c *call) adjustCampaign() (answer, error) {
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-// adjusted is a campaign as it would be.
+// adjusted is a campaign after an adjustment.
 func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
 	next = cp.Campaign
 	if d.named {
@@ -322,7 +322,7 @@ func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
 	return next, err
 }
 
-// keepIDs gives new steps the ids of those whose place and type they take.
+// keepIDs gives new steps the ids of the old steps with the same place and type.
 func (ws *workspace) keepIDs(old, steps []Step) []Step {
 	for i := range steps {
 		for _, s := range old {

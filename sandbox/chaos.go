@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Chaos makes a share of all requests, from 0 to 1, go wrong in changing ways. The same seed does the same to the same
-// requests in the same order; the journal names it. Meant for long runs: a test of one behaviour is better off with Fail.
+// Chaos makes a share of all requests, from 0 to 1, fail in different ways. The same seed has the same effect on the same requests
+// in the same order, and the journal names it. It is meant for long runs. To test one behavior, use Fail.
 func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
 	f := &Fault{op: "*", truncate: -1, chaos: true}
 	if !(rate >= 0 && rate <= 1) {
@@ -28,7 +28,7 @@ func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
 	return f
 }
 
-// as gives a drawn fault the number of the chaos it comes from.
+// as gives a drawn fault the number of its chaos.
 func (f *Fault) as(number int, seed uint64) *Fault {
 	drawn := *f
 	drawn.number, drawn.op = number, fmt.Sprintf("chaos of seed %d", seed)

@@ -34,7 +34,7 @@ func (v *checks) err() error {
 	return &refusal{code: "VALIDATION_FAILED", message: strings.Join(v.messages, "; ") + ".", param: v.param}
 }
 
-// params are a query that is being read, and what is wrong with it.
+// params are a query that is being read, and its errors.
 type params struct {
 	url.Values
 	checks
@@ -44,11 +44,11 @@ func (c *call) params() *params { return &params{Values: c.query, checks: checks
 
 var (
 	ruleQueryIgnored = assumed("query.unknown", "unknown query parameters are ignored")
-	ruleQueryTwice   = assumed("query.repeated", "of a query parameter that comes several times, the first counts")
-	ruleQueryForm    = assumed("query.malformed", "what cannot be read in a query is ignored, and text that is no UTF-8 taken as it is")
+	ruleQueryTwice   = assumed("query.repeated", "the first of several query parameters of the same name counts")
+	ruleQueryForm    = assumed("query.malformed", "an unreadable part of a query is ignored, and text that is not UTF-8 is taken unchanged")
 )
 
-// queries are the parameters that operations know. Those that are not named here know none.
+// queries are the parameters that operations take. Operations that are not named here take none.
 var queries = map[*op.Op][]string{
 	op.ListsList:        {"limit", "pageNum", "entityType", "folderId", "search"},
 	op.ListsGet:         {"include"},
@@ -59,7 +59,7 @@ var queries = map[*op.Op][]string{
 	op.ContactsTimeline: {"limit", "cursor"},
 }
 
-// readQuery reads the query, and notes what in it the document does not show.
+// readQuery reads the query, and records what is undocumented in it.
 func (c *call) readQuery() {
 	query, err := url.ParseQuery(c.req.URL.RawQuery)
 	c.query = query
@@ -79,12 +79,12 @@ func (c *call) readQuery() {
 	}
 }
 
-// bodiless reports whether an operation looks at no body.
+// bodiless reports whether an operation reads no body.
 func bodiless(o *op.Op) bool {
 	return o.Method == http.MethodGet || o == op.CampaignsApprove || o == op.AgentsActivate || o == op.AgentsPause || o == op.ContactsTimeline
 }
 
-// number reads an integer of at least 1 from the query. A largest of zero is no bound.
+// number reads an integer of at least 1 from the query. A maximum of zero means no bound.
 func (q *params) number(name string, largest, fallback int) int64 {
 	if !q.Has(name) {
 		return int64(fallback)

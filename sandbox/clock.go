@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Clock is the time that a sandbox lives by. Each sandbox has its own.
+// Clock is the time of a sandbox. Each sandbox has its own.
 type Clock interface {
 	Now() time.Time
 	// Sleep returns after d, or earlier with the error of the context.
@@ -57,7 +57,7 @@ func (c *scaledClock) Sleep(ctx context.Context, d time.Duration) error {
 	return realClock{}.Sleep(ctx, time.Duration(float64(d)/c.scale))
 }
 
-// ManualClock stands still until it is told to move, or until somebody sleeps on it. Make one with [NewManualClock].
+// ManualClock moves only when it is advanced, or when somebody sleeps on it. Make one with [NewManualClock].
 type ManualClock struct {
 	mu       sync.Mutex
 	woken    sync.Cond
@@ -72,7 +72,7 @@ func NewManualClock(start time.Time) *ManualClock {
 	return c
 }
 
-// Now returns the time at which the clock stands.
+// Now returns the time of the clock.
 func (c *ManualClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,9 +99,9 @@ func (c *ManualClock) forward(t time.Time) {
 	}
 }
 
-// Sleep jumps: it moves the clock to the end of the sleep and returns at once.
+// Sleep moves the clock to the end of the sleep and returns at once.
 //
-// Sleepers that start together do not add up: each one ends at its own instant, the earliest first.
+// Sleeps that start together do not add up: each one ends at its own time, the earliest first.
 func (c *ManualClock) Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 || ctx.Err() != nil {
 		return ctx.Err()

@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// onlyByFault are the codes of operations that the document only hints at: no path is shown, so that no rule can answer with them.
+// onlyByFault are the codes of operations that the document only hints at: their paths are undocumented, so no rule returns them.
 var onlyByFault = strings.Fields(`
 	COLUMN_NAME_TAKEN COLUMN_NAME_RESERVED COLUMN_NOT_FOUND SAVED_SEARCH_NAME_AMBIGUOUS SAVED_SEARCH_FILTERS_UNSUPPORTED
 	QUERY_FILTERS_INVALID EXPORT_NOT_FOUND EXPORT_LIMIT_EXCEEDED CAMPAIGN_NAME_AMBIGUOUS ALL_CONTACTS_ALREADY_ENRICHED
@@ -23,7 +23,7 @@ var onlyByFault = strings.Fields(`
 	CREDIT_LIMIT_EXCEEDS_PLAN FOLDER_NAME_TAKEN NOTE_NOT_FOUND NO_LEADS_TO_EXPORT NO_ROWS_TO_RESEARCH
 	PRIMARY_VALUE_NOT_ON_CONTACT PROVENANCE_NOT_FOUND PROVIDERS_NOT_SUPPORTED RUN_ALREADY_TERMINAL WEBSITE_TRACKING_NOT_SET_UP`)
 
-// byRule are the codes that some rule answers with, and how to get it to.
+// byRule are the codes that some rule returns, and how to cause them.
 func byRule() map[string]func(caller) result {
 	all := map[string]func(caller) result{}
 	for _, room := range []map[string]func(caller) result{generalCodes(), listCodes(), agentCodes(), searchCodes(), campaignCodes()} {
@@ -195,7 +195,7 @@ func codeOptions() []sandbox.Option {
 	}
 }
 
-// TestEveryCodeIsWithinReach proves for each code of the document that a rule answers with it, or that a fault can.
+// TestEveryCodeIsWithinReach proves for each documented code that a rule or a fault returns it.
 func TestEveryCodeIsWithinReach(t *testing.T) {
 	rules := byRule()
 	within := append(slices.Collect(maps.Keys(rules)), onlyByFault...)

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	ruleCityNames    = assumed("companies.city.names", "a city is one where a company is, whatever the case; it is given as a string, an array of strings, or entries with a value; names that are no city are ignored beside one that is")
+	ruleCityNames    = assumed("companies.city.names", "a city is one in which the sandbox has a company, case ignored; it is given as a string, an array of strings, or entries with a value; unknown names are ignored if another one is known")
 	ruleExcludeMatch = assumed("companies.exclude.match", "a company is in a list if a row there has its id or its domain")
 )
 
@@ -20,10 +20,10 @@ type companyQuery struct {
 	exclude []*list
 }
 
-func (c *call) searchCompanies() (answer, error) {
+func (c *call) searchCompanies() (response, error) {
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.uses(ruleCompanySearch)
 	page := body.readScroll(c)
@@ -37,19 +37,19 @@ func (c *call) searchCompanies() (answer, error) {
 		body.id("savedSearchId", saved)
 	}
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	raw := body.fields["filters"]
 	if isSaved {
 		s, err := c.savedSearch(saved, true)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		raw = s.Filters
 	}
 	q, err := c.companyQuery(raw, body.fields["excludeCompanyLists"])
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
 	var found []json.RawMessage
@@ -82,7 +82,7 @@ func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, e
 	return q, err
 }
 
-// cities reads names, and keeps those that are known.
+// cities reads names, and keeps the known ones.
 func (c *call) cities(raw json.RawMessage) (known []string, err error) {
 	names, err := stringsOf(raw)
 	var entries []struct{ Value string }
@@ -115,7 +115,7 @@ func cityOf(company json.RawMessage) string {
 	return city
 }
 
-// companyLists reads the lists whose companies are left out.
+// companyLists reads the lists whose companies are excluded.
 func (c *call) companyLists(raw json.RawMessage) (lists []*list, err error) {
 	const param = "excludeCompanyLists"
 	ids, err := stringsOf(raw)
@@ -135,7 +135,7 @@ func (c *call) companyLists(raw json.RawMessage) (lists []*list, err error) {
 	return lists, nil
 }
 
-// String is the one form of all queries that mean the same.
+// String is the same for all queries with the same meaning.
 func (q companyQuery) String() string {
 	var out []string
 	for _, l := range q.exclude {

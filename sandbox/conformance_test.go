@@ -149,7 +149,7 @@ func TestCapAndFlagsOfTheOtherKinds(t *testing.T) {
 	require.Len(t, sb.Rows(sb.Agents()[1].ListID), 1)
 }
 
-// Exports and templates have a scope and limits in the document, and no path: nothing answers there, and nobody is refused a scope.
+// Exports and templates have a documented scope and limits, and no path: no route exists, and no scope is rejected.
 func TestExportsAndTemplatesHaveNoPath(t *testing.T) {
 	c := inPlace(t, sandbox.New(t))
 	for _, path := range []string{"/business/exports", "/business/exports/" + id(1), "/business/templates", campaigns + "/templates"} {
@@ -184,7 +184,7 @@ func TestProfilesShowTheDocumentedFieldsOnly(t *testing.T) {
 	}
 }
 
-// An upload is imported by a multipart form, as the document has it; a JSON body is an assumption.
+// An upload is imported by a multipart form, as documented; a JSON body is an assumption.
 func TestAnUploadIsImportedByAForm(t *testing.T) {
 	sb := sandbox.New(t)
 	c := inPlace(t, sb)

@@ -18,12 +18,12 @@ var contactRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleExtras      = assumed("contacts.first-page.extras", "the entries that the first page holds beyond its limit are those that are still scheduled")
-	_               = ambient("contacts.cursor", "a cursor may be used again, and new activities do not shift what it leads to")
-	ruleActivity    = assumed("contacts.activity", "an activity has type, at and scheduled, and of a scheduled send its campaignId and sendId")
-	ruleBadCursor   = assumed("contacts.cursor.refused", "a cursor that no page of this contact gave answers 422 VALIDATION_FAILED")
-	ruleContactSeen = assumed("contacts.known", "a contact exists if it is a row of a contact list, or something is known to have happened with it")
-	ruleResolve     = assumed("contacts.resolve", "takes email or socialUrl and answers 200 with the contactId of the first row that has it, whatever the case; 404 CONTACT_NOT_FOUND")
+	ruleExtras      = assumed("contacts.first-page.extras", "the entries of the first page beyond its limit are those that are still scheduled")
+	_               = ambient("contacts.cursor", "a cursor may be reused, and new activities do not shift its page")
+	ruleActivity    = assumed("contacts.activity", "an activity has type, at and scheduled; that of a scheduled send also has campaignId and sendId")
+	ruleBadCursor   = assumed("contacts.cursor.refused", "a cursor that no page of this contact gave returns 422 VALIDATION_FAILED")
+	ruleContactSeen = assumed("contacts.known", "a contact exists if it is a row of a contact list, or has an activity")
+	ruleResolve     = assumed("contacts.resolve", "takes email or socialUrl and returns 200 with the contactId of the first row that has it, case ignored; 404 CONTACT_NOT_FOUND")
 )
 
 const (
@@ -31,11 +31,11 @@ const (
 	longestCursor = 500
 )
 
-func (c *call) resolveContact() (answer, error) {
+func (c *call) resolveContact() (response, error) {
 	c.uses(ruleResolve)
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
@@ -44,19 +44,19 @@ func (c *call) resolveContact() (answer, error) {
 		body.fail("email", "or socialUrl is required")
 	}
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	id, found := c.ws.contactWith(map[string]string{"email": email, "socialUrl": url})
 	if !found {
-		return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has these.")
+		return response{}, refuse("CONTACT_NOT_FOUND", "No contact has these.")
 	}
 	if err := c.charge("contact resolved", "contact resolved: "+id); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return reply(http.StatusOK, object{"contactId": id})
 }
 
-// contactWith finds the first contact that has one of the values, in fields of these names. Empty values are had by nobody.
+// contactWith finds the first contact that has one of the values, in fields of these names. No contact has an empty value.
 func (ws *workspace) contactWith(values map[string]string) (id string, found bool) {
 	for _, l := range ws.lists {
 		if l.EntityType != ContactList {
@@ -83,7 +83,7 @@ type wireActivity struct {
 	at time.Time
 }
 
-// activitiesOf are those of a contact, newest first: what is still scheduled, and what has happened.
+// activitiesOf returns the activities of a contact, newest first: scheduled ones and past ones.
 func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireActivity) {
 	add := func(a wireActivity) {
 		a.At = a.at.UTC().Format(timeFormat)
@@ -111,22 +111,22 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 	return scheduled, happened
 }
 
-func (c *call) timeline() (answer, error) {
+func (c *call) timeline() (response, error) {
 	id, err := c.pathID("contactId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	q := c.params()
 	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
 	if err := q.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	scheduled, happened := c.ws.activitiesOf(id)
 	if len(scheduled)+len(happened) == 0 {
 		c.uses(ruleContactSeen)
 		if _, there := c.ws.findRow(ContactList, id); !there {
-			return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has this id.")
+			return response{}, refuse("CONTACT_NOT_FOUND", "No contact has this id.")
 		}
 	}
 	c.uses(ruleActivity)
@@ -137,7 +137,7 @@ func (c *call) timeline() (answer, error) {
 	if cursor != "" {
 		scheduled = nil
 		if left, err = c.readCursor(cursor, id, left); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
 	from := len(happened) - left
@@ -151,7 +151,7 @@ func (c *call) timeline() (answer, error) {
 	return reply(http.StatusOK, object{"contactId": id, "activities": activities, "nextCursor": next})
 }
 
-// A cursor tells how many of the oldest activities are left, which what happens later does not change.
+// A cursor says how many of the oldest activities are left. Later activities do not change that.
 func newCursor(contactID string, left int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", strings.ToLower(contactID), left))
 }

@@ -15,21 +15,21 @@ var crmRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleCRMAccepted = assumed("crm.status", "a push is answered with 202")
-	ruleCRMKinds    = assumed("crm.kinds", "the five supported kinds are those of the seed, completed by invented ones; their names are masked in the document")
+	ruleCRMAccepted = assumed("crm.status", "a push returns 202")
+	ruleCRMKinds    = assumed("crm.kinds", "the five supported kinds are those of the seed, completed by invented ones; their real names are undocumented")
 )
 
 const crmKinds = 5
 
 // CRM says which CRM kinds a workspace may name and which are connected.
 //
-// The document masks the five names, so that Supported falls back to invented ones beside the connected ones.
+// The five names are undocumented, so the default of Supported is the connected ones and invented ones.
 type CRM struct {
 	Supported []string `json:"supported,omitempty"`
 	Connected []string `json:"connected,omitempty"`
 }
 
-// IsZero reports whether nothing is said about CRMs.
+// IsZero reports whether nothing is set.
 func (c CRM) IsZero() bool { return len(c.Supported) == 0 && len(c.Connected) == 0 }
 
 func (c CRM) clone() CRM {
@@ -51,7 +51,7 @@ func (c CRM) complete() CRM {
 	return c
 }
 
-// CRMPush is a push into a CRM: recorded here, and going nowhere.
+// CRMPush is a push into a CRM, which is recorded and not sent.
 type CRMPush struct {
 	Time       time.Time
 	RequestID  string
@@ -61,7 +61,7 @@ type CRMPush struct {
 	Overwrite  bool     // whether fields of existing records were overwritten
 }
 
-// CRMPushes copies what would have reached a CRM.
+// CRMPushes returns a copy of what would have reached a CRM.
 func (w *Tenant) CRMPushes() []CRMPush {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
@@ -95,14 +95,14 @@ func (tx *Tx) DisconnectCRM(kind string) {
 	})
 }
 
-func (c *call) pushToCRM() (answer, error) {
+func (c *call) pushToCRM() (response, error) {
 	id, err := c.listID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	crm := body.required("crm")
 	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
@@ -123,7 +123,7 @@ func (c *call) pushToCRM() (answer, error) {
 		unconnected = refuse("CRM_NOT_CONNECTED", fmt.Sprintf("%s is not connected.", crm))
 	}
 	if err := c.first(invalid, missing, companies, unconnected); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	c.uses(ruleCRMAccepted)

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// delivery is an answer on its way back, and what a fault does to it there.
+// delivery is a response while it is sent, and what a fault does to it.
 type delivery struct {
-	answer answer
-	fault  *Fault
+	response response
+	fault    *Fault
 }
 
 func (d *delivery) latency() time.Duration {
@@ -24,21 +24,21 @@ func (d *delivery) latency() time.Duration {
 	return d.fault.latency
 }
 
-// lost reports whether there will be no answer.
+// lost reports whether no response is sent.
 func (d *delivery) lost() bool { return d.fault != nil && d.fault.drop != dropNever }
 
 // length is what Content-Length says.
 func (d *delivery) length() int64 {
-	n := int64(len(d.answer.body))
+	n := int64(len(d.response.body))
 	if d.fault != nil {
 		n = max(n, d.fault.oversize)
 	}
 	return n
 }
 
-// body delivers the answer the way the fault wants it.
+// body delivers the response as the fault wants it.
 func (d *delivery) body(ctx context.Context, clock Clock) *body {
-	b := &body{ctx: ctx, clock: clock, rest: d.answer.body, end: io.EOF}
+	b := &body{ctx: ctx, clock: clock, rest: d.response.body, end: io.EOF}
 	if f := d.fault; f != nil {
 		b.padding = d.length() - int64(len(b.rest))
 		b.stall, b.slow = f.stall, f.slow
@@ -49,7 +49,7 @@ func (d *delivery) body(ctx context.Context, clock Clock) *body {
 	return b
 }
 
-// body is an answer that may be slow, endless or cut short.
+// body is a response body that may be slow, endless or cut short.
 type body struct {
 	ctx     context.Context //nolint:containedctx // Read takes none
 	clock   Clock
@@ -67,7 +67,7 @@ func (b *body) limit(n int64) {
 	b.end = io.ErrUnexpectedEOF
 }
 
-// Read waits on the clock where the body is slow. A client that has given up gets the reason why.
+// Read waits on the clock if the body is slow. A client that has given up gets the error of its context.
 func (b *body) Read(p []byte) (int, error) {
 	if b.closed {
 		return 0, http.ErrBodyReadAfterClose
@@ -126,13 +126,13 @@ func (d *delivery) write(w http.ResponseWriter, r *http.Request, clock Clock) {
 		cut(w, d.fault.reset || d.fault.drop == dropRefuse)
 		return
 	}
-	maps.Copy(w.Header(), d.answer.header)
-	if !bodyAllowed(d.answer.status) || r.Method == http.MethodHead {
-		w.WriteHeader(d.answer.status)
+	maps.Copy(w.Header(), d.response.header)
+	if !bodyAllowed(d.response.status) || r.Method == http.MethodHead {
+		w.WriteHeader(d.response.status)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(d.length(), 10))
-	w.WriteHeader(d.answer.status)
+	w.WriteHeader(d.response.status)
 	d.writeBody(r.Context(), w, clock)
 }
 
@@ -166,7 +166,7 @@ func (f flushing) flush() {
 	}
 }
 
-// cut ends a connection without an answer.
+// cut ends a connection without a response.
 func cut(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

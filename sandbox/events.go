@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Event is something that happened because its time had come.
+// Event is something that happened by the clock.
 type Event struct {
 	Time    time.Time
 	Kind    string // such as "key expired" or "list visible"
@@ -18,8 +18,8 @@ type pending struct {
 	apply func() bool // false: it did not happen after all
 }
 
-// agenda is the queue of what is due later. Nothing runs in the background: every request and every inspection first
-// applies what is due, oldest first.
+// agenda is the queue of later events. Nothing runs in the background: every request and every inspection first applies the
+// events that are due, oldest first.
 type agenda struct {
 	queue   pendingHeap
 	ordinal int

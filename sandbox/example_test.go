@@ -12,7 +12,7 @@ import (
 )
 
 // call sends a request the plain way, with net/http.
-func call(sb *sandbox.Sandbox, method, path, body string) (status string, answer string) {
+func call(sb *sandbox.Sandbox, method, path, body string) (status string, response string) {
 	req, err := http.NewRequest(method, sb.BaseURL()+path, strings.NewReader(body))
 	if err != nil {
 		return err.Error(), ""
@@ -118,7 +118,7 @@ func ExampleTenant_Outbox() {
 	// 1 message, and none has left
 }
 
-// The test that you write: what goes wrong inside the sandbox fails it, a fault that never fired for example. Here t only prints.
+// The test that you write: a problem of the sandbox fails it, a fault that never fired for example. Here t only prints.
 func ExampleNew() {
 	t := &printer{}
 	sb := sandbox.New(t, sandbox.Credits(5000), sandbox.NoLimits())
@@ -137,7 +137,7 @@ type printer struct{ cleanups []func() }
 func (p *printer) Helper()          {}
 func (p *printer) Cleanup(f func()) { p.cleanups = append(p.cleanups, f) }
 
-// Errorf leaves out the line that set the fault, and the last requests.
+// Errorf omits the line that set the fault, and the last requests.
 func (p *printer) Errorf(format string, args ...any) {
 	problem, _, _ := strings.Cut(fmt.Sprintf(format, args...), " (")
 	fmt.Println("failed:", problem)
@@ -173,12 +173,12 @@ func ExampleSeed() {
 	// Q1 2
 }
 
-// What the document does not show is answered nevertheless, by assumptions. Strict refuses it.
+// The sandbox handles undocumented requests by assumptions. Strict rejects them.
 func ExampleStrict() {
 	fmt.Println(call(sandbox.New(nil, sandbox.Credits(5)), "GET", "/business/credits", ""))
 
 	strict := sandbox.New(nil, sandbox.Strict())
-	status, _ := call(strict, "GET", "/business/credits", "") // its body is not shown
+	status, _ := call(strict, "GET", "/business/credits", "") // its body is undocumented
 	fmt.Println(status)
 	status, _ = call(strict, "GET", "/business/me", "")
 	fmt.Println(status)
@@ -199,8 +199,8 @@ func ExampleSandbox_Between() {
 	sb.Between("lists.rows", func(tx *sandbox.Tx) { tx.InsertRows(list, 0, sandbox.Row{"id": "c00000000000000000000003"}) })
 
 	for page := range 2 {
-		_, answer := call(sb, "GET", fmt.Sprintf("/business/lists/%s/rows?limit=1&pageNum=%d", list, page+1), "")
-		fmt.Println(answer)
+		_, response := call(sb, "GET", fmt.Sprintf("/business/lists/%s/rows?limit=1&pageNum=%d", list, page+1), "")
+		fmt.Println(response)
 	}
 	// Output:
 	// {"entityType":"contactList","data":[{"id":"c00000000000000000000001"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}
@@ -220,7 +220,7 @@ func ExampleTenant_Ledger() {
 	// "" +50 a refill: 130
 }
 
-// What was asked, by whom, and what came of it.
+// The requests, their keys, and their results.
 func ExampleSandbox_Journal() {
 	sb := sandbox.New(nil)
 	sb.Fail("lists.create", sandbox.DropAfter())
@@ -234,7 +234,7 @@ func ExampleSandbox_Journal() {
 	// lists.list 200 []
 }
 
-// An operation whose path the document does not show is served where your application looks for it.
+// An operation with an undocumented path is served at the path that your application uses.
 func ExampleWithRoute() {
 	sb := sandbox.New(nil, sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/timeline"))
 	sb.Do(func(tx *sandbox.Tx) {

@@ -17,14 +17,14 @@ var factCategories = []string{
 	"objection", "faq-insight",
 }
 
-func (c *call) editFact() (answer, error) {
+func (c *call) editFact() (response, error) {
 	id, err := c.pathID("factId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	sentClaim := body.has("claim")
 	sentCategory := body.has("category")
@@ -48,7 +48,7 @@ func (c *call) editFact() (answer, error) {
 		telling = &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
 	}
 	if err := c.first(invalid, missing, telling); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	next := *f

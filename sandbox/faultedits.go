@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// ContentType declares the answer as something else.
+// ContentType changes the content type of the response.
 func ContentType(value string) FaultOption {
-	return edit("Content-Type: "+value, func(a *answer) { a.header.Set("Content-Type", value) })
+	return edit("Content-Type: "+value, func(a *response) { a.header.Set("Content-Type", value) })
 }
 
-// EmptyBody leaves the body out.
+// EmptyBody omits the body.
 func EmptyBody() FaultOption {
-	return edit("empty body", func(a *answer) { a.body = []byte{} })
+	return edit("empty body", func(a *response) { a.body = []byte{} })
 }
 
-// ExtraFields puts fields that the document does not know into every object of the answer.
+// ExtraFields puts undocumented fields into every object of the response.
 func ExtraFields() FaultOption {
-	return edit("extra fields", func(a *answer) {
+	return edit("extra fields", func(a *response) {
 		editJSON(a, func(v any) any {
 			walk(v, func(o object) {
 				o["sandboxExtra"] = object{"nested": []any{1, "two", nil}}
@@ -36,19 +36,19 @@ func ExtraFields() FaultOption {
 // NullField sets a field to null. The path is dotted; numbers and * stand for elements of arrays: "data.*.folderId".
 func NullField(path string) FaultOption { return setField(path, nil, "null") }
 
-// EnumValue sets a field to a value that the document does not know. The path is that of [NullField].
+// EnumValue sets a field to an undocumented value. The path is that of [NullField].
 func EnumValue(path, value string) FaultOption { return setField(path, value, strconv.Quote(value)) }
 
 func setField(path string, value any, words string) FaultOption {
 	if path == "" {
 		return func(*Fault) error { return errors.New("a field needs a path") }
 	}
-	return edit(path+" = "+words, func(a *answer) {
+	return edit(path+" = "+words, func(a *response) {
 		editJSON(a, func(v any) any { return assign(v, strings.Split(path, "."), value) })
 	})
 }
 
-func edit(words string, change func(*answer)) FaultOption {
+func edit(words string, change func(*response)) FaultOption {
 	return func(f *Fault) error {
 		f.edits = append(f.edits, change)
 		f.say("%s", words)
@@ -56,8 +56,8 @@ func edit(words string, change func(*answer)) FaultOption {
 	}
 }
 
-// editJSON decodes, changes and encodes a body. What is not JSON stays.
-func editJSON(a *answer, change func(any) any) {
+// editJSON decodes, changes and encodes a body. A body that is not JSON stays unchanged.
+func editJSON(a *response, change func(any) any) {
 	dec := json.NewDecoder(bytes.NewReader(a.body))
 	dec.UseNumber()
 	var v any
@@ -83,7 +83,7 @@ func walk(v any, visit func(object)) {
 	}
 }
 
-// assign sets what a path names, as far as there is something to set it in.
+// assign sets what a path names, where the path exists.
 func assign(v any, path []string, value any) any {
 	if len(path) == 0 {
 		return value

@@ -18,7 +18,7 @@ func (f *Fault) say(format string, args ...any) {
 func turns(words string, turn func(n int) bool) FaultOption {
 	return func(f *Fault) error {
 		if f.turn != nil {
-			return errors.New("two options say which of the requests are hit")
+			return errors.New("two options say which requests are affected")
 		}
 		f.turn = turn
 		f.say("%s", words)
@@ -33,25 +33,25 @@ func positive(what string, n int, opt FaultOption) FaultOption {
 	return func(*Fault) error { return fmt.Errorf("%s(%d): has to be at least 1", what, n) }
 }
 
-// Nth hits only the nth matching request, counted from one.
+// Nth affects only the nth matching request, counted from one.
 func Nth(n int) FaultOption {
 	return positive("Nth", n, turns(fmt.Sprintf("request %d", n), func(i int) bool { return i == n }))
 }
 
-// First hits the first n matching requests.
+// First affects the first n matching requests.
 func First(n int) FaultOption {
 	return positive("First", n, turns(fmt.Sprintf("the first %d", n), func(i int) bool { return i <= n }))
 }
 
-// Every hits each nth matching request.
+// Every affects each nth matching request.
 func Every(n int) FaultOption {
 	return positive("Every", n, turns(fmt.Sprintf("every %d", n), func(i int) bool { return i%n == 0 }))
 }
 
-// Always hits every matching request, as a fault without such an option does.
+// Always affects every matching request. It is the default.
 func Always() FaultOption { return turns("always", func(int) bool { return true }) }
 
-// When hits requests that meet a condition. The condition may read the body, and may call the sandbox.
+// When affects requests that meet a condition. The condition may read the body, and may call the sandbox.
 func When(condition func(*http.Request) bool) FaultOption {
 	return func(f *Fault) error {
 		if condition == nil {
@@ -62,7 +62,7 @@ func When(condition func(*http.Request) bool) FaultOption {
 	}
 }
 
-// ForKey hits requests that carry this token.
+// ForKey affects requests with this token.
 func ForKey(token string) FaultOption {
 	return func(f *Fault) error {
 		f.token = &token
@@ -70,55 +70,55 @@ func ForKey(token string) FaultOption {
 	}
 }
 
-func (f *Fault) replace(a answer, format string, args ...any) error {
+func (f *Fault) replace(a response, format string, args ...any) error {
 	if f.instead != nil {
-		return errors.New("two options say what is answered")
+		return errors.New("two options set the response")
 	}
 	f.instead = &a
 	f.say(format, args...)
 	return nil
 }
 
-// Status answers with an error in place of the service, which does nothing. The code has to be one that the document
-// shows with this status; an empty one, with a status of 500 or more, gives an envelope without a message.
+// Status returns an error in place of the service, which applies nothing. The code has to be documented with this status. An
+// empty code, with a status of 500 or more, gives an envelope without a message.
 func Status(status int, code string) FaultOption {
 	return func(f *Fault) error {
 		if code == "" {
 			if status < 500 || status > 599 {
-				return fmt.Errorf("Status(%d): only 500 to 599 go without a code", status)
+				return fmt.Errorf("Status(%d): only 500 to 599 may be without a code", status)
 			}
 			header := http.Header{"Content-Type": {"application/json"}}
-			return f.replace(answer{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")}, "%d", status)
+			return f.replace(response{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")}, "%d", status)
 		}
 		known, ok := op.CodeByName(code)
 		if !ok {
-			return fmt.Errorf("the document has no code %s: FutureCode answers with one it may have later", code)
+			return fmt.Errorf("the code %s is undocumented: use FutureCode", code)
 		}
 		if !slices.Contains(known.Statuses, status) {
-			return fmt.Errorf("%s comes with %v, not with %d", code, known.Statuses, status)
+			return fmt.Errorf("%s has the status %v, not %d", code, known.Statuses, status)
 		}
-		return f.replace(answer{status: status, code: code}, "%d %s", status, code)
+		return f.replace(response{status: status, code: code}, "%d %s", status, code)
 	}
 }
 
-// FutureCode answers with an error code that the document does not have yet.
+// FutureCode returns an undocumented error code, as a later version of the service may.
 func FutureCode(status int, code string) FaultOption {
 	return func(f *Fault) error {
 		if _, known := op.CodeByName(code); known || code == "" || status < 400 || status > 599 {
-			return fmt.Errorf("FutureCode(%d, %q): needs an error status and a code that the document does not have", status, code)
+			return fmt.Errorf("FutureCode(%d, %q): needs an error status and an undocumented code", status, code)
 		}
-		return f.replace(answer{status: status, code: code}, "%d %s", status, code)
+		return f.replace(response{status: status, code: code}, "%d %s", status, code)
 	}
 }
 
-// RawBody answers with this status and body, declared as JSON, in place of the service.
+// RawBody returns this status and body, declared as JSON, in place of the service.
 func RawBody(status int, body string) FaultOption {
 	return func(f *Fault) error {
 		return f.replaceRaw(status, "application/json", body)
 	}
 }
 
-// HTML answers with a page, as a proxy in front of the service does when it fails.
+// HTML returns a page, as a proxy in front of the service does when it fails.
 func HTML(status int) FaultOption {
 	return func(f *Fault) error {
 		page := fmt.Sprintf("<html><head><title>%d %s</title></head><body><h1>%[1]d %[2]s</h1></body></html>\n", status, http.StatusText(status))
@@ -128,23 +128,23 @@ func HTML(status int) FaultOption {
 
 func (f *Fault) replaceRaw(status int, contentType, body string) error {
 	if status < 200 || status > 599 {
-		return fmt.Errorf("no answer has the status %d", status)
+		return fmt.Errorf("no response has the status %d", status)
 	}
 	if body != "" && !bodyAllowed(status) {
-		return fmt.Errorf("an answer %d has no body", status)
+		return fmt.Errorf("a response %d has no body", status)
 	}
 	header := http.Header{"Content-Type": {contentType}}
-	return f.replace(answer{status: status, header: header, body: []byte(body)}, "%d %s", status, contentType)
+	return f.replace(response{status: status, header: header, body: []byte(body)}, "%d %s", status, contentType)
 }
 
-// Redirect sends the client elsewhere.
+// Redirect sends the client to another location.
 func Redirect(status int, location string) FaultOption {
 	return func(f *Fault) error {
 		if status < 300 || status > 399 || status == http.StatusNotModified {
-			return fmt.Errorf("Redirect(%d): is no redirect", status)
+			return fmt.Errorf("Redirect(%d): is not a redirect", status)
 		}
 		header := http.Header{"Location": {location}, "Content-Type": {"text/plain"}}
-		return f.replace(answer{status: status, header: header, body: []byte{}}, "%d to %s", status, location)
+		return f.replace(response{status: status, header: header, body: []byte{}}, "%d to %s", status, location)
 	}
 }
 
@@ -171,8 +171,8 @@ func duration(what string, d time.Duration, set func(*Fault)) FaultOption {
 	}
 }
 
-// Latency lets the answer, or the cut, come late. What the service does, it does on arrival: a client that gives up
-// meanwhile cannot know.
+// Latency delays the response, or the cut. The service applies the request on arrival: a client that gives up meanwhile cannot
+// know.
 func Latency(d time.Duration) FaultOption {
 	return duration("latency", d, func(f *Fault) { f.latency = d })
 }
@@ -191,18 +191,18 @@ func (f *Fault) cut(d drop, words string) error {
 	return nil
 }
 
-// DropBefore cuts the connection when the request has arrived and nothing has been done.
+// DropBefore cuts the connection when the request has arrived and before it is applied.
 func DropBefore() FaultOption {
 	return func(f *Fault) error { return f.cut(dropBefore, "dropped before") }
 }
 
-// DropAfter cuts the connection when everything has been done: the answer is lost.
+// DropAfter cuts the connection after the request was applied: the response is lost.
 func DropAfter() FaultOption {
 	return func(f *Fault) error { return f.cut(dropAfter, "dropped after") }
 }
 
-// Applied lets the service do its work before the fault answers in its place: a gateway that gives up too early, for example,
-// together with HTML(504).
+// Applied lets the service apply the request before the fault responds in its place. With HTML(504), for example, it is a gateway
+// that gives up too early.
 func Applied() FaultOption {
 	return func(f *Fault) error {
 		f.applied = true
@@ -211,12 +211,12 @@ func Applied() FaultOption {
 	}
 }
 
-// Refuse refuses the connection: nothing is sent. Over a real socket, where it stands already, it is reset.
+// Refuse refuses the connection: nothing is sent. A real socket, which is already connected, is reset.
 func Refuse() FaultOption {
 	return func(f *Fault) error { return f.cut(dropRefuse, "refused") }
 }
 
-// Reset makes a cut a reset by the peer. Alone, it cuts before anything has been done.
+// Reset makes a cut a reset by the peer. Alone, it cuts before anything is applied.
 func Reset() FaultOption {
 	return func(f *Fault) error {
 		f.reset = true
@@ -225,7 +225,7 @@ func Reset() FaultOption {
 	}
 }
 
-// Truncate cuts the connection after n bytes of the body. The service has done its work.
+// Truncate cuts the connection after n bytes of the body. The service has applied the request.
 func Truncate(n int) FaultOption {
 	return func(f *Fault) error {
 		if n < 0 {
@@ -237,7 +237,7 @@ func Truncate(n int) FaultOption {
 	}
 }
 
-// SlowBody lets the body trickle.
+// SlowBody sends the body slowly.
 func SlowBody(bytesPerSecond int) FaultOption {
 	return positive("SlowBody", bytesPerSecond, func(f *Fault) error {
 		f.slow = bytesPerSecond

@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Fault is a rule that makes requests go wrong. Set one with [Sandbox.Fail].
+// Fault is a rule that makes requests fail. Set one with [Sandbox.Fail].
 type Fault struct {
 	number int
 	setAt  string // in a test
@@ -30,8 +30,8 @@ type Fault struct {
 	seen  int
 	hits  int
 
-	instead    *answer // of what the service would have answered
-	applied    bool    // and yet it did its work
+	instead    *response // of the service's response
+	applied    bool      // and yet it did its work
 	drop       drop
 	reset      bool
 	latency    time.Duration
@@ -40,10 +40,10 @@ type Fault struct {
 	truncate   int // bytes; negative is off
 	oversize   int64
 	retryAfter *string
-	edits      []func(*answer)
+	edits      []func(*response)
 }
 
-// drop says where the connection ends.
+// drop says where the connection is cut.
 type drop int
 
 const (
@@ -53,13 +53,13 @@ const (
 	dropAfter       // when everything was done
 )
 
-// FaultOption says which requests a fault hits, or what it does to them.
+// FaultOption says which requests a fault affects, or what it does to them.
 type FaultOption func(*Fault) error
 
-// Fail makes an operation go wrong: "lists.rows" for example, or "*" for all. Options say when, every time if none does,
-// and what happens. Several faults may wait for one request; the first one set that hits it wins.
+// Fail makes an operation fail: "lists.rows" for example, or "*" for all. Options say what happens, and when; the default is every
+// time. If several faults match a request, the one set first is used.
 //
-// A mistake in the rule is reported at once, and a fault that never fired when the test ends.
+// A mistake in the rule is reported at once. A fault that never fired is reported when the test ends.
 func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 	f := &Fault{op: opName, truncate: -1}
 	errs := []error{sb.checkTarget(opName)}
@@ -92,45 +92,45 @@ func (sb *Sandbox) checkTarget(opName string) error {
 	case !ok:
 		return fmt.Errorf("no operation has the name %q: docs/operations.md lists them", opName)
 	case sb.pattern(o) == "":
-		return errors.New("the document shows no path for this operation: WithRoute sets one")
+		return errors.New("the path of this operation is undocumented: set one with WithRoute")
 	}
 	return nil
 }
 
 func (f *Fault) check() error {
-	answers := f.instead != nil
+	responds := f.instead != nil
 	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate >= 0 || f.slow > 0 || f.stall > 0 || f.oversize > 0
 	if f.reset && f.drop == dropNever {
 		f.drop = dropBefore
 	}
 	switch {
-	case !answers && !alters && f.drop == dropNever && f.latency == 0:
+	case !responds && !alters && f.drop == dropNever && f.latency == 0:
 		return errors.New("the fault does nothing")
-	case f.drop != dropNever && (answers || alters):
-		return errors.New("a connection that is cut brings no answer: nothing about the answer can be said")
-	case f.applied && !answers:
-		return errors.New("Applied needs an answer in place of the service's")
+	case f.drop != dropNever && (responds || alters):
+		return errors.New("a cut connection has no response, so no option may change it")
+	case f.applied && !responds:
+		return errors.New("Applied needs a response in place of the service's")
 	case f.drop == dropRefuse && f.reset:
 		return errors.New("a refused connection cannot be reset")
 	}
 	return nil
 }
 
-// Hits tells how often the fault fired.
+// Hits returns how often the fault fired.
 func (sb *Sandbox) Hits(f *Fault) int {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
 	return f.hits
 }
 
-// Switch turns a fault off, or on again. While it is off it hits nothing and counts nothing, and it need not fire.
+// Switch turns a fault off, or on again. While it is off, it affects and counts nothing, and need not fire.
 func (sb *Sandbox) Switch(f *Fault, on bool) {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
 	f.off = !on
 }
 
-// Clear takes all faults back. Those that have not fired are forgiven.
+// Clear removes all faults. Those that have not fired are not reported.
 func (sb *Sandbox) Clear() {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
@@ -178,7 +178,7 @@ func (f *Fault) matches(o *op.Op, r *http.Request, body []byte) bool {
 	return true
 }
 
-// trip counts the request for every fault it fits and picks the one that hits it.
+// trip counts the request for every matching fault and returns the one that affects it.
 func (sb *Sandbox) trip(fitting []*Fault) (hit *Fault) {
 	for _, f := range fitting {
 		f.seen++
@@ -198,16 +198,16 @@ func (sb *Sandbox) trip(fitting []*Fault) (hit *Fault) {
 
 func (f *Fault) refuses() bool { return f != nil && f.drop == dropRefuse }
 
-// serves reports whether the service does its work.
+// serves reports whether the service applies the request.
 func (f *Fault) serves() bool {
 	return f == nil || (f.instead == nil || f.applied) && (f.drop == dropNever || f.drop == dropAfter)
 }
 
-// answers reports whether the fault answers in its place.
-func (f *Fault) answers() bool { return f != nil && f.instead != nil }
+// responds reports whether the fault responds in its place.
+func (f *Fault) responds() bool { return f != nil && f.instead != nil }
 
-// answer is what the fault says. Unless it is [Applied], the rules never saw the request: nothing is done, counted or billed.
-func (f *Fault) answer(c *call) answer {
+// response is the fault's response. Unless it is [Applied], the rules never see the request: nothing is applied, counted or billed.
+func (f *Fault) response(c *call) response {
 	a := *f.instead
 	a.header = a.header.Clone()
 	if a.header == nil {
@@ -215,15 +215,15 @@ func (f *Fault) answer(c *call) answer {
 	}
 	if a.header.Get("Content-Type") == "" && a.body == nil && a.code != "" {
 		refusal := refusal{status: a.status, code: a.code, message: "Injected by " + f.String() + "."}
-		a.body = refusal.answer(c).body
+		a.body = refusal.response(c).body
 		a.header.Set("Content-Type", "application/json")
 	}
 	f.transform(&a)
 	return a
 }
 
-// transform changes an answer.
-func (f *Fault) transform(a *answer) {
+// transform changes a response.
+func (f *Fault) transform(a *response) {
 	if f == nil {
 		return
 	}

@@ -307,33 +307,33 @@ func TestMistakenFaultsAreRefusedWhenSet(t *testing.T) {
 		want string
 	}{
 		"unknown operation":  {"lists.rowz", []sandbox.FaultOption{sandbox.HTML(502)}, `no operation has the name "lists.rowz"`},
-		"no path":            {"agents.pause", []sandbox.FaultOption{sandbox.HTML(502)}, "shows no path"},
+		"no path":            {"agents.pause", []sandbox.FaultOption{sandbox.HTML(502)}, "is undocumented"},
 		"nothing":            {"lists.rows", nil, "does nothing"},
 		"only a matcher":     {"lists.rows", []sandbox.FaultOption{sandbox.Nth(1)}, "does nothing"},
 		"unknown code":       {"lists.rows", []sandbox.FaultOption{sandbox.Status(404, "LIST_LOST")}, "FutureCode"},
-		"wrong status":       {"lists.rows", []sandbox.FaultOption{sandbox.Status(400, "LIST_NOT_FOUND")}, "comes with [404], not with 400"},
+		"wrong status":       {"lists.rows", []sandbox.FaultOption{sandbox.Status(400, "LIST_NOT_FOUND")}, "has the status [404], not 400"},
 		"sparse 404":         {"lists.rows", []sandbox.FaultOption{sandbox.Status(404, "")}, "only 500 to 599"},
-		"known future":       {"lists.rows", []sandbox.FaultOption{sandbox.FutureCode(404, "LIST_NOT_FOUND")}, "does not have"},
+		"known future":       {"lists.rows", []sandbox.FaultOption{sandbox.FutureCode(404, "LIST_NOT_FOUND")}, "an undocumented code"},
 		"future success":     {"lists.rows", []sandbox.FaultOption{sandbox.FutureCode(200, "FINE")}, "error status"},
-		"two matchers":       {"lists.rows", []sandbox.FaultOption{sandbox.Nth(1), sandbox.Every(2), sandbox.HTML(502)}, "which of the requests"},
+		"two matchers":       {"lists.rows", []sandbox.FaultOption{sandbox.Nth(1), sandbox.Every(2), sandbox.HTML(502)}, "which requests are"},
 		"zeroth":             {"lists.rows", []sandbox.FaultOption{sandbox.Nth(0), sandbox.HTML(502)}, "Nth(0)"},
 		"first none":         {"lists.rows", []sandbox.FaultOption{sandbox.First(0), sandbox.HTML(502)}, "First(0)"},
 		"every zeroth":       {"lists.rows", []sandbox.FaultOption{sandbox.Every(0), sandbox.HTML(502)}, "Every(0)"},
 		"nil condition":      {"lists.rows", []sandbox.FaultOption{sandbox.When(nil), sandbox.HTML(502)}, "no condition"},
-		"two answers":        {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.HTML(503)}, "what is answered"},
+		"two responses":      {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.HTML(503)}, "set the response"},
 		"two cuts":           {"lists.rows", []sandbox.FaultOption{sandbox.DropAfter(), sandbox.DropBefore()}, "how the connection ends"},
-		"answer and cut":     {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.DropBefore()}, "brings no answer"},
-		"altered and cut":    {"lists.rows", []sandbox.FaultOption{sandbox.Truncate(5), sandbox.Reset()}, "brings no answer"},
-		"applied to nothing": {"lists.rows", []sandbox.FaultOption{sandbox.Applied(), sandbox.Latency(1)}, "needs an answer in place"},
+		"response and cut":   {"lists.rows", []sandbox.FaultOption{sandbox.HTML(502), sandbox.DropBefore()}, "has no response"},
+		"altered and cut":    {"lists.rows", []sandbox.FaultOption{sandbox.Truncate(5), sandbox.Reset()}, "has no response"},
+		"applied to nothing": {"lists.rows", []sandbox.FaultOption{sandbox.Applied(), sandbox.Latency(1)}, "needs a response in place"},
 		"refused by reset":   {"lists.rows", []sandbox.FaultOption{sandbox.Refuse(), sandbox.Reset()}, "cannot be reset"},
 		"no latency":         {"lists.rows", []sandbox.FaultOption{sandbox.Latency(0)}, "has to be positive"},
 		"negative stall":     {"lists.rows", []sandbox.FaultOption{sandbox.Stall(-1)}, "has to be positive"},
 		"no speed":           {"lists.rows", []sandbox.FaultOption{sandbox.SlowBody(0)}, "SlowBody(0)"},
 		"negative cut":       {"lists.rows", []sandbox.FaultOption{sandbox.Truncate(-1)}, "negative"},
 		"no size":            {"lists.rows", []sandbox.FaultOption{sandbox.Oversized(0)}, "at least 1"},
-		"not a redirect":     {"lists.rows", []sandbox.FaultOption{sandbox.Redirect(200, "/")}, "no redirect"},
+		"not a redirect":     {"lists.rows", []sandbox.FaultOption{sandbox.Redirect(200, "/")}, "not a redirect"},
 		"no field":           {"lists.rows", []sandbox.FaultOption{sandbox.NullField("")}, "needs a path"},
-		"impossible status":  {"lists.rows", []sandbox.FaultOption{sandbox.RawBody(99, "")}, "no answer has"},
+		"impossible status":  {"lists.rows", []sandbox.FaultOption{sandbox.RawBody(99, "")}, "no response has"},
 		"body where none is": {"lists.rows", []sandbox.FaultOption{sandbox.RawBody(204, "x")}, "has no body"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -409,7 +409,7 @@ func TestChaosIsTheSameForTheSameSeed(t *testing.T) {
 	require.Less(t, calm, 280)
 }
 
-// A gateway gives up before the service does: the answer says failure, and the work is done.
+// A gateway gives up before the service does: the response is a failure, and the request was applied.
 func TestAppliedAnswersInPlaceOfTheService(t *testing.T) {
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()

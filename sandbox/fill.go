@@ -16,22 +16,22 @@ var fillRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; what is there already is left out; answers 200 with list and addedCount")
-	ruleContacts = assumed("lists.add-contacts", "takes contacts, 1 to 500 objects without ids; sent twice, they are there twice; answers 201 with list and contactIds")
-	ruleSave     = assumed("lists.save-to-list", "takes sourceListId, optionally contactIds, and listId or listName, which is created if there is none; answers 200 with list and addedCount")
-	ruleSaveKind = assumed("lists.save-to-list.kind", "a list of another kind as the destination answers 422 VALIDATION_FAILED")
+	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; those already in the list are skipped; returns 200 with list and addedCount")
+	ruleContacts = assumed("lists.add-contacts", "takes contacts, 1 to 500 objects without ids; if they are sent twice, they are added twice; returns 201 with list and contactIds")
+	ruleSave     = assumed("lists.save-to-list", "takes sourceListId, optionally contactIds, and listId or listName, which is created if there is none; returns 200 with list and addedCount")
+	ruleSaveKind = assumed("lists.save-to-list.kind", "a list of another kind as the destination returns 422 VALIDATION_FAILED")
 	ruleSettling = assumed("lists.processing", "a list is processing while its completionStatus reads processing")
 )
 
-func (c *call) addMembers() (answer, error) {
+func (c *call) addMembers() (response, error) {
 	c.uses(ruleMembers)
 	id, err := c.listID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	wanted, sent := body.ids("contactIds")
 	body.ignores("contactIds")
@@ -39,17 +39,17 @@ func (c *call) addMembers() (answer, error) {
 		body.fail("contactIds", "is required")
 	}
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	l, err := c.listByID(id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	var rows []json.RawMessage
 	for _, id := range wanted {
 		row, ok := c.ws.findRow(l.EntityType, id)
 		if !ok {
-			return answer{}, refuse("CONTACT_NOT_FOUND", "No contact has the id "+id+".")
+			return response{}, refuse("CONTACT_NOT_FOUND", "No contact has the id "+id+".")
 		}
 		rows = append(rows, row)
 	}
@@ -67,11 +67,11 @@ func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 }
 
 // fill adds the rows that are not in the list yet, for their price.
-func (c *call) fill(l *list, rows []json.RawMessage) (answer, error) {
+func (c *call) fill(l *list, rows []json.RawMessage) (response, error) {
 	fresh := l.missing(rows)
 	amount, err := c.price(len(fresh))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if len(fresh) > 0 {
 		c.effect(func() {
@@ -82,7 +82,7 @@ func (c *call) fill(l *list, rows []json.RawMessage) (answer, error) {
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(fresh)})
 }
 
-// missing leaves out rows that the list has, and rows that come twice. Those without an id are new.
+// missing skips rows that the list has, and duplicates. Rows without an id are new.
 func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 	var fresh []json.RawMessage
 	seen := map[string]bool{}
@@ -96,28 +96,28 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 	return fresh
 }
 
-func (c *call) addContacts() (answer, error) {
+func (c *call) addContacts() (response, error) {
 	c.uses(ruleContacts)
 	id, err := c.listID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	rows := body.newRows("contacts")
 	body.ignores("contacts")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	l, err := c.listByID(id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	amount, err := c.price(len(rows))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	ids := []string{}
@@ -148,38 +148,38 @@ func (f *form) newRows(name string) []json.RawMessage {
 	return rows
 }
 
-func (c *call) saveToList() (answer, error) {
+func (c *call) saveToList() (response, error) {
 	c.uses(ruleSave)
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	source := body.requiredID("sourceListId")
 	dest := body.destination()
 	wanted, chosen := body.ids("contactIds")
 	body.ignores("sourceListId", "listId", "listName", "contactIds")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	from, rows, err := c.source(source, wanted, chosen)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	to, err := c.destination(dest)
 	switch {
 	case err != nil:
-		return answer{}, err
+		return response{}, err
 	case to == nil:
 		return c.saveToNew(dest.name, from.EntityType, rows)
 	case to.EntityType != from.EntityType:
 		c.uses(ruleSaveKind)
-		return answer{}, invalid("listId", "has to be a list of the same kind")
+		return response{}, invalid("listId", "has to be a list of the same kind")
 	}
 	return c.fill(to, rows)
 }
 
-// destination is a list that rows are saved to: one that is there, or one of a name, new or not.
+// destination is the list that rows are saved to: an existing one, or one given by name, new or not.
 type destination struct {
 	id, name string
 	byID     bool
@@ -198,7 +198,7 @@ func (f *form) destination() (d destination) {
 	return d
 }
 
-// destination finds the list: nil if it has to be made.
+// destination finds the list. It is nil if it has to be created.
 func (c *call) destination(d destination) (*list, error) {
 	if d.byID {
 		return c.listByID(d.id)
@@ -206,7 +206,7 @@ func (c *call) destination(d destination) (*list, error) {
 	return c.listByName(d.name)
 }
 
-// source reads what is to be saved.
+// source reads the rows to save.
 func (c *call) source(id string, wanted []string, chosen bool) (*list, []json.RawMessage, error) {
 	l, err := c.listByID(id)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *call) source(id string, wanted []string, chosen bool) (*list, []json.Ra
 	return l, rows, nil
 }
 
-// listByName finds the one list of a name: nil if there is none.
+// listByName finds the only list with a name, or nil.
 func (c *call) listByName(name string) (*list, error) {
 	if err := c.nameAllowed(name); err != nil {
 		return nil, err
@@ -252,10 +252,10 @@ func (c *call) listByName(name string) (*list, error) {
 }
 
 // saveToNew creates the destination.
-func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (answer, error) {
+func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (response, error) {
 	amount, err := c.price(len(rows))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	l := &list{}
 	c.effect(func() {

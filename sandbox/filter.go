@@ -17,7 +17,7 @@ type condition struct {
 	test func(*match) bool
 }
 
-// match is a row under test.
+// match is a row that is compared.
 type match struct {
 	ws  *workspace
 	l   *list
@@ -27,7 +27,7 @@ type match struct {
 
 var errHeadcount = errors.New("an unquoted headcount")
 
-// contactFields and companyFields tell where the values of a filter key are found in a row. Any of them may match.
+// contactFields and companyFields are the row fields that a filter key compares. Any of them may match.
 var (
 	contactFields = map[string][]string{
 		"name":                       {"name", "fullName"},
@@ -62,7 +62,7 @@ var (
 	}
 )
 
-// honoured leaves out the keys that a company list does not know, and says what the rest rests on.
+// honoured omits the keys that a company list does not honor, and records the rules of the others.
 func (c *call) honoured(l *list, conditions []condition) []condition {
 	var kept []condition
 	for _, condition := range conditions {
@@ -169,7 +169,7 @@ func badFilters(message string) error {
 // A filterParser reads the value of a key. A nil test restricts nothing.
 type filterParser func(key string, raw json.RawMessage) (func(*match) bool, error)
 
-// filterKeys are the filters of the document. What is said of none else is a choice of values.
+// filterKeys are the documented filters. The default is a choice of values.
 var filterKeys = func() map[string]filterParser {
 	keys := map[string]filterParser{
 		"otherLists":        parseOtherLists,
@@ -191,7 +191,7 @@ var filterKeys = func() map[string]filterParser {
 	return keys
 }()
 
-// choices are an array of strings, or what to include and what to exclude.
+// choices reads an array of strings, or values to include and to exclude.
 type choices struct{ include, exclude []string }
 
 func decodeChoices(raw json.RawMessage) (choices, error) {
@@ -231,7 +231,7 @@ func stringsOf(raw json.RawMessage) ([]string, error) {
 	return list, nil
 }
 
-// test tells whether one of the included values holds, if any is given, and none of the excluded ones.
+// test reports whether a value is included, if any are given, and not excluded.
 func (ch choices) test(holds func(m *match, choice string) bool) func(*match) bool {
 	if len(ch.include)+len(ch.exclude) == 0 {
 		return nil
@@ -272,7 +272,7 @@ func parseOtherLists(_ string, raw json.RawMessage) (func(*match) bool, error) {
 	}), nil
 }
 
-// parseHeadcount has to find the unquoted number that the service stumbles over, wherever it stands.
+// parseHeadcount finds an unquoted number, for which the service returns 500, at any place.
 func parseHeadcount(key string, raw json.RawMessage) (func(*match) bool, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

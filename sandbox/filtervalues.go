@@ -59,7 +59,7 @@ func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
 	}, nil
 }
 
-// fits reports whether a text is made of these parts, in their order, with anything between them.
+// fits reports whether a text consists of these parts in order, with anything between them.
 func fits(text string, parts []string) bool {
 	text, ok := strings.CutPrefix(text, parts[0])
 	last := len(parts) - 1

@@ -14,25 +14,25 @@ import (
 )
 
 var (
-	ruleBodyIgnored = assumed("body.ignored", "where the document does not say that they are refused, unknown keys of a body are ignored")
-	ruleBodyTwice   = assumed("body.repeated", "of a key that an object has several times, the last one counts")
-	ruleBodyUnasked = assumed("body.unasked", "a body where the document shows none is ignored")
-	ruleBodyID      = assumed("body.id", "an id in a body that is not 24 hexadecimal digits answers 422 VALIDATION_FAILED")
+	ruleBodyIgnored = assumed("body.ignored", "unknown keys of a body are ignored, unless their rejection is documented")
+	ruleBodyTwice   = assumed("body.repeated", "the last of several equal keys of an object counts")
+	ruleBodyUnasked = assumed("body.unasked", "an undocumented body is ignored")
+	ruleBodyID      = assumed("body.id", "an id in a body that is not 24 hexadecimal digits returns 422 VALIDATION_FAILED")
 	ruleText        = assumed("text.malformed", "text that is not valid Unicode is read with replacement characters")
 	ruleCharacters  = assumed("text.characters", "a character is a code point of Unicode; names are trimmed of what Unicode calls white space")
-	ruleIntegers    = assumed("integers", "zeros and a sign before an integer of a query are accepted; 100.0 and 1e2 in a body are no integers, nor is what takes more than 64 bits")
+	ruleIntegers    = assumed("integers", "zeros and a sign before an integer of a query are accepted; 100.0 and 1e2 in a body are not integers, nor is a number of more than 64 bits")
 	ruleIDCase      = assumed("ids.case", "the case of the letters in an id does not matter")
-	_               = ambient("validation.first", "the first offender is the first in the order of the document; unknown keys come last, sorted")
-	ruleMalformed   = assumed("body.malformed", "a body that is not a JSON object answers 400 INVALID_REQUEST")
-	ruleContentType = assumed("body.content-type", "a body that is not declared as application/json answers 422 VALIDATION_FAILED; parameters of the type are ignored")
+	_               = ambient("validation.first", "the first violation is the first in the documented order of the fields; unknown keys come last, sorted")
+	ruleMalformed   = assumed("body.malformed", "a body that is not a JSON object returns 400 INVALID_REQUEST")
+	ruleContentType = assumed("body.content-type", "a body that is not declared as application/json returns 422 VALIDATION_FAILED; parameters of the type are ignored")
 	ruleNoBody      = assumed("body.missing", "a missing body is read as an empty object")
-	rulePathID      = assumed("path.id", "an id in the path that is not 24 hexadecimal digits answers 422 VALIDATION_FAILED, as documented for approve")
+	rulePathID      = assumed("path.id", "an id in the path that is not 24 hexadecimal digits returns 422 VALIDATION_FAILED, as documented for approve")
 )
 
 // fields are the keys of a body.
 type fields map[string]json.RawMessage
 
-// form is a body that is being read, and what is wrong with it.
+// form is a body that is being read, and its errors.
 type form struct {
 	fields
 	checks
@@ -60,7 +60,7 @@ func (c *call) form() (*form, error) {
 	return &form{fields: f, checks: checks{c: c}}, nil
 }
 
-// looksOdd notes what a JSON value holds that decoders take differently.
+// looksOdd records what decoders read differently in a JSON value.
 func (c *call) looksOdd(raw []byte) {
 	if !utf8.Valid(raw) || brokenEscapes(raw) {
 		c.uses(ruleText)
@@ -126,7 +126,7 @@ func (f *form) has(name string) bool {
 	return ok
 }
 
-// only refuses every key but these.
+// only rejects every other key.
 func (f *form) only(known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(f.fields)) {
 		if !slices.Contains(known, key) {
@@ -135,7 +135,7 @@ func (f *form) only(known ...string) {
 	}
 }
 
-// ignores notes keys that are none of these, and go unheard.
+// ignores records other keys, which are ignored.
 func (f *form) ignores(known ...string) {
 	for key := range f.fields {
 		if !slices.Contains(known, key) {
@@ -157,7 +157,7 @@ func (f *form) text(name string) (string, bool) {
 	return s, ok
 }
 
-// required reads a string that has to be there.
+// required reads a required string.
 func (f *form) required(name string) string {
 	if !f.has(name) {
 		f.fail(name, "is required")
@@ -167,7 +167,7 @@ func (f *form) required(name string) string {
 	return s
 }
 
-// requiredID reads an id that has to be there.
+// requiredID reads a required id.
 func (f *form) requiredID(name string) string {
 	before := len(f.messages)
 	id := f.required(name)
@@ -188,7 +188,7 @@ func (f *form) bodyID(name, id string) {
 // ids reads an array of 1 to 500 ids. It reports whether there is one.
 func (f *form) ids(name string) ([]string, bool) { return f.idList(name, maxIDs) }
 
-// idList reads an array of ids. A largest number of zero is no bound.
+// idList reads an array of ids. A maximum of zero means no bound.
 func (f *form) idList(name string, most int) ([]string, bool) {
 	raw, ok := f.fields[name]
 	if !ok {
@@ -220,7 +220,7 @@ func (f *form) idList(name string, most int) ([]string, bool) {
 
 const maxIDs = 500
 
-// integer reads a whole number. A fallback stands for one that is not there.
+// integer reads a whole number. The fallback replaces an absent one.
 func (f *form) integer(name string, least, most, fallback int) int {
 	raw, ok := f.fields[name]
 	if !ok {
@@ -258,7 +258,7 @@ func (f *form) choice(name string, choices ...string) string {
 	return s
 }
 
-// requiredChoice reads one of several strings, which has to be there.
+// requiredChoice reads one of several strings, which is required.
 func (f *form) requiredChoice(name string, choices ...string) string {
 	if !f.has(name) {
 		f.fail(name, "is required")
@@ -268,5 +268,5 @@ func (f *form) requiredChoice(name string, choices ...string) string {
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
 
-// units is the length of a text for those who count in UTF-16.
+// units is the length of a text in UTF-16.
 func units(s string) int { return len(utf16.Encode([]rune(s))) }

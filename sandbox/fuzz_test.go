@@ -16,7 +16,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// FuzzHostileRequests throws anything at the sandbox: it answers in the envelope or with a success, and never with a 5xx other
+// FuzzHostileRequests sends anything to the sandbox: it returns the envelope or a success, and never with a 5xx other
 // than the one that the document describes.
 func FuzzHostileRequests(f *testing.F) {
 	methods := []string{"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "TRACE", "get", "X"}
@@ -54,7 +54,7 @@ func FuzzHostileRequests(f *testing.F) {
 	})
 }
 
-// survives sends one request and looks at the form of the answer.
+// survives sends one request and looks at the form of the response.
 func survives(t *testing.T, sb *sandbox.Sandbox, method, path, query, body string) {
 	t.Helper()
 	req := &http.Request{
@@ -70,23 +70,23 @@ func survives(t *testing.T, sb *sandbox.Sandbox, method, path, query, body strin
 		require.Equal(t, 404, rec.Code)
 		return
 	}
-	var answer struct {
+	var response struct {
 		Error *struct {
 			Code      string  `json:"code"`
 			Message   *string `json:"message"`
 			RequestID string  `json:"request_id"`
 		} `json:"error"`
 	}
-	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &answer), "%d %s", rec.Code, rec.Body)
+	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &response), "%d %s", rec.Code, rec.Body)
 	if rec.Code < 300 {
-		require.Nil(t, answer.Error)
+		require.Nil(t, response.Error)
 		return
 	}
-	require.NotNil(t, answer.Error)
-	require.NotNil(t, answer.Error.Message)
-	require.NotEmpty(t, answer.Error.RequestID)
-	code, known := op.CodeByName(answer.Error.Code)
-	require.True(t, known, answer.Error.Code)
+	require.NotNil(t, response.Error)
+	require.NotNil(t, response.Error.Message)
+	require.NotEmpty(t, response.Error.RequestID)
+	code, known := op.CodeByName(response.Error.Code)
+	require.True(t, known, response.Error.Code)
 	require.Contains(t, code.Statuses, rec.Code)
 	if rec.Code >= 500 {
 		require.Contains(t, query, "numberOfEmployees", "the only 500 is the documented one")

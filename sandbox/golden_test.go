@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestGoldenAnswers pins whole answers, headers included, for people and for reviews.
+// TestGoldenAnswers pins complete responses, headers included, for people and for reviews.
 func TestGoldenAnswers(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join("testdata", "seed.json"))
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestGoldenAnswers(t *testing.T) {
 
 	sb := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start)))
 	people, firms := "/business/lists/"+id(1), "/business/lists/"+id(2)
-	golden(t, sb, "answers.txt", func(s *story) {
+	golden(t, sb, "responses.txt", func(s *story) {
 		s.tell("GET", "/business/me", nil)
 		s.tell("GET", "/business/credits", nil)
 		s.tell("GET", "/business/prospects/filter-options", nil)
@@ -66,7 +66,7 @@ func TestGoldenAnswers(t *testing.T) {
 	})
 }
 
-// TestGoldenOutreach pins whole answers of campaigns, facts and hubs.
+// TestGoldenOutreach pins complete responses of campaigns, facts and hubs.
 func TestGoldenOutreach(t *testing.T) {
 	sb := sandbox.New(t, outreachOptions()...)
 	golden(t, sb, "outreach.txt", func(s *story) {
@@ -95,7 +95,7 @@ func TestGoldenOutreach(t *testing.T) {
 	})
 }
 
-// TestGoldenAgents pins whole answers of agents.
+// TestGoldenAgents pins complete responses of agents.
 func TestGoldenAgents(t *testing.T) {
 	sb := sandbox.New(t, watched(), manual(), sandbox.WithRoute("agents.pause", pauseRoute))
 	golden(t, sb, "agents.txt", func(s *story) {
@@ -117,7 +117,7 @@ func TestGoldenAgents(t *testing.T) {
 	})
 }
 
-// TestGoldenResearch pins whole answers of searches, contacts and imports. They are free: their price is no documented one.
+// TestGoldenResearch pins complete responses of searches, contacts and imports. They are free: their price is no documented one.
 func TestGoldenResearch(t *testing.T) {
 	free := sandbox.WithPrices(sandbox.Prices{"search.prospects": 0, "search.run-saved": 0})
 	sb := sandbox.New(t, prospects(), manual(), free)
@@ -170,7 +170,7 @@ func golden(t *testing.T, sb *sandbox.Sandbox, name string, converse func(*story
 	require.Equal(t, string(want), s.told.String())
 }
 
-// tell makes a request and writes it down with its answer.
+// tell makes a request and writes it down with its response.
 func (s *story) tell(method, path string, body any) {
 	s.t.Helper()
 	s.sb.Advance(time.Second)

@@ -8,7 +8,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// guess is a request that rests on an assumption, and the sandbox it needs.
+// guess is a request that depends on an assumption, and the sandbox it needs.
 type guess struct {
 	opts []sandbox.Option
 	ask  func(caller) result
@@ -25,7 +25,7 @@ func guessesIn(opts []sandbox.Option, asks map[string]func(caller) result) map[s
 	return room
 }
 
-// listGuesses are requests of lists and rows, and of any body, that rest on assumptions.
+// listGuesses are requests of lists and rows, and of any body, that depend on assumptions.
 var listGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
 	"lists.move":        func(c caller) result { return c.do("PATCH", lists+"/"+id(2), object{"folderId": nil}) },
 	"lists.move.folder": func(c caller) result { return c.do("PATCH", lists+"/"+id(2), object{"folderId": id(66)}) },
@@ -86,7 +86,7 @@ func guessSeed() sandbox.Option {
 	return sandbox.Seed(state)
 }
 
-// outreachGuesses are requests of campaigns and hubs that rest on assumptions.
+// outreachGuesses are requests of campaigns and hubs that depend on assumptions.
 var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) result{
 	"campaigns.list":           func(c caller) result { return c.get(campaigns) },
 	"campaigns.create":         func(c caller) result { return c.do("POST", campaigns, object{"name": "x"}) },
@@ -127,7 +127,7 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 	"hubs.processing": func(c caller) result { return c.get(hubs + "/" + building + "/pages") },
 })
 
-// approvalGuesses are approvals of campaigns that lack nothing that the document names.
+// approvalGuesses are approvals of campaigns that lack nothing documented.
 var approvalGuesses = map[string]guess{
 	"approve.steps":    {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Steps = nil })), approveBare},
 	"approve.channels": {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Channels = nil })), approveBare},
@@ -149,7 +149,7 @@ func almostReady(change func(*sandbox.Campaign)) sandbox.Option {
 	return sandbox.Seed(state)
 }
 
-// agentGuesses are requests of agents that rest on assumptions.
+// agentGuesses are requests of agents that depend on assumptions.
 var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
 	"agents.filters": func(c caller) result { return c.do("POST", discovery, finder()) },
 	"agents.industry": func(c caller) result {
@@ -168,7 +168,7 @@ var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agen
 	},
 })
 
-// searchGuesses are requests of searches that rest on assumptions.
+// searchGuesses are requests of searches that depend on assumptions.
 var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
 	"credits.default-prices": func(c caller) result { return c.do("POST", search, object{"filters": object{}}) },
 	"scroll.refused":         func(c caller) result { return c.do("POST", search, object{"filters": object{}, "scrollToken": "x"}) },
@@ -190,7 +190,7 @@ var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(cal
 	},
 })
 
-// contactGuesses are requests of contacts and imports that rest on assumptions.
+// contactGuesses are requests of contacts and imports that depend on assumptions.
 var contactGuesses = guessesIn(busyContact(), map[string]func(caller) result{
 	"contacts.activity":          func(c caller) result { return c.get(timelineOf(101)) },
 	"contacts.cursor.refused":    func(c caller) result { return c.get(timelineOf(101), "cursor", "x") },

@@ -30,7 +30,7 @@ type caller struct {
 	token  string
 }
 
-// result is an answer, read to its end.
+// result is a response, read to its end.
 type result struct {
 	t      testing.TB
 	status int

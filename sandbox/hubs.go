@@ -15,12 +15,12 @@ var hubRoom = map[*op.Op]handler{
 }
 
 var (
-	rulePageless    = assumed("hubs.pageless", "the pages of a hub that predates pages answer KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
+	rulePageless    = assumed("hubs.pageless", "the pages of a hub that predates pages return KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
 	ruleHubs        = assumed("hubs.list", "knowledgeHubs is an array, newest first, of id, name, status and isDefault; a single one is wrapped in knowledgeHub")
-	ruleHubReady    = assumed("hubs.ready", "a hub that is not processing any more reads ready")
+	ruleHubReady    = assumed("hubs.ready", "a hub that is no longer processing has the status ready")
 	rulePages       = assumed("hubs.pages", "pages is an array of id and title")
-	ruleHubChoice   = assumed("hubs.set-default", "takes knowledgeHubId; answers 200 with knowledgeHub")
-	ruleHubBuilding = assumed("hubs.processing", "pages of a processing hub, and the wish to make it the default, answer KNOWLEDGE_HUB_NOT_READY, as documented for its deletion")
+	ruleHubChoice   = assumed("hubs.set-default", "takes knowledgeHubId; returns 200 with knowledgeHub")
+	ruleHubBuilding = assumed("hubs.processing", "reading the pages of a processing hub, and making it the default, return KNOWLEDGE_HUB_NOT_READY, as documented for its deletion")
 )
 
 type wireHub struct {
@@ -60,7 +60,7 @@ func (ws *workspace) hub(id string) *Hub {
 	return nil
 }
 
-func (c *call) listHubs() (answer, error) {
+func (c *call) listHubs() (response, error) {
 	c.uses(ruleHubs)
 	hubs := []wireHub{}
 	for _, h := range slices.Backward(c.ws.hubs) {
@@ -69,32 +69,32 @@ func (c *call) listHubs() (answer, error) {
 	return reply(http.StatusOK, object{"knowledgeHubs": hubs})
 }
 
-func (c *call) getHub() (answer, error) {
+func (c *call) getHub() (response, error) {
 	id, err := c.pathID("hubId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	h, err := c.hubByID(id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(h)})
 }
 
-func (c *call) listPages() (answer, error) {
+func (c *call) listPages() (response, error) {
 	id, err := c.pathID("hubId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	h, err := c.hubByID(id)
 	switch {
 	case err != nil:
-		return answer{}, err
+		return response{}, err
 	case h.Pageless:
 		c.uses(rulePageless)
-		return answer{}, refuse("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub is from before there were pages.")
+		return response{}, refuse("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
 	case h.Status == hubProcessing:
-		return answer{}, c.notReady()
+		return response{}, c.notReady()
 	}
 	c.uses(rulePages)
 	pages := make([]wireHubPage, 0, len(h.Pages))
@@ -109,25 +109,25 @@ func (c *call) notReady() error {
 	return refuse("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
 }
 
-func (c *call) setDefaultHub() (answer, error) {
+func (c *call) setDefaultHub() (response, error) {
 	c.uses(ruleHubChoice)
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	id := body.requiredID("knowledgeHubId")
 	body.only("knowledgeHubId")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	h, err := c.hubByID(id)
 	switch {
 	case err != nil:
-		return answer{}, err
+		return response{}, err
 	case h.Teammate:
-		return answer{}, refuse("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
+		return response{}, refuse("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
 	case h.Status == hubProcessing:
-		return answer{}, c.notReady()
+		return response{}, c.notReady()
 	}
 
 	next := *h

@@ -32,7 +32,7 @@ func (ws *workspace) newID() string {
 	return fmt.Sprintf("%s%06x%016x", idPrefix, ws.number, ws.ids)
 }
 
-// seen keeps newID away from an id of a seed, which may stem from an earlier run.
+// seen keeps newID from returning an id of a seed, which may come from an earlier run.
 func (ws *workspace) seen(id string) {
 	if len(id) != 24 || !strings.HasPrefix(id, idPrefix) {
 		return

@@ -17,7 +17,7 @@ const (
 	formatXLSX = "xlsx"
 )
 
-// examine looks at the content of a file. Without a format it is none that is accepted.
+// examine reads the content of a file. Without a format, the file is not accepted.
 func examine(name string, file []byte) Import {
 	i := Import{Name: name, Size: int64(len(file))}
 	switch {
@@ -41,7 +41,7 @@ func isPlainText(file []byte) bool {
 	return !bytes.ContainsFunc(file, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r", r) })
 }
 
-// csvRows counts the records behind the header. Anything that is text is good enough for a record.
+// csvRows counts the records after the header. Any text is a record.
 func csvRows(file []byte) int {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\uFEFF"))))
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
@@ -57,7 +57,7 @@ func csvRows(file []byte) int {
 	}
 }
 
-// sheetRows counts the rows of the first sheet behind its header. It reports false for an archive that is no workbook.
+// sheetRows counts the rows of the first sheet after its header. It reports false for an archive that is not a workbook.
 func sheetRows(file []byte) (rows int, ok bool) {
 	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -78,7 +78,7 @@ func sheetRows(file []byte) (rows int, ok bool) {
 	return max(0, rowElements(sheet)-1), true
 }
 
-// rowElements counts the starts of rows in a sheet, of which no more than a sandbox needs is unpacked.
+// rowElements counts the starts of rows in a sheet. It unpacks only as much as the sandbox needs.
 func rowElements(f *zip.File) int {
 	r, err := f.Open()
 	if err != nil {

@@ -20,12 +20,12 @@ var importRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and the file is what counts, not the form around it")
-	ruleContent     = assumed("imports.content", "the content tells the format, not the name: text without control characters is CSV, and its first line a header; of an XLS file only the signature is looked at")
-	ruleImport      = assumed("imports.create", "an import answers 201 with import: id and rowsCount; it is recorded, and fills no list")
+	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and only the file counts, not the form around it")
+	ruleContent     = assumed("imports.content", "the content decides the format, not the name: text without control characters is CSV, and its first line is a header; only the signature of an XLS file is checked")
+	ruleImport      = assumed("imports.create", "an import returns 201 with import: id and rowsCount; it is recorded, and adds no rows")
 	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
-	ruleImportForm  = assumed("imports.form", "parts of the form beside file and importId are ignored, and so is what follows the first of these two")
-	rulePresign     = assumed("imports.presign", "a reservation takes any body and answers 201 with importId and uploadUrl, where nobody listens: Tx.Upload stands for the upload")
+	ruleImportForm  = assumed("imports.form", "other parts of the form than file and importId are ignored, and so is everything after the first of these two")
+	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which does not work: Tx.Upload completes the upload")
 	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 )
 
@@ -34,39 +34,39 @@ const (
 	largestUpload = 50 << 20
 )
 
-func (c *call) createImport() (answer, error) {
+func (c *call) createImport() (response, error) {
 	if kind, params, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		return c.importForm(params["boundary"])
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if !body.has("importId") {
-		return answer{}, errNoImportFile
+		return response{}, errNoImportFile
 	}
 	c.uses(ruleImportJSON)
 	body.ignores("importId")
 	id, _ := body.text("importId")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return c.importUpload(id)
 }
 
-// importForm reads a form up to its file. A body that was too long to be read whole has one that is too large.
-func (c *call) importForm(boundary string) (answer, error) {
+// importForm reads a form up to its file. If the body was too long to be read completely, the file is too large.
+func (c *call) importForm(boundary string) (response, error) {
 	form := multipart.NewReader(bytes.NewReader(c.body), boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF) && len(c.body) <= longestBody:
-			return answer{}, errNoImportFile
+			return response{}, errNoImportFile
 		case err != nil && len(c.body) > longestBody:
-			return answer{}, tooLarge(largestImport)
+			return response{}, tooLarge(largestImport)
 		case err != nil:
 			c.uses(ruleMalformed)
-			return answer{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+			return response{}, refuse("INVALID_REQUEST", "The form cannot be read.")
 		case part.FormName() == "importId":
 			id, _ := io.ReadAll(io.LimitReader(part, 64))
 			c.endsHere(form)
@@ -78,17 +78,17 @@ func (c *call) importForm(boundary string) (answer, error) {
 		file, err := io.ReadAll(part)
 		switch {
 		case len(c.body) > longestBody || len(file) > largestImport:
-			return answer{}, tooLarge(largestImport)
+			return response{}, tooLarge(largestImport)
 		case err != nil:
 			c.uses(ruleMalformed)
-			return answer{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+			return response{}, refuse("INVALID_REQUEST", "The form cannot be read.")
 		}
 		c.endsHere(form)
 		return c.importFile(examine(path.Base(part.FileName()), file))
 	}
 }
 
-// endsHere notes a part of a form that nobody looks at.
+// endsHere records a part of a form that is ignored.
 func (c *call) endsHere(form *multipart.Reader) {
 	if _, err := form.NextPart(); !errors.Is(err, io.EOF) {
 		c.uses(ruleImportForm)
@@ -99,25 +99,25 @@ func tooLarge(most int) error {
 	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
 }
 
-// importUpload imports what was uploaded.
-func (c *call) importUpload(id string) (answer, error) {
+// importUpload imports an uploaded file.
+func (c *call) importUpload(id string) (response, error) {
 	upload := c.ws.upload(id)
 	if upload != nil {
 		c.found(upload.ID, id)
 	}
 	switch {
 	case upload == nil:
-		return answer{}, refuse("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
+		return response{}, refuse("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
 	case !upload.Uploaded:
-		return answer{}, errNoImportFile
+		return response{}, errNoImportFile
 	case upload.Size > largestUpload:
-		return answer{}, tooLarge(largestUpload)
+		return response{}, tooLarge(largestUpload)
 	}
 	return c.importFile(*upload)
 }
 
-// importFile records an import of a file whose size is right.
-func (c *call) importFile(file Import) (answer, error) {
+// importFile records an import of a file with a valid size.
+func (c *call) importFile(file Import) (response, error) {
 	const million = 1_000_000
 	if file.Size > 10*million && !file.Reserved || file.Size > 50*million {
 		c.uses(ruleMegabytes)
@@ -127,14 +127,14 @@ func (c *call) importFile(file Import) (answer, error) {
 	}
 	switch {
 	case file.Size == 0 || file.Format != "" && file.Rows == 0:
-		return answer{}, refuse("IMPORT_FILE_EMPTY", "The file has no rows of data.")
+		return response{}, refuse("IMPORT_FILE_EMPTY", "The file has no rows of data.")
 	case file.Format == "":
-		return answer{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
+		return response{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
 	c.uses(ruleImport)
 	amount, err := c.price(file.Rows)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.effect(func() {
 		if file.Reserved {
@@ -149,10 +149,10 @@ func (c *call) importFile(file Import) (answer, error) {
 	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
 }
 
-func (c *call) presignImport() (answer, error) {
+func (c *call) presignImport() (response, error) {
 	c.uses(rulePresign)
 	if _, err := c.form(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	id := ""
 	c.effect(func() {
@@ -182,7 +182,7 @@ func (ws *workspace) dropImport(id string) {
 	ws.imports = kept
 }
 
-// Upload brings a file to where an upload was reserved, as a client does outside of the API.
+// Upload completes a reserved upload, as a client does outside of the API.
 func (tx *Tx) Upload(importID, name string, file []byte) {
 	tx.change("Upload", func(time.Time) bool {
 		upload := tx.ws.upload(importID)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-var _ = ambient("campaigns.generated", "a new campaign is initialized for 30 s, or as long as InitializesFor says: running, then completed; one that brought no steps then has one or two for each channel")
+var _ = ambient("campaigns.generated", "a new campaign is initialized for 30 s, or as long as InitializesFor says: running, then completed; one without steps then gets one or two for each channel")
 
 // makeCampaign adds a draft, which is initialized in the background.
 func (c *call) makeCampaign(seed Campaign) *campaign {
@@ -20,7 +20,7 @@ func (c *call) makeCampaign(seed Campaign) *campaign {
 	return cp
 }
 
-// scheduleInitialization lets the initialization of a campaign end by itself.
+// scheduleInitialization schedules the end of the initialization of a campaign.
 func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
 	at := c.InitializedAt
 	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
@@ -45,7 +45,7 @@ func (ws *workspace) settle(c *campaign, status string) {
 	ws.version++
 }
 
-// generated are the steps of a campaign that brought none.
+// generated returns the steps of a campaign that was created without any.
 func generated(over []string) []Step {
 	var steps []Step
 	if slices.Contains(over, channelSocial) {

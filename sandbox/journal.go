@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Entry is one request as the sandbox saw it. Tokens and bodies are not kept.
+// Entry is one request as the sandbox received it. Tokens and bodies are not kept.
 type Entry struct {
 	RequestID string
 	Time      time.Time
@@ -59,7 +59,7 @@ func (j *journal) add(c *call, d *delivery) {
 		return // it never got here
 	}
 	e := Entry{
-		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Status: d.answer.status, Code: d.answer.code,
+		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Status: d.response.status, Code: d.response.code,
 		Effects: c.effects, Credits: c.spent,
 	}
 	if c.op != nil {
@@ -81,7 +81,7 @@ func (j *journal) add(c *call, d *delivery) {
 	j.entries = append(j.entries, e)
 }
 
-// tail is the end of the journal, for people.
+// tail is the end of the journal, as text.
 func (j *journal) tail(n int) string {
 	if len(j.entries) == 0 {
 		return "the journal is empty"
@@ -94,7 +94,7 @@ func (j *journal) tail(n int) string {
 	return b.String()
 }
 
-// Journal copies what the sandbox was asked, oldest first: the newest 100,000 requests at most.
+// Journal returns the requests, oldest first: at most the newest 100,000.
 func (sb *Sandbox) Journal() []Entry {
 	sb.enter()
 	defer sb.mu.Unlock()
@@ -105,7 +105,7 @@ func (sb *Sandbox) Journal() []Entry {
 	return entries
 }
 
-// Calls counts the requests for an operation, "lists.rows" for example, whatever was answered.
+// Calls counts the requests for an operation, "lists.rows" for example, whatever the responses.
 func (sb *Sandbox) Calls(opName string) int {
 	if _, ok := op.ByName(opName); !ok {
 		sb.misuse("Calls: no operation %q", opName)

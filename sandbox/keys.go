@@ -77,7 +77,7 @@ func (ws *workspace) ownerKey() *key {
 	return nil
 }
 
-// findKey finds the key of a request: none if it may not be used, for whatever reason.
+// findKey finds the key of a request, or none if it is not valid for any reason.
 func (sb *Sandbox) findKey(r *http.Request, now time.Time) *key {
 	if _, password, _ := r.BasicAuth(); password != "" {
 		return nil
@@ -126,12 +126,12 @@ func (w *Tenant) Key(scopes ...string) string {
 	return w.sb.addKey(w.ws, Key{Scopes: scopes}).Token
 }
 
-// Revoke ends a key now.
+// Revoke revokes a key now.
 func (sb *Sandbox) Revoke(token string) {
 	sb.withKey("Revoke", token, func(k *key, _ time.Time) { k.Revoked = true })
 }
 
-// ExpireAt ends a key at an instant.
+// ExpireAt makes a key expire at a time.
 func (sb *Sandbox) ExpireAt(token string, at time.Time) {
 	sb.withKey("ExpireAt", token, func(k *key, _ time.Time) {
 		k.ExpiresAt = at
@@ -139,7 +139,7 @@ func (sb *Sandbox) ExpireAt(token string, at time.Time) {
 	})
 }
 
-// WidenAfter adds a scope to a key after a while: until a new scope has been rolled out, the key is refused.
+// WidenAfter adds a scope to a key after a while. Until then the key is rejected, as while a new scope is rolled out.
 func (sb *Sandbox) WidenAfter(token, scope string, d time.Duration) {
 	if !knownScope(scope) {
 		sb.misuse("WidenAfter: no scope %q", scope)

@@ -163,7 +163,7 @@ func TestOutsideTheBasePath(t *testing.T) {
 	c.get("").fails(404, "ENDPOINT_NOT_FOUND")
 }
 
-// Every operation that the document shows a path for has its rule: a request for it is journalled under its name and answered by
+// Every operation with a documented path has its rule: a request for it is in the journal under its name and handled by
 // it, not by the router.
 func TestEveryOperationHasARule(t *testing.T) {
 	sb := sandbox.New(t)

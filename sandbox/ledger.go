@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-var rulePrice = assumed("credits.default-prices", "a price that the document does not show is that of DefaultPrices until WithPrices sets it")
+var rulePrice = assumed("credits.default-prices", "an undocumented price is that of DefaultPrices until WithPrices sets it")
 
 // LedgerEntry is one movement of credits. Entries are only ever added.
 type LedgerEntry struct {
@@ -32,7 +32,7 @@ func (w *Tenant) Ledger() []LedgerEntry {
 	return slices.Clone(w.ws.ledger)
 }
 
-// AddCredits books credits in, or out if n is negative.
+// AddCredits adds credits, or removes them if n is negative.
 func (tx *Tx) AddCredits(n int64, reason string) {
 	tx.change("AddCredits", func(now time.Time) bool {
 		if tx.ws.balance+n < 0 {
@@ -43,7 +43,7 @@ func (tx *Tx) AddCredits(n int64, reason string) {
 	})
 }
 
-// price is what n rows cost. It refuses what the balance does not cover, so that it belongs before any effect.
+// price is what n rows cost. It fails if the balance is too low, so call it before any effect.
 func (c *call) price(n int) (int64, error) {
 	each := c.sb.prices[c.op.Name]
 	if each > 0 && n > 0 && !slices.Contains(c.sb.priced, c.op.Name) {
@@ -60,7 +60,7 @@ func (c *call) costs(n int, each int64) (int64, error) {
 	return int64(n) * each, nil
 }
 
-// spend books credits. It belongs into an effect.
+// spend books credits. Call it in an effect.
 func (c *call) spend(amount int64, reason string) {
 	if amount > 0 {
 		c.spent += amount
@@ -83,7 +83,7 @@ func (ws *workspace) book(e LedgerEntry) {
 	ws.ledger = append(ws.ledger, e)
 }
 
-// books is how the workspace of a request stood before it.
+// books is the state of a workspace before a request.
 type books struct {
 	entries, version int
 	balance          int64
@@ -91,7 +91,7 @@ type books struct {
 
 func (c *call) books() *books { return &books{len(c.ws.ledger), c.ws.version, c.ws.balance} }
 
-// audit looks for what must never be: it compares the books before and after a request.
+// audit checks the invariants: it compares the books before and after a request.
 func (c *call) audit(status int) (problems []string) {
 	fail := func(format string, args ...any) {
 		problems = append(problems, fmt.Sprintf("request %s, %s, %d: ", c.id, c.op.Name, status)+fmt.Sprintf(format, args...))

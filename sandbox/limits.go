@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	_ = ambient("limits.fixed", "a window starts at its first request and ends as a whole; SlidingWindows changes that")
-	_ = ambient("limits.counted", "every request that is authenticated and in scope counts, whatever its answer; a refused 429 does not")
-	_ = ambient("limits.errors", "error answers carry the RateLimit headers too; NoHeadersOnErrors changes that")
+	_ = ambient("limits.fixed", "a window starts at its first request and resets as a whole; SlidingWindows changes that")
+	_ = ambient("limits.counted", "every request that is authenticated and in scope counts, whatever its response, except one that gets a 429")
+	_ = ambient("limits.errors", "error responses have the RateLimit headers, too; NoHeadersOnErrors changes that")
 
-	ruleUnshown = assumed("limits.unshown", "a surface whose limits are not shown has 120 requests a minute and 10,000 a day, unless Limits or NoLimits sets others")
+	ruleUnshown = assumed("limits.unshown", "a surface with undocumented limits has 120 requests a minute and 10,000 a day, unless Limits or NoLimits sets others")
 )
 
 type limiterSettings struct {
@@ -23,7 +23,7 @@ type limiterSettings struct {
 	successOnly bool // RateLimit headers
 }
 
-// assumedLimit is that of a surface whose limits are not shown, and raisedLimit one that nobody reaches.
+// assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
 var (
 	assumedLimit = Limit{PerMinute: 120, PerDay: 10_000}
 	raisedLimit  = Limit{PerMinute: 1_000_000, PerDay: 1_000_000_000}
@@ -40,7 +40,7 @@ func defaultLimits() limiterSettings {
 	return settings
 }
 
-// put sets the limit of a surface. One without any is raised: every success tells how it stands.
+// put sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
 func (s *limiterSettings) put(surface op.Surface, limit Limit) {
 	if limit == (Limit{}) {
 		limit = raisedLimit
@@ -48,7 +48,7 @@ func (s *limiterSettings) put(surface op.Surface, limit Limit) {
 	s.windows[surface], s.set[surface] = limit, true
 }
 
-// WindowState is how a window stands.
+// WindowState is the state of a window.
 type WindowState struct {
 	Name      string // minute or day
 	Limit     int
@@ -56,8 +56,8 @@ type WindowState struct {
 	ResetAt   time.Time // zero while the window has not started
 }
 
-// Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. A day
-// outlasts many minutes: to have it used up at once, make it small with [Limits].
+// Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
+// day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
 	if !w.sb.checkSurface("Consume", surface) {
 		return
@@ -67,7 +67,7 @@ func (w *Tenant) Consume(surface string, n int) {
 	w.quota(surface).drain(now, n)
 }
 
-// Teammate lets somebody else draw on a surface, evenly, from the next request on. Zero stops it.
+// Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
 func (w *Tenant) Teammate(surface string, perSecond float64) {
 	if !w.sb.checkSurface("Teammate", surface) {
 		return
@@ -77,7 +77,7 @@ func (w *Tenant) Teammate(surface string, perSecond float64) {
 	w.quota(surface).teammate = teammate{perSecond: perSecond}
 }
 
-// Windows tells how the windows of a surface stand: minute, then day, as far as it has limits.
+// Windows returns the state of the windows of a surface: minute, then day, if it has these limits.
 func (w *Tenant) Windows(surface string) []WindowState {
 	if !w.sb.checkSurface("Windows", surface) {
 		return nil
@@ -97,7 +97,7 @@ func (sb *Sandbox) checkSurface(what, surface string) bool {
 	return false
 }
 
-// quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who draws on them.
+// quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who uses them.
 type quota struct {
 	windows  []*window
 	teammate teammate
@@ -119,7 +119,7 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	return q
 }
 
-// admit counts a request, or tells when the windows that refuse it will have room again.
+// admit counts a request, or returns when the windows that refuse it will have room again.
 func (q *quota) admit(now time.Time) (retryAt time.Time, ok bool) {
 	q.update(now)
 	if at, full := q.fullUntil(); full {
@@ -152,7 +152,7 @@ func (q *quota) describe(h http.Header, now time.Time) {
 	}
 }
 
-// showsLimits notes that an answer tells figures that the document does not show.
+// showsLimits records that a response contains undocumented figures.
 func (c *call) showsLimits() {
 	if op.Windows[c.op.Surface] == (op.Window{}) && !c.sb.limits.set[c.op.Surface] {
 		c.uses(ruleUnshown)
@@ -202,7 +202,7 @@ func (q *quota) take(now time.Time) {
 	}
 }
 
-// fullUntil tells when the last of the windows that are used up has room again.
+// fullUntil returns when the last of the used-up windows has room again.
 func (q *quota) fullUntil() (at time.Time, full bool) {
 	for _, w := range q.windows {
 		if w.remaining() > 0 {
@@ -222,7 +222,7 @@ type teammate struct {
 	next      time.Time
 }
 
-// longest is as far back as a teammate's requests can matter.
+// longest is how far back a teammate's requests can matter.
 const longest = 36 * time.Hour
 
 func (m *teammate) drawOn(q *quota, now time.Time) {
@@ -248,7 +248,7 @@ func (m *teammate) drawOn(q *quota, now time.Time) {
 	}
 }
 
-// seconds rounds up: whoever waits that long finds the window open.
+// seconds rounds up, so that the window is open after a wait of that long.
 func seconds(d time.Duration) int {
 	return int((d + time.Second - 1) / time.Second)
 }

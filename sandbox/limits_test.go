@@ -131,7 +131,7 @@ func TestLimitsCanBeChangedAndSwitchedOff(t *testing.T) {
 	c := inPlace(t, sb)
 	for n := range 130 {
 		limit, remaining, reset := c.get("/business/me").rate()
-		require.Equal(t, []int{1_000_000, 999_999 - n}, []int{limit, remaining}, "raised, and told as ever")
+		require.Equal(t, []int{1_000_000, 999_999 - n}, []int{limit, remaining}, "raised, and still told")
 		require.LessOrEqual(t, reset, 60)
 	}
 	require.Equal(t, 1_000_000_000, sb.Windows("lists")[1].Limit)

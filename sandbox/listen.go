@@ -56,7 +56,7 @@ func (sb *Sandbox) checkAddress(addr string) error {
 	return fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
 }
 
-// isLoopback takes a host, with or without a port, for what it says: only localhost and loopback addresses are this machine.
+// isLoopback reports whether a host, with or without a port, is localhost or a loopback address. It looks no name up.
 func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -66,10 +66,10 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// BaseURL is what a client talks to.
+// BaseURL is the base URL for a client.
 func (s *Server) BaseURL() string { return "http://" + s.addr.String() + basePath }
 
-// Addr is where the server listens.
+// Addr is the address of the server.
 func (s *Server) Addr() net.Addr { return s.addr }
 
 // Close ends the server and its connections.
@@ -79,7 +79,7 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.Wait())
 }
 
-// Shutdown ends the server when the requests under way have been answered, or with the context.
+// Shutdown ends the server when the requests in flight have their responses, or when the context ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.unbind()
 	if err := s.http.Shutdown(ctx); err != nil {
@@ -88,7 +88,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.Wait()
 }
 
-// Wait returns when the server has ended: nil if it was told to.
+// Wait returns when the server has ended, with nil if it was closed or shut down.
 func (s *Server) Wait() error {
 	<-s.stopped
 	return s.err

@@ -77,7 +77,7 @@ func TestShutdownGivesUpWithItsContext(t *testing.T) {
 	sb.Clear()
 }
 
-// A web page can make its own name point to this machine: under a foreign name there is no answer, whatever the path and the key.
+// A web page can make its own name point to this machine: under another name there is no response, whatever the path and the key.
 func TestForeignHostNamesAreNotAnswered(t *testing.T) {
 	sb := sandbox.New(t)
 	c := bySocket(t, sb)

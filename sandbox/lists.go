@@ -19,14 +19,14 @@ var listRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in space between them are different names; the title of a system list is the same in any case")
-	ruleNoFolder   = assumed("lists.folder-unknown", "a folder that is missing, or holds no lists, has no lists")
+	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in inner space are different names; the case of the title of a system list is ignored")
+	ruleNoFolder   = assumed("lists.folder-unknown", "a missing folder, or one for something other than lists, has no lists")
 	ruleCompletion = assumed("lists.completion-status", "a single list shows its completionStatus, if it has one; a listing does not")
 	ruleTitles     = assumed("lists.titles", "besides the system lists of the seed, the titles All Contacts and All Companies are reserved")
 	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing, nor does an empty one")
 	ruleSystemRead = assumed("lists.system-read", "a system list can be read, pushed and watched by its id")
-	ruleMove       = assumed("lists.move", "a move takes folderId and nothing else, null is the root, and the answer is 200 with the list")
-	ruleMoveMiss   = assumed("lists.move.folder", "a folder that is missing or of another kind answers 404 FOLDER_NOT_FOUND")
+	ruleMove       = assumed("lists.move", "a move takes folderId and nothing else; null is the root; returns 200 with the list")
+	ruleMoveMiss   = assumed("lists.move.folder", "a folder that is missing or of another kind returns 404 FOLDER_NOT_FOUND")
 )
 
 var systemTitles = []string{"All Contacts", "All Companies"}
@@ -66,7 +66,7 @@ func (l *list) wire() wireList {
 	return w
 }
 
-func (c *call) listLists() (answer, error) {
+func (c *call) listLists() (response, error) {
 	q := c.params()
 	page := q.paging(50)
 	kind := q.choice("entityType", ContactList, CompanyList)
@@ -76,7 +76,7 @@ func (c *call) listLists() (answer, error) {
 	}
 	search := strings.ToLower(q.text("search", 200))
 	if err := q.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if folder != "" {
 		c.lookIntoFolder(folder)
@@ -97,7 +97,7 @@ func (c *call) listLists() (answer, error) {
 	return reply(http.StatusOK, object{"data": data, "pagination": pages})
 }
 
-// lookIntoFolder notes what the document does not say about the folder of a listing.
+// lookIntoFolder records what is undocumented about the folder of a listing.
 func (c *call) lookIntoFolder(id string) {
 	for _, kind := range []string{ContactList, CompanyList} {
 		if found, ok := c.ws.folder(id, kind); ok {
@@ -108,10 +108,10 @@ func (c *call) lookIntoFolder(id string) {
 	c.uses(ruleNoFolder)
 }
 
-func (c *call) createList() (answer, error) {
+func (c *call) createList() (response, error) {
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	name := c.trimmed(body.required("name"))
 	if body.has("name") {
@@ -123,10 +123,10 @@ func (c *call) createList() (answer, error) {
 	}
 	body.only("name", "entityType")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := c.nameFree(name); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
@@ -137,7 +137,7 @@ func (c *call) createList() (answer, error) {
 // makeList adds an empty list at the root.
 func (c *call) makeList(name, kind string) *list { return c.sb.makeList(c.ws, name, kind, c.now) }
 
-// trimmed takes the space off both ends of a name.
+// trimmed removes the space at both ends of a name.
 func (c *call) trimmed(name string) string {
 	short := strings.TrimSpace(name)
 	const plain = " \t\r\n\f\v"
@@ -147,7 +147,7 @@ func (c *call) trimmed(name string) string {
 	return short
 }
 
-// nameFree refuses a name that a list or an agent has, or that is kept for the system.
+// nameFree rejects a name that a list or an agent has, or that is reserved.
 func (c *call) nameFree(name string) error {
 	if err := c.nameAllowed(name); err != nil {
 		return err
@@ -195,10 +195,10 @@ func (c *call) nameAllowed(name string) error {
 	return nil
 }
 
-func (c *call) getList() (answer, error) {
+func (c *call) getList() (response, error) {
 	l, err := c.list()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	w := l.wire()
 	if w.CompletionStatus = l.CompletionStatus; w.CompletionStatus != "" {
@@ -217,15 +217,15 @@ func (c *call) getList() (answer, error) {
 	return reply(http.StatusOK, object{"list": w})
 }
 
-func (c *call) moveList() (answer, error) {
+func (c *call) moveList() (response, error) {
 	c.uses(ruleMove)
 	id, err := c.listID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	folder, root := "", string(body.fields["folderId"]) == "null"
 	if !root {
@@ -236,17 +236,17 @@ func (c *call) moveList() (answer, error) {
 	}
 	body.only("folderId")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	l, err := c.listByID(id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if !root {
 		found, ok := c.ws.folder(folder, l.EntityType)
 		if !ok {
 			c.uses(ruleMoveMiss)
-			return answer{}, refuse("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
+			return response{}, refuse("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
 		}
 		folder = found
 	}
@@ -260,14 +260,14 @@ type wireFolder struct {
 	Type string `json:"type"`
 }
 
-func (c *call) listFolders() (answer, error) {
+func (c *call) listFolders() (response, error) {
 	q := c.params()
 	kind := q.choice("type", folderTypes...)
 	if !q.Has("type") {
 		q.fail("type", "is required")
 	}
 	if err := q.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	folders := []wireFolder{}
 	for _, f := range c.ws.folders {

@@ -39,7 +39,7 @@ type Column struct {
 	Type string `json:"type"` // string, number or boolean
 }
 
-// Row is a contact or a company: any fields, and an id, which is filled in where it is left out.
+// Row is a contact or a company: any fields, and an id, which is filled in if it is missing.
 type Row map[string]any
 
 // Rows encodes rows for [List]. It panics if a value has no JSON form.
@@ -137,7 +137,7 @@ func (sb *Sandbox) addList(ws *workspace, seed List) *list {
 	return l
 }
 
-// inOrder puts lists in the order of their creation, if all of them tell it.
+// inOrder puts lists in the order of their creation, if all of them have one.
 func inOrder(lists []List) []List {
 	lists = slices.Clone(lists)
 	if !slices.ContainsFunc(lists, func(l List) bool { return l.CreatedAt.IsZero() }) {
@@ -154,7 +154,7 @@ func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *li
 	return sb.addList(ws, seed)
 }
 
-// insert puts rows into a list, and ids into the rows that have none.
+// insert adds rows to a list, and ids to the rows that have none.
 func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
 	added := make([]json.RawMessage, len(rows))
 	ids := make([]string, len(rows))
@@ -186,7 +186,7 @@ func withID(row json.RawMessage, id string) json.RawMessage {
 	return append(out, inner...)
 }
 
-// remove takes rows out of a list.
+// remove removes rows from a list.
 func (ws *workspace) remove(l *list, ids []string) {
 	gone := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -243,7 +243,7 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 	return "", id == ""
 }
 
-// Lists copies the lists, system lists among them, newest first.
+// Lists returns the lists, including system lists, newest first.
 func (w *Tenant) Lists() []List {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
@@ -254,7 +254,7 @@ func (w *Tenant) Lists() []List {
 	return lists
 }
 
-// Rows copies the rows of a list: none if there is no such list.
+// Rows returns the rows of a list, or none if there is no such list.
 func (w *Tenant) Rows(listID string) []json.RawMessage {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()

@@ -100,7 +100,7 @@ func (l *list) fit(rows []json.RawMessage) bool {
 	return true
 }
 
-// RemoveRows takes rows out of a list.
+// RemoveRows removes rows from a list.
 func (tx *Tx) RemoveRows(listID string, ids ...string) {
 	tx.withList("RemoveRows", listID, func(l *list) bool {
 		for _, id := range ids {
@@ -113,7 +113,7 @@ func (tx *Tx) RemoveRows(listID string, ids ...string) {
 	})
 }
 
-// withList applies one act to a list.
+// withList applies one change to a list.
 func (tx *Tx) withList(what, listID string, apply func(*list) bool) {
 	tx.change(what, func(time.Time) bool {
 		l := tx.ws.byID[listID]

@@ -9,7 +9,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Option shapes a sandbox.
+// Option configures a sandbox.
 type Option func(*Sandbox, *settings) error
 
 // settings are what only New needs.
@@ -26,7 +26,7 @@ func Seed(state State) Option {
 	}
 }
 
-// WithClock makes the sandbox live by another clock than that of the machine.
+// WithClock gives the sandbox another clock than that of the machine.
 func WithClock(c Clock) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		if c == nil {
@@ -48,12 +48,12 @@ func Credits(n int64) Option {
 	}
 }
 
-// Prices are credits for each row that an operation adds, finds or delivers, by the name of the operation. For a people
-// watcher it is each watched contact that counts.
+// Prices are credits for each row that an operation adds, finds or delivers, by the name of the operation. A people
+// watcher pays for each watched contact.
 type Prices map[string]int64
 
-// DefaultPrices are those that hold without [WithPrices]. Only that of a web monitor's result is documented: the others are made
-// up, so that what costs something shows in the ledger. What is not named is free.
+// DefaultPrices apply without [WithPrices]. Only that of a web monitor's result is documented. The others are invented, so that costs
+// appear in the ledger. Other operations are free.
 func DefaultPrices() Prices {
 	return Prices{
 		"agents.create-web-monitor":      50,
@@ -66,7 +66,7 @@ func DefaultPrices() Prices {
 	}
 }
 
-// WithPrices sets prices; the others stay as they are. What you set is no assumption of the sandbox any more.
+// WithPrices sets prices; the others keep their values. A price that you set is not an assumption of the sandbox.
 func WithPrices(prices Prices) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		for name, price := range prices {
@@ -87,15 +87,15 @@ func WithPrices(prices Prices) Option {
 func InsufficientCreditsAs(status int) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		if status != http.StatusPaymentRequired && status != http.StatusUnprocessableEntity {
-			return fmt.Errorf("InsufficientCreditsAs: %d is not documented: 402 or 422", status)
+			return fmt.Errorf("InsufficientCreditsAs: %d is undocumented: use 402 or 422", status)
 		}
 		sb.short = status
 		return nil
 	}
 }
 
-// Strict refuses whatever the document does not show: such a request answers 501, names the rules that it would rest on, and changes
-// nothing. It looks at the method, the path, the query, the credentials and the body, and at no header besides.
+// Strict rejects what is undocumented: such a request returns 501, names the rules that it would depend on, and changes nothing. It
+// checks the method, the path, the query, the credentials and the body, and no other header.
 func Strict() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.strict = true
@@ -103,7 +103,7 @@ func Strict() Option {
 	}
 }
 
-// HideFor keeps a created list out of the listings for a while: reading what was just written may come too early.
+// HideFor keeps a created list out of the listings for a while, as if reads lagged.
 func HideFor(d time.Duration) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.hideFor = d
@@ -111,8 +111,8 @@ func HideFor(d time.Duration) Option {
 	}
 }
 
-// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach, and lets the sandbox answer under every host
-// name. Then any web page in a browser that can reach it can, too.
+// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach, and lets the sandbox accept every host
+// name. Then any web page in a browser that can reach it can use it, too.
 func AllowRemote() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.remote = true
@@ -120,8 +120,8 @@ func AllowRemote() Option {
 	}
 }
 
-// NoLimits raises the limits of all surfaces: a million requests a minute, a thousand million a day. Answers carry the RateLimit
-// headers as ever.
+// NoLimits raises the limits of all surfaces: a million requests a minute, a thousand million a day. Responses still have the
+// RateLimit headers.
 func NoLimits() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		for surface := range op.Windows {
@@ -131,8 +131,7 @@ func NoLimits() Option {
 	}
 }
 
-// Limit is how many requests a surface takes. Without one of the two there is no such window; without both, the limits are those
-// of [NoLimits].
+// Limit is how many requests a surface accepts. A zero means that there is no such window; two zeros mean the limits of [NoLimits].
 type Limit struct{ PerMinute, PerDay int }
 
 // Limits replaces the limits of surfaces: lists, campaigns, account, search, saved-searches, agents, contacts, companies,
@@ -152,7 +151,7 @@ func Limits(limits map[string]Limit) Option {
 	}
 }
 
-// SlidingWindows makes the windows slide, where they otherwise start at a first request and end as a whole.
+// SlidingWindows makes the windows slide. By default they start at a first request and reset as a whole.
 func SlidingWindows() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.limits.sliding = true
@@ -160,7 +159,7 @@ func SlidingWindows() Option {
 	}
 }
 
-// NoHeadersOnErrors leaves the RateLimit headers out of error answers.
+// NoHeadersOnErrors omits the RateLimit headers from error responses.
 func NoHeadersOnErrors() Option {
 	return func(sb *Sandbox, _ *settings) error {
 		sb.limits.successOnly = true

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Outgoing is something that would have left the service. Nothing ever does.
+// Outgoing is something that the service would have sent. The sandbox sends nothing.
 type Outgoing struct {
 	Time      time.Time
 	RequestID string
@@ -18,7 +18,7 @@ type Outgoing struct {
 	SendID     string
 }
 
-// Outbox lists everything that would have left the service, oldest first.
+// Outbox lists everything that the service would have sent, oldest first.
 func (w *Tenant) Outbox() []Outgoing {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
@@ -30,7 +30,7 @@ func (w *Tenant) Outbox() []Outgoing {
 	return out
 }
 
-// auditMessages looks for messages that nobody approved, and for those that went out twice.
+// auditMessages looks for messages that nobody approved, and for those that were sent twice.
 func (ws *workspace) auditMessages() (problems []string) {
 	for _, m := range ws.messages[ws.audited:] {
 		if !slices.Contains(ws.approvals, approval{m.CampaignID, m.RequestID}) {

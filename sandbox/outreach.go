@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Campaign seeds a campaign. Of its fields the document shows the lists, the channels, the steps and the two statuses; where a
-// campaign carries them is assumed.
+// Campaign seeds a campaign. The lists, the channels, the steps and the two statuses are documented; where a campaign has them is
+// assumed.
 type Campaign struct {
 	ID                   string    `json:"id,omitempty"`
 	Name                 string    `json:"name"`
@@ -50,7 +50,7 @@ type Fact struct {
 	ID        string `json:"id,omitempty"`
 	Claim     string `json:"claim"`
 	Category  string `json:"category,omitempty"`  // one of the eleven; custom is the default
-	Retired   bool   `json:"retired,omitempty"`   // it answers like a missing one
+	Retired   bool   `json:"retired,omitempty"`   // it responds like a missing one
 	OtherTeam bool   `json:"otherTeam,omitempty"` // and so does it
 }
 
@@ -72,8 +72,7 @@ type HubPage struct {
 	Title string `json:"title"`
 }
 
-// Channels, statuses and states. The document shows active, stopped, completed, failed and most states of a send; the others
-// are assumed.
+// Channels, statuses and states. Active, stopped, completed, failed and most states of a send are documented. The others are assumed.
 const (
 	channelEmail  = "email"
 	channelSocial = "social"
@@ -102,7 +101,7 @@ var (
 	accessKinds = []string{"", "delegated", "shared", accessDeleted}
 )
 
-// outreach is the part of a workspace that campaigns and knowledge hubs live in.
+// outreach is the part of a workspace with campaigns and knowledge hubs.
 type outreach struct {
 	accounts  []string
 	campaigns []*campaign // oldest first
@@ -114,13 +113,13 @@ type outreach struct {
 	hubs      []*Hub
 }
 
-// campaign is one on its way: its approval tells whose word its messages go out on.
+// campaign is a campaign of the state, with the approval that lets its messages be sent.
 type campaign struct {
 	Campaign
 	approval approval
 }
 
-// approval is a word that lets the messages of a campaign go out. Those of a seed have no request.
+// approval lets the messages of a campaign be sent. Those of a seed have no request.
 type approval struct {
 	campaignID string
 	requestID  string

@@ -131,7 +131,7 @@ func TestOutreachSurvivesASnapshot(t *testing.T) {
 	require.Equal(t, snapshot, again.Snapshot())
 	sb.Advance(48 * time.Hour)
 	again.Advance(48 * time.Hour)
-	require.Equal(t, sb.Snapshot(), again.Snapshot(), "what was under way goes on")
+	require.Equal(t, sb.Snapshot(), again.Snapshot(), "what was in progress continues")
 	require.Len(t, again.Outbox(), len(sb.Outbox()))
 	require.NotEmpty(t, again.Outbox())
 

@@ -103,7 +103,7 @@ func (ws *workspace) loadOutreach(seed Workspace) {
 	}
 }
 
-// addCampaign keeps a campaign. One that is active needs no approval any more.
+// addCampaign keeps a campaign. An active one needs no approval.
 func (ws *workspace) addCampaign(seed Campaign) *campaign {
 	c := &campaign{Campaign: seed}
 	c.Campaign = c.snapshot()
@@ -146,7 +146,7 @@ func (ws *workspace) addHub(seed Hub) *Hub {
 	return h
 }
 
-// beginOutreach dates and schedules what the seed left to the first use.
+// beginOutreach sets and schedules the times that the seed leaves to the first use.
 func (sb *Sandbox) beginOutreach(ws *workspace, now time.Time) {
 	for i, c := range ws.campaigns {
 		if c.CreatedAt.IsZero() {
@@ -159,7 +159,7 @@ func (sb *Sandbox) beginOutreach(ws *workspace, now time.Time) {
 	}
 }
 
-// beginCampaign puts everything on the agenda that a campaign has before it.
+// beginCampaign schedules the events of a campaign.
 func (sb *Sandbox) beginCampaign(ws *workspace, c *campaign, now time.Time) {
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = stamp(now)

@@ -14,7 +14,7 @@ func ReadyCampaign(name string, listIDs ...string) Campaign {
 	}
 }
 
-// Campaigns copies the campaigns, deleted ones among them, newest first.
+// Campaigns returns the campaigns, including deleted ones, newest first.
 func (w *Tenant) Campaigns() []Campaign {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
@@ -25,7 +25,7 @@ func (w *Tenant) Campaigns() []Campaign {
 	return all
 }
 
-// Sends copies the scheduled sends of a campaign, whatever their state: none if there is no such campaign.
+// Sends returns the scheduled sends of a campaign in all states, or none if there is no such campaign.
 func (w *Tenant) Sends(campaignID string) []Send {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
@@ -35,7 +35,7 @@ func (w *Tenant) Sends(campaignID string) []Send {
 	return nil
 }
 
-// Facts copies the learned facts, those that the API does not admit to among them, oldest first.
+// Facts returns the learned facts, including those that the API hides, oldest first.
 func (w *Tenant) Facts() []Fact {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
@@ -70,7 +70,7 @@ func (tx *Tx) ConnectAccount(channel string) {
 	})
 }
 
-// DisconnectAccount takes the account of a channel away: its campaigns are not ready any more, and what is due fails.
+// DisconnectAccount removes the account of a channel: its campaigns are no longer ready, and sends that are due fail.
 func (tx *Tx) DisconnectAccount(channel string) {
 	tx.change("DisconnectAccount", func(time.Time) bool {
 		at := slices.Index(tx.ws.accounts, channel)
@@ -81,7 +81,7 @@ func (tx *Tx) DisconnectAccount(channel string) {
 	})
 }
 
-// add adds one thing, if its seed is valid and its ids are new.
+// add adds one object, if its seed is valid and its ids are new.
 func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
 	if !tx.valid(what, seed) {
 		return
@@ -136,7 +136,7 @@ func (tx *Tx) CreateHub(h Hub) (id string) {
 	return id
 }
 
-// RetireFact retires a learned fact: it answers like a missing one.
+// RetireFact retires a learned fact: it responds like a missing one.
 func (tx *Tx) RetireFact(factID string) {
 	tx.change("RetireFact", func(time.Time) bool {
 		f := tx.ws.fact(factID)
@@ -147,7 +147,7 @@ func (tx *Tx) RetireFact(factID string) {
 	})
 }
 
-// withCampaign applies one act to a campaign.
+// withCampaign applies one change to a campaign.
 func (tx *Tx) withCampaign(what, campaignID string, apply func(*campaign, time.Time) bool) {
 	tx.change(what, func(now time.Time) bool {
 		c := tx.ws.campaign(campaignID)
@@ -155,7 +155,7 @@ func (tx *Tx) withCampaign(what, campaignID string, apply func(*campaign, time.T
 	})
 }
 
-// StopCampaign stops an active campaign: nothing more goes out until it is approved again.
+// StopCampaign stops an active campaign: nothing more is sent until it is approved again.
 func (tx *Tx) StopCampaign(campaignID string) {
 	tx.withCampaign("StopCampaign", campaignID, func(c *campaign, _ time.Time) bool {
 		if c.Status != statusActive {
@@ -166,7 +166,7 @@ func (tx *Tx) StopCampaign(campaignID string) {
 	})
 }
 
-// DeleteCampaign deletes a campaign: it answers like a missing one, and nothing more goes out.
+// DeleteCampaign deletes a campaign: it responds like a missing one, and nothing more is sent.
 func (tx *Tx) DeleteCampaign(campaignID string) {
 	tx.withCampaign("DeleteCampaign", campaignID, func(c *campaign, _ time.Time) bool {
 		c.Access = accessDeleted
@@ -193,8 +193,7 @@ func (tx *Tx) SettleCampaign(campaignID, status string) {
 	})
 }
 
-// MoveSend puts a scheduled send into any state. One that is scheduled again goes out when it is due; one that was sent stays
-// out.
+// MoveSend sets the state of a scheduled send. One that is scheduled again is sent when it is due; one that was sent stays sent.
 func (tx *Tx) MoveSend(sendID, state string) {
 	tx.change("MoveSend", func(now time.Time) bool {
 		c, s := tx.ws.send(sendID)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pace is how long things take that the service does in the background.
+// pace is how long the background work of the service takes.
 type pace struct {
 	initialize time.Duration // a new campaign
 	activate   time.Duration // an approved one, which is locked meanwhile
@@ -24,19 +24,18 @@ func during(what string, d time.Duration, set func(*pace)) Option {
 	}
 }
 
-// InitializesFor sets how long a new campaign is initialized: 30 seconds without it, not at all if it is zero.
+// InitializesFor sets how long a new campaign is initialized. The default is 30 seconds; zero means not at all.
 func InitializesFor(d time.Duration) Option {
 	return during("InitializesFor", d, func(p *pace) { p.initialize = d })
 }
 
-// ActivatesFor sets how long the activation of an approved campaign goes on, and how long it, or a stop, holds the lock: 3
-// seconds without it.
+// ActivatesFor sets how long the activation of an approved campaign takes, and how long it, or a stop, holds the lock. The default is
+// 3 seconds.
 func ActivatesFor(d time.Duration) Option {
 	return during("ActivatesFor", d, func(p *pace) { p.activate = d })
 }
 
-// ReachableAfter keeps the contacts of a list out of the reach of campaigns for a while after the list was filled. Without it,
-// they are reached at once.
+// ReachableAfter sets how long after a list was filled campaigns cannot reach its contacts. By default they reach them at once.
 func ReachableAfter(d time.Duration) Option {
 	return during("ReachableAfter", d, func(p *pace) { p.reach = d })
 }

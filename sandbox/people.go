@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Invented people and companies: what agents deliver and what searches find. Nobody can be reached: every address ends in
-// .example, which is reserved.
+// Invented people and companies: what agents deliver and what searches find. Nobody is real: every address ends in .example,
+// which is reserved.
 
 type firm struct {
 	Name, Industry, Headcount, City, Country string
@@ -68,7 +68,7 @@ var (
 	levels = []string{"c_suite", "director", "entry", "manager", "vp"}
 )
 
-// levelOf fits the titles above.
+// levelOf matches the titles above.
 var levelOf = map[string]string{
 	"Chief Executive Officer": "c_suite", "Chief Technology Officer": "c_suite", "Marketing Director": "director",
 	"Account Executive": "entry", "Data Engineer": "entry", "Operations Analyst": "entry",
@@ -107,7 +107,7 @@ func (f firm) row() Row {
 	}
 }
 
-// row is a person as a list holds one. The number tells people of one name apart.
+// row is a person as a row of a list. The number distinguishes people of the same name.
 func (p person) row(n int) Row {
 	local := fmt.Sprintf("%s.%s.%d", slug(p.First), slug(p.Last), n)
 	city, country := p.place()
@@ -118,7 +118,7 @@ func (p person) row(n int) Row {
 	}
 }
 
-// place takes a region apart: "Berlin, Germany", or just "Germany".
+// place splits a region: "Berlin, Germany", or just "Germany".
 func (p person) place() (city, country string) {
 	parts := strings.Split(p.Region, ", ")
 	if len(parts) > 1 {
@@ -136,7 +136,7 @@ func (p person) profile(n int) Row {
 	}
 }
 
-// slug keeps what an address may hold.
+// slug keeps the characters that an address may have.
 func slug(s string) string {
 	return strings.Trim(strings.Map(func(c rune) rune {
 		switch {
@@ -166,7 +166,7 @@ func (p *person) wants(words map[string][]string, values []string, n int) bool {
 	return true
 }
 
-// fit tells how a person comes to match a value: nil if nobody knows what it means.
+// fit returns what makes a person match a value, or nil if the value is unknown.
 func (p *person) fit(words map[string][]string, value string) func() {
 	name, isDomain := value, strings.Contains(value, ".")
 	switch {

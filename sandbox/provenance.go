@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Rule is an assumption of the sandbox: the service's document does not say what happens, and the sandbox has to do something.
-// The rules that the document states are listed in docs/sandbox.md, beside these.
+// Rule is an assumption of the sandbox: what happens is undocumented, and the sandbox has to do something. docs/sandbox.md lists
+// these and the documented rules.
 type Rule struct {
 	ID string
-	// Ambient marks an assumption that never decides the outcome of a request: what the clock brings and when, in which order
-	// things are listed, which of several offenders is named. Responses do not list it, and Strict does not refuse because of it.
+	// Ambient marks an assumption that never decides the outcome of a request: when events happen, in which order
+	// things are listed, which of several violations is named. Responses do not list it, and Strict does not reject because of it.
 	Ambient bool
 	Text    string
 }
 
 var rulebook []*Rule
 
-// Assumptions lists the rules on which the service may turn out to differ.
+// Assumptions lists the rules in which the real service may differ.
 func Assumptions() []Rule {
 	rules := make([]Rule, len(rulebook))
 	for i, r := range rulebook {

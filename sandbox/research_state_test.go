@@ -108,7 +108,7 @@ func TestStrictServesWhatIsDocumentedOfAgentsAndSearches(t *testing.T) {
 	sb := sandbox.New(t, prospects(), sandbox.Strict(), priced)
 	c := inPlace(t, sb)
 	_, why := c.do("POST", search, object{"filters": including("tags", "odd")}).fails(501, "SANDBOX_STRICT")
-	require.Contains(t, why, "search.matching.", "who is found is not shown")
+	require.Contains(t, why, "search.matching.", "which profiles match is undocumented")
 	require.EqualValues(t, 100, sb.Balance())
 	c.do("POST", search, object{"filters": 5}).fails(422, "SEARCH_FILTERS_INVALID")
 	c.do("POST", saved+"/"+id(99)+"/run", object{}).fails(404, "SAVED_SEARCH_NOT_FOUND")

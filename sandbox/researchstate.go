@@ -17,7 +17,7 @@ type SavedSearch struct {
 	Filters   json.RawMessage `json:"filters,omitempty"`   // as a search takes them; what is none makes it invalid
 }
 
-// Activity seeds something that happened with a contact, or that is going to.
+// Activity seeds a past or scheduled activity of a contact.
 type Activity struct {
 	ContactID string    `json:"contactId"`
 	Type      string    `json:"type"` // any word
@@ -36,7 +36,7 @@ type Import struct {
 	Uploaded bool   `json:"uploaded,omitempty"` // and its file is there
 }
 
-// research is what searches, timelines and imports of a workspace work on.
+// research is the data of the searches, timelines and imports of a workspace.
 type research struct {
 	options    map[string][]string
 	prospects  []json.RawMessage // of the seed
@@ -102,7 +102,7 @@ const (
 	inventedFirms  = 60
 )
 
-// invented are who is found where the seed names nobody.
+// invented are the search results if the seed has none.
 var (
 	inventedProspects = sync.OnceValue(func() []json.RawMessage {
 		rows := make([]Row, inventedPeople)
@@ -142,7 +142,7 @@ func (ws *workspace) filterOptions() map[string][]string {
 	return map[string][]string{levelKey: levels}
 }
 
-// levelKey is the one filter key that the document names.
+// levelKey is the only documented filter key.
 const levelKey = "job_title_levels"
 
 // SavedSearches copies the saved searches.
@@ -159,7 +159,7 @@ func (w *Tenant) Imports() []Import {
 	return slices.Clone(w.ws.imports)
 }
 
-// AddActivity notes that something happened with a contact. Without a time, it happened now.
+// AddActivity adds an activity of a contact. Without a time, it happened now.
 func (tx *Tx) AddActivity(a Activity) {
 	tx.change("AddActivity", func(now time.Time) bool {
 		if a.At.IsZero() {

@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var _ = ambient("paths.supplied", "an operation whose path the document does not show is served where WithRoute puts it, and nowhere without it")
+var _ = ambient("paths.supplied", "an operation with an undocumented path is served at the path that WithRoute sets, and nowhere without it")
 
 // rooms hold the rules: one for each surface.
 var rooms = []map[*op.Op]handler{
@@ -20,7 +20,7 @@ var rooms = []map[*op.Op]handler{
 	agentRoom, searchRoom, contactRoom, importRoom,
 }
 
-// target is what the router finds out about a request.
+// target is what the router knows about a request.
 type target struct {
 	http.ResponseWriter // never called
 	op                  *op.Op
@@ -28,7 +28,7 @@ type target struct {
 	req                 *http.Request // knows the values in the path
 }
 
-// routes registers every operation that has a path. A test demands that each has its rule.
+// routes registers every operation that has a path. A test checks that each has its rule.
 func (sb *Sandbox) routes() *http.ServeMux {
 	rules := map[*op.Op]handler{}
 	for _, room := range rooms {
@@ -50,7 +50,7 @@ func (sb *Sandbox) routes() *http.ServeMux {
 	return mux
 }
 
-// pattern is where an operation is served: nowhere, if it is empty.
+// pattern is the route of an operation, or empty if it has none.
 func (sb *Sandbox) pattern(o *op.Op) string {
 	switch route, moved := sb.paths[o]; {
 	case moved:
@@ -69,7 +69,7 @@ func (sb *Sandbox) route(r *http.Request) *target {
 	return t
 }
 
-// routable keeps from the mux what it would answer itself: HEAD, which it takes for GET, and paths it would redirect.
+// routable keeps from the mux what it would handle itself: HEAD, which it takes for GET, and paths that it would redirect.
 func routable(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodHead, r.Method == http.MethodConnect, r.RequestURI == "*":
@@ -82,24 +82,24 @@ func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) ==
 
 func nothing(http.ResponseWriter, *http.Request) {}
 
-// parameters are those that the rules of an operation without a path look for.
+// parameters are those that the rules of an operation without a path need.
 var parameters = map[*op.Op][]string{
 	op.AgentsPause:          {"agentId"},
 	op.CampaignsPreviewStep: {"campaignId", "stepId"},
 	op.ContactsTimeline:     {"contactId"},
 }
 
-// WithRoute serves an operation whose path the document does not show, where your application looks for it:
+// WithRoute sets the undocumented path of an operation to the one that your application uses:
 //
 //	sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause")
 //
 // The parameters are agentId for agents.pause, campaignId and stepId for campaigns.preview-step, and contactId for
-// contacts.timeline. An operation whose path is assumed can be moved in the same way.
+// contacts.timeline. An assumed path can be changed in the same way.
 func WithRoute(opName, route string) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		o, ok := op.ByName(opName)
 		if !ok || o.Provenance == op.Documented {
-			return fmt.Errorf("WithRoute: %q is no operation whose path is left open", opName)
+			return fmt.Errorf("WithRoute: %q is not an operation with an undocumented path", opName)
 		}
 		method, path, _ := strings.Cut(route, " ")
 		if method == "" || o.Method != "" && method != o.Method || !clean(path) {
@@ -131,7 +131,7 @@ func parametersOf(path string) (names []string) {
 	return names
 }
 
-// tryPatterns finds out whether a mux takes the patterns of all operations together.
+// tryPatterns checks that a mux accepts the patterns of all operations together.
 func (sb *Sandbox) tryPatterns() (err error) {
 	defer func() {
 		if p := recover(); p != nil {

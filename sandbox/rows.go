@@ -18,23 +18,23 @@ var rowRoom = map[*op.Op]handler{
 
 var (
 	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")
-	ruleRowBounds  = assumed("rows.bounds", "bounds of sortBy hold even when it is ignored")
+	ruleRowBounds  = assumed("rows.bounds", "the bounds of sortBy are checked even when it is ignored")
 	ruleSortOrder  = assumed("rows.sort-order", "sortOrder without sortBy is ignored")
-	ruleNoValues   = assumed("rows.filters.empty", "a filter key that holds no value restricts nothing")
-	ruleSorting    = assumed("rows.sort.values", "strings are sorted whatever their case, numbers before strings, rows without the field last")
-	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters answer 422 VALIDATION_FAILED; they are counted as they are once decoded")
-	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, whatever its case; keywords match the whole jobTitle if they hold a *, which stands for any text, else any part of it")
-	ruleFieldNames = assumed("rows.filters.fields", "the filter keys look at row fields of the same name or, as the sort keys are called, below address and company")
-	ruleColumns    = assumed("rows.filters.columns", "a row holds custom values under customColumns; both ends of a range belong to it, and each may be left out")
+	ruleNoValues   = assumed("rows.filters.empty", "a filter key without a value restricts nothing")
+	ruleSorting    = assumed("rows.sort.values", "strings are sorted with their case ignored, numbers before strings, rows without the field last")
+	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters return 422 VALIDATION_FAILED; they are counted after decoding")
+	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, case ignored; keywords with a *, which stands for any text, match the whole jobTitle; others match any part of it")
+	ruleFieldNames = assumed("rows.filters.fields", "the filter keys compare row fields of the same name, or those below address and company that sort keys name")
+	ruleColumns    = assumed("rows.filters.columns", "a row has its custom values under customColumns; a range includes both ends, and each may be omitted")
 	ruleIgnored    = assumed("rows.filters.ignored", "a company list ignores the filter keys that it does not honour")
 )
 
 const longestFilter = 8000
 
-func (c *call) listRows() (answer, error) {
+func (c *call) listRows() (response, error) {
 	id, err := c.listID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	q := c.params()
 	page := q.paging(100)
@@ -61,7 +61,7 @@ func (c *call) listRows() (answer, error) {
 	}
 	l, missing := c.listByID(id)
 	if err := c.first(invalid, unclear, missing); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 
 	path := ""
@@ -85,8 +85,8 @@ func (c *call) listRows() (answer, error) {
 	return rowPage(l, rows, pages), nil
 }
 
-// rowPage puts together what has been encoded already.
-func rowPage(l *list, rows []json.RawMessage, pages wirePages) answer {
+// rowPage joins what is already encoded.
+func rowPage(l *list, rows []json.RawMessage, pages wirePages) response {
 	size := 160
 	for _, row := range rows {
 		size += len(row) + 1
@@ -105,10 +105,10 @@ func rowPage(l *list, rows []json.RawMessage, pages wirePages) answer {
 	b = strconv.AppendInt(b, int64(pages.TotalPages), 10)
 	b = append(b, `,"totalRecords":`...)
 	b = strconv.AppendInt(b, int64(pages.TotalRecords), 10)
-	return answer{status: http.StatusOK, body: append(b, "}}"...)}
+	return response{status: http.StatusOK, body: append(b, "}}"...)}
 }
 
-// view is the order of the last filtered or sorted page: the next page of the same query finds it ready.
+// view is the order of the last filtered or sorted page: the next page of the same query reuses it.
 type view struct {
 	key     string
 	version int
@@ -132,7 +132,7 @@ func (c *call) order(l *list, key string, conditions []condition, path string, d
 	return order
 }
 
-// The company fields that rows can be sorted by, as the document lists them.
+// The documented company fields that rows can be sorted by.
 var (
 	sortableCompanyOfContact = []string{
 		"company.name", "company.domain", "company.industry", "company.country", "company.type", "company.revenue",
@@ -143,7 +143,7 @@ var (
 
 const columnPrefix = "customColumns_"
 
-// sortPath tells where the values of a sort key are: nowhere, if the key is not recognised.
+// sortPath is the path of a sort key, or empty if the key is not recognised.
 func sortPath(entityType, key string) string {
 	switch id, column := strings.CutPrefix(key, columnPrefix); {
 	case column:

@@ -21,7 +21,7 @@ type TB interface {
 
 // Sandbox is a double of the service: state, clock, limits, credits and faults. Make one with [New].
 //
-// The methods it has from [Tenant] speak of its first workspace. All methods may be used by several goroutines.
+// The methods of [Tenant] use its first workspace. All methods are safe for concurrent use.
 type Sandbox struct {
 	*Tenant
 
@@ -53,10 +53,10 @@ type Sandbox struct {
 	problems   []string
 }
 
-// New makes a sandbox. With a test, what goes wrong inside the sandbox fails the test: a fault that never fired, a broken
-// invariant, a mistake in the use of the sandbox. Without one, t is nil and [Sandbox.Problems] tells; a mistake panics.
+// New makes a sandbox. With a test, a problem of the sandbox fails the test: a fault that never fired, a broken invariant, a mistake in
+// the use of the sandbox. If t is nil, [Sandbox.Problems] returns the problems, and a mistake panics.
 //
-// It starts nothing and opens nothing, so that there is nothing to close.
+// It starts nothing and opens nothing, so there is nothing to close.
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
@@ -86,8 +86,8 @@ func New(t TB, opts ...Option) *Sandbox {
 	return sb
 }
 
-// enter locks the sandbox and brings it up to date. From the first request on, time never goes back, whatever the clock
-// says. Before it, a test may still take its sandbox into a synctest bubble, where it is years earlier.
+// enter locks the sandbox and brings it up to date. From the first request on, time never goes back, whatever the clock says. Before
+// it, a test may still use its sandbox inside a synctest bubble, where the time is years earlier.
 func (sb *Sandbox) enter() (now time.Time) {
 	now = sb.clock.Now()
 	sb.mu.Lock()
@@ -149,14 +149,14 @@ func (sb *Sandbox) Snapshot() State {
 	return state
 }
 
-// Problems lists what went wrong inside the sandbox so far. With a test, it has been reported there too.
+// Problems lists the problems of the sandbox so far. With a test, they are reported there, too.
 func (sb *Sandbox) Problems() []string {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
 	return append([]string(nil), sb.problems...)
 }
 
-// misuse reports a mistake of the test's author, and where it is. It must not be called under the lock.
+// misuse reports a mistake in the use of the sandbox, and its line. It must not be called under the lock.
 func (sb *Sandbox) misuse(format string, args ...any) {
 	message := "sandbox: " + strings.TrimPrefix(fmt.Sprintf(format, args...), "sandbox: ")
 	sb.mu.Lock()
@@ -169,7 +169,7 @@ func (sb *Sandbox) misuse(format string, args ...any) {
 	t.Errorf("%s%s", message, callSite())
 }
 
-// callSite tells where a test called this package, which the test's own report does not: nothing, if no test file did.
+// callSite is the line of the test that called this package, which the test's own report does not name. It is empty without a test file.
 func callSite() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
@@ -184,7 +184,7 @@ func callSite() string {
 	return fmt.Sprintf(" (%s:%d)", path.Base(frame.File), frame.Line)
 }
 
-// problem reports that the sandbox itself is wrong. It must not be called under the lock.
+// problem reports an error of the sandbox itself. It must not be called under the lock.
 func (sb *Sandbox) problem(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	sb.mu.Lock()
@@ -196,7 +196,7 @@ func (sb *Sandbox) problem(format string, args ...any) {
 	}
 }
 
-// finish is the last look of a test at its sandbox.
+// finish checks the sandbox at the end of a test.
 func (sb *Sandbox) finish() {
 	sb.mu.Lock()
 	t := sb.t

@@ -46,7 +46,7 @@ func lookup(raw []byte, path string) ([]byte, bool) {
 	}
 }
 
-// field finds the value of one key of an object. The last one wins, as everywhere in JSON decoding.
+// field finds the value of one key of an object. The last one counts, as in encoding/json.
 func field(raw []byte, name string) (value []byte, found bool) {
 	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
@@ -86,7 +86,7 @@ func skipSpace(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that starts at i.
+// skipString returns the index after the string that starts at i.
 func skipString(raw []byte, i int) int {
 	for i++; i < len(raw); i++ {
 		switch raw[i] {
@@ -99,7 +99,7 @@ func skipString(raw []byte, i int) int {
 	return len(raw)
 }
 
-// skipValue returns the index behind the value that starts at i.
+// skipValue returns the index after the value that starts at i.
 func skipValue(raw []byte, i int) int {
 	depth := 0
 	for ; i < len(raw); i++ {

@@ -13,11 +13,11 @@ import (
 )
 
 var (
-	_             = ambient("scroll.life", "a scroll token lives for five minutes and is good for one page; ScrollPlan changes both. A refused request does not use it up")
-	ruleScrollBad = assumed("scroll.refused", "a token that is unknown, spent, expired or of another workspace, query or size answers 422 VALIDATION_FAILED; ScrollPlan changes the code")
+	_             = ambient("scroll.life", "a scroll token is valid for five minutes and for one page; ScrollPlan changes both. A rejected request does not use it up")
+	ruleScrollBad = assumed("scroll.refused", "a token that is unknown, spent, expired or of another workspace, query or size returns 422 VALIDATION_FAILED; ScrollPlan changes the code")
 )
 
-// ScrollPlan says how scroll tokens behave where the document does not show it. The zero value stands for the defaults.
+// ScrollPlan sets the undocumented behavior of scroll tokens. The zero value means the defaults.
 type ScrollPlan struct {
 	TTL        time.Duration // default five minutes
 	Repeatable bool          // the newest token of a scroll may be sent again, until the page after it has been read
@@ -31,7 +31,7 @@ func Scrolling(plan ScrollPlan) Option {
 			return errors.New("Scrolling: the TTL is negative")
 		}
 		if _, ok := op.CodeByName(plan.Code); !ok && plan.Code != "" {
-			return fmt.Errorf("Scrolling: the document has no code %s", plan.Code)
+			return fmt.Errorf("Scrolling: the code %s is undocumented", plan.Code)
 		}
 		sb.scroll = plan.complete()
 		return nil
@@ -48,7 +48,7 @@ func (p ScrollPlan) complete() ScrollPlan {
 	return p
 }
 
-// scrollToken is the way to a page.
+// scrollToken leads to a page.
 type scrollToken struct {
 	query  string
 	offset int
@@ -58,7 +58,7 @@ type scrollToken struct {
 // scrollWalk is one scroll: how far it has been read.
 type scrollWalk struct{ furthest int }
 
-// scrollRequest is what a page of any search is asked for with.
+// scrollRequest is the request of a page of any search.
 type scrollRequest struct {
 	query string // all of it but the token, in one form
 	size  int
@@ -75,21 +75,21 @@ func (f *form) readScroll(c *call) (r scrollRequest) {
 	return r
 }
 
-// scrollPage answers with the next part of what was found, for its price, and with a token if there is more.
-func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) (answer, error) {
+// scrollPage returns the next page of results, for its price, with a token if there are more.
+func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) (response, error) {
 	from, w := 0, &scrollWalk{}
 	if r.later {
 		token := c.ws.scrolls[r.token]
 		if token == nil || token.query != r.query || token.offset < token.walk.furthest {
 			c.uses(ruleScrollBad)
-			return answer{}, &refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"}
+			return response{}, &refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"}
 		}
 		from, w = min(token.offset, len(found)), token.walk
 	}
 	to := min(len(found), from+r.size)
 	amount, err := c.price(to - from)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	next := ""
 	c.effect(func() {
@@ -113,7 +113,7 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 	return reply(http.StatusOK, body)
 }
 
-// mint makes a token, which the clock takes back.
+// mint makes a token, which expires by the clock.
 func (c *call) mint(t *scrollToken) string {
 	c.ws.minted++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", c.ws.number, c.ws.minted))

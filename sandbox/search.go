@@ -20,14 +20,14 @@ var searchRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; what is found does not show the fields that only filters look at")
+	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; results omit the fields that only filters use")
 	ruleSearchEmpty   = assumed("search.filters.empty", "a filter key with an empty array restricts nothing")
 	ruleSearchSize    = assumed("search.size.least", "size is at least 1: 422 VALIDATION_FAILED")
-	ruleSearchNone    = assumed("search.filters.none", "without filters, or without a key in them, everybody is found")
+	ruleSearchNone    = assumed("search.filters.none", "without filters, or without a key in them, everybody matches")
 	ruleSearchWords   = assumed("search.filters.words", "a key or value that the filter options do not have, a status other than include, and an entry with another field cannot be interpreted")
 	ruleSavedList     = assumed("search.saved.list", "the listing is savedSearches: id, name and type, which is prospects or companies")
-	ruleSearchSave    = assumed("search.save-to-list", "takes filters and listId or listName, as a save to a list does; a profile that is there already, by its socialUrl, is left out; answers 200 with list and addedCount")
-	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; answers as a search does, with companies")
+	ruleSearchSave    = assumed("search.save-to-list", "takes filters and listId or listName, as a save to a list does; a profile whose socialUrl is already in the list is skipped; returns 200 with list and addedCount")
+	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; returns what a search does, with companies")
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 // searchFilters are the values that each key includes.
 type searchFilters map[string][]string
 
-// normal is the one form of all filters that mean the same.
+// normal is the same for all filters with the same meaning.
 func (f searchFilters) normal() string {
 	sorted := searchFilters{}
 	for key, values := range f {
@@ -101,7 +101,7 @@ func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 	return filters, nil
 }
 
-// shown is a profile without what only filters look at: the fields that are called like filters, the documented ones apart.
+// shown is a profile without the fields that only filters use: undocumented fields with the name of a filter.
 func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 	var all fields
 	if json.Unmarshal(profile, &all) != nil {
@@ -123,7 +123,7 @@ func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 	return out
 }
 
-// profileFields are those that the document shows.
+// profileFields are the documented ones.
 var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}
 
 // find keeps the profiles that meet all filters.
@@ -151,43 +151,43 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 	return true
 }
 
-func (c *call) searchProspects() (answer, error) {
+func (c *call) searchProspects() (response, error) {
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	page := body.readScroll(c)
 	body.ignores("filters", "size", "scrollToken")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	filters, err := c.readFilters(body.fields["filters"])
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return c.scrollProfiles(page, "", filters)
 }
 
-// scrollProfiles answers a search. The saved search it stems from, if any, is part of the query.
-func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (answer, error) {
+// scrollProfiles handles a search. Its saved search, if any, is part of the query.
+func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (response, error) {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
 	return c.scrollPage(page, "profiles", filters.find(c.ws.searchable()), c.ws.shown)
 }
 
-func (c *call) saveSearchToList() (answer, error) {
+func (c *call) saveSearchToList() (response, error) {
 	c.uses(ruleSearchSave)
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	to := body.destination()
 	body.ignores("filters", "listId", "listName")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	filters, err := c.readFilters(body.fields["filters"])
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	found := filters.find(c.ws.searchable())
 	for i, p := range found {
@@ -196,12 +196,12 @@ func (c *call) saveSearchToList() (answer, error) {
 	l, err := c.destination(to)
 	switch {
 	case err != nil:
-		return answer{}, err
+		return response{}, err
 	case l == nil:
 		return c.saveToNew(to.name, ContactList, found)
 	case l.EntityType != ContactList:
 		c.uses(ruleSaveKind)
-		return answer{}, invalid("listId", "has to be a list of contacts")
+		return response{}, invalid("listId", "has to be a list of contacts")
 	}
 	there := map[string]bool{}
 	for _, row := range l.rows {
@@ -220,7 +220,7 @@ type wireSavedSearch struct {
 	Type string `json:"type"`
 }
 
-func (c *call) listSavedSearches() (answer, error) {
+func (c *call) listSavedSearches() (response, error) {
 	c.uses(ruleSavedList)
 	saved := []wireSavedSearch{}
 	for _, s := range c.ws.saved {
@@ -259,27 +259,27 @@ func (c *call) savedSearch(id string, companies bool) (*SavedSearch, error) {
 	return s, nil
 }
 
-func (c *call) runSavedSearch() (answer, error) {
+func (c *call) runSavedSearch() (response, error) {
 	id, err := c.pathID("savedSearchId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	page := body.readScroll(c)
 	body.ignores("size", "scrollToken")
 	if err := body.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	s, err := c.savedSearch(id, false)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	filters, err := c.readFilters(s.Filters)
 	if err != nil {
-		return answer{}, refuse("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
+		return response{}, refuse("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
 	}
 	return c.scrollProfiles(page, s.ID, filters)
 }

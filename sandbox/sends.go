@@ -15,10 +15,10 @@ var sendRoom = map[*op.Op]handler{
 
 var (
 	ruleSendsShape = assumed("sends.list", "sends are paged like lists, limit 1-1000, 100 by default, oldest first: id, stepId, contactId, state, dueAt, subject and body")
-	ruleSendEdit   = assumed("sends.edit.shape", "an edit takes subject, body and dueAt, at least one; answers 200 with scheduledSend")
-	_              = ambient("sends.due", "the first step is due a minute after the activation, each further one a day later, for every contact whom its channel reaches")
+	ruleSendEdit   = assumed("sends.edit.shape", "an edit takes subject, body and dueAt, at least one; returns 200 with scheduledSend")
+	_              = ambient("sends.due", "the first step is due a minute after the activation, each further one a day later, for every contact that its channel reaches")
 	_              = ambient("sends.moves", "a scheduled send is sent when it is due and its campaign active, and fails without an account for its channel; other states are reached by Tx.MoveSend")
-	_              = ambient("sends.parked", "while a campaign is stopped its sends stay as they are; what is overdue goes out when it is active again")
+	_              = ambient("sends.parked", "while a campaign is stopped its sends stay unchanged; overdue ones are sent when it is active again")
 )
 
 const (
@@ -40,20 +40,20 @@ func (s *Send) wire() wireSend {
 	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
 }
 
-func (c *call) listSends() (answer, error) {
+func (c *call) listSends() (response, error) {
 	c.uses(ruleSendsShape)
 	id, err := c.pathID("campaignId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	q := c.params()
 	page := q.paging(100)
 	if err := q.err(); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	cp, err := c.campaignByID(id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	from, to, pages := page.of(len(cp.Sends))
 	data := make([]wireSend, 0, to-from)
@@ -63,14 +63,14 @@ func (c *call) listSends() (answer, error) {
 	return reply(http.StatusOK, object{"data": data, "pagination": pages})
 }
 
-func (c *call) editSend() (answer, error) {
+func (c *call) editSend() (response, error) {
 	id, err := c.pathID("sendId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	body, err := c.form()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	subject, hasSubject := body.text("subject")
 	words, hasBody := body.text("body")
@@ -85,7 +85,7 @@ func (c *call) editSend() (answer, error) {
 	body.only("subject", "body", "dueAt")
 	if err := body.err(); err != nil {
 		c.uses(ruleSendEdit)
-		return answer{}, err
+		return response{}, err
 	}
 	cp, s := c.ws.send(id)
 	if s != nil {
@@ -93,9 +93,9 @@ func (c *call) editSend() (answer, error) {
 	}
 	switch {
 	case s == nil:
-		return answer{}, refuse("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
+		return response{}, refuse("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
 	case s.State != sendScheduled && s.State != sendApprovalRequired:
-		return answer{}, refuse("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
+		return response{}, refuse("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
 	}
 
 	c.uses(ruleSendEdit)
@@ -128,7 +128,7 @@ func (ws *workspace) send(id string) (*campaign, *Send) {
 	return nil, nil
 }
 
-// scheduleSends puts the instants at which sends are due on the agenda, once each, and none before an instant.
+// scheduleSends schedules the times at which sends are due, each once, and none before a given time.
 func (sb *Sandbox) scheduleSends(ws *workspace, c *campaign, earliest time.Time) {
 	if c.Status != statusActive {
 		return
@@ -147,7 +147,7 @@ func (sb *Sandbox) scheduleSends(ws *workspace, c *campaign, earliest time.Time)
 	}
 }
 
-// sendDue sends what is due: into the outbox, which nothing ever leaves.
+// sendDue sends what is due into the outbox.
 func (ws *workspace) sendDue(c *campaign, at time.Time) (sent bool) {
 	if c.Status != statusActive || c.Access == accessDeleted || !c.ActivatesAt.IsZero() {
 		return false

@@ -12,12 +12,12 @@ import (
 )
 
 var (
-	rulePathFirst   = assumed("paths.first", "an unknown path or method answers 404 even without a key that may be used")
+	rulePathFirst   = assumed("paths.first", "an unknown path or method returns 404 even without a valid key")
 	rulePathEscaped = assumed("paths.escaped", "an escaped character in a path stands for itself")
 	rulePassword    = assumed("auth.password", "a password makes the credentials malformed")
-	ruleTwoKeys     = assumed("auth.repeated", "of several Authorization headers the first counts")
-	ruleOrder       = assumed("order", "of several reasons to refuse a request the first is told, in this order: path, key, scope, limits, id in the path, query and body, names, existence, number of agents, state, prompt, credits")
-	ruleBodyTooLong = assumed("body.size", "a body of more than 12 MiB answers 400 INVALID_REQUEST")
+	ruleTwoKeys     = assumed("auth.repeated", "the first of several Authorization headers counts")
+	ruleOrder       = assumed("order", "if a request has several errors, the first is returned, in this order: path, key, scope, limits, id in the path, query and body, names, existence, number of agents, state, prompt, credits")
+	ruleBodyTooLong = assumed("body.size", "a body of more than 12 MiB returns 400 INVALID_REQUEST")
 )
 
 const (
@@ -26,15 +26,14 @@ const (
 	longestBody = 12 << 20
 )
 
-// Handler serves the sandbox to any HTTP server, below /api/v1. It answers to the names of this machine only, 127.0.0.1, [::1] and
-// localhost, so that no web page reaches it under a name of its own; [AllowRemote] lets it answer to every name. Any other name gets
-// a 421.
+// Handler serves the sandbox below /api/v1 in any HTTP server. It accepts only the host names 127.0.0.1, [::1] and localhost, so that
+// no web page reaches it by its own name. Any other name gets a 421. [AllowRemote] makes it accept every name.
 func (sb *Sandbox) Handler() http.Handler { return http.HandlerFunc(sb.serveHTTP) }
 
-// serveHTTP answers over a connection, which faults may cut.
+// serveHTTP serves a connection, which faults may cut.
 func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	if !sb.remote && !isLoopback(r.Host) {
-		http.Error(w, "This sandbox answers to 127.0.0.1, [::1] and localhost only. AllowRemote lets it answer to other names.", http.StatusMisdirectedRequest)
+		http.Error(w, "This sandbox accepts the host names 127.0.0.1, [::1] and localhost only. AllowRemote makes it accept others.", http.StatusMisdirectedRequest)
 		return
 	}
 	body, err := readBody(r.Body)
@@ -44,7 +43,7 @@ func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	sb.exchange(r, body).write(w, r, sb.clock)
 }
 
-// readBody reads one byte more than is allowed, so that the excess shows.
+// readBody reads one byte more than is allowed, to detect the excess.
 func readBody(r io.Reader) ([]byte, error) {
 	if r == nil || r == http.NoBody {
 		return nil, nil
@@ -52,7 +51,7 @@ func readBody(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, longestBody+1))
 }
 
-// exchange takes a request from its arrival to the answer, which is not delivered yet.
+// exchange handles a request from its arrival to the response, which is not delivered yet.
 func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 	t := sb.route(r)
 	sb.runHooks(t, r)
@@ -63,7 +62,7 @@ func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 	return d
 }
 
-// process is the part that happens at one instant.
+// process is the part that happens at one time.
 func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, problems []string) {
 	now := sb.enter()
 	defer sb.mu.Unlock()
@@ -73,33 +72,33 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	d = &delivery{fault: sb.trip(fits)}
 	switch f := d.fault; {
 	case f.serves():
-		d.answer, problems = sb.answer(c, t.handle)
-		if f.answers() {
-			d.answer = f.answer(c)
+		d.response, problems = sb.response(c, t.handle)
+		if f.responds() {
+			d.response = f.response(c)
 		} else {
-			f.transform(&d.answer)
+			f.transform(&d.response)
 		}
-	case f.answers():
-		d.answer = f.answer(c)
+	case f.responds():
+		d.response = f.response(c)
 	default:
-		d.answer.header = http.Header{} // cut before there was an answer
+		d.response.header = http.Header{} // cut before there was a response
 	}
-	d.answer.header.Set("X-Sandbox-Request", c.id)
+	d.response.header.Set("X-Sandbox-Request", c.id)
 	sb.journal.add(c, d)
-	sb.servedHooks(c.op, c.ws, d.answer.status)
+	sb.servedHooks(c.op, c.ws, d.response.status)
 	return d, problems
 }
 
-// answer applies the rules and looks whether they kept their promises.
-func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string) {
-	a, err := func() (a answer, err error) {
+// response applies the rules and checks the invariants.
+func (sb *Sandbox) response(c *call, handle handler) (a response, problems []string) {
+	a, err := func() (a response, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("the rules panicked: %v", p)
 			}
 		}()
 		if err := c.enter(); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		c.before = c.books()
 		return handle(c)
@@ -112,10 +111,10 @@ func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string)
 	case c.refused():
 		a = strictAnswer(c)
 	case errors.As(err, &refused):
-		a = refused.answer(c)
+		a = refused.response(c)
 	case err != nil:
 		problems = append(problems, fmt.Sprintf("request %s: %v", c.id, err))
-		a = (&refusalInternal).answer(c)
+		a = (&refusalInternal).response(c)
 	}
 	if c.before != nil {
 		problems = append(problems, c.audit(a.status)...)
@@ -126,13 +125,13 @@ func (sb *Sandbox) answer(c *call, handle handler) (a answer, problems []string)
 
 var refusalInternal = refusal{code: "UNEXPECTED_ERROR", message: "Something went wrong."}
 
-func strictAnswer(c *call) answer {
+func strictAnswer(c *call) response {
 	const code = "SANDBOX_STRICT"
-	message := "The document does not show what this needs: " + strings.Join(c.assumed, ", ") + "."
-	return answer{status: http.StatusNotImplemented, code: code, body: envelope(code, message, "", c.id)}
+	message := "This request depends on undocumented behavior: " + strings.Join(c.assumed, ", ") + "."
+	return response{status: http.StatusNotImplemented, code: code, body: envelope(code, message, "", c.id)}
 }
 
-// enter checks what holds for every operation: path, key, scope, limits.
+// enter makes the checks of every operation: path, key, scope, limits.
 func (c *call) enter() error {
 	if len(c.req.Header.Values("Authorization")) > 1 {
 		c.uses(ruleTwoKeys)
@@ -179,8 +178,8 @@ func (c *call) enter() error {
 	return nil
 }
 
-// finish puts the headers together.
-func (c *call) finish(a *answer) {
+// finish sets the headers.
+func (c *call) finish(a *response) {
 	if c.sb.limits.successOnly && a.status >= 400 {
 		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
 			c.header.Del(name)
@@ -190,6 +189,6 @@ func (c *call) finish(a *answer) {
 		c.header.Set("X-Sandbox-Assumed", strings.Join(c.assumed, ", "))
 	}
 	c.header.Set("Content-Type", "application/json")
-	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can reckon with it
+	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can compute with it
 	a.header = c.header
 }

@@ -22,14 +22,14 @@ const (
 
 // State seeds a sandbox and is what [Sandbox.Snapshot] returns: one format, in Go and as a JSON file.
 //
-// Ids, tokens and creation times may be left out: they are filled in, the same way in every run. What happened (journal,
-// ledger, rate windows) is not part of it.
+// Ids, tokens and creation times may be omitted. They are filled in, the same in every run. The history (journal, ledger,
+// rate windows) is not part of it.
 type State struct {
 	Format     int         `json:"format"`
 	Workspaces []Workspace `json:"workspaces"`
 }
 
-// Workspace seeds one workspace. The first one of a state is the one that the methods of [Sandbox] itself speak of.
+// Workspace seeds one workspace. The methods of [Sandbox] itself use the first one of a state.
 type Workspace struct {
 	Name    string   `json:"name"`
 	User    User     `json:"user"`
@@ -62,7 +62,7 @@ type User struct {
 	Name  string `json:"name,omitempty"`
 }
 
-// ReadState reads a state, whole and valid: an unknown field or another format is an error.
+// ReadState reads and validates a state. An unknown field or another format is an error.
 func ReadState(r io.Reader) (State, error) {
 	var state State
 	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<16))
@@ -71,7 +71,7 @@ func ReadState(r io.Reader) (State, error) {
 		return State{}, fmt.Errorf("sandbox: read state: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return State{}, errors.New("sandbox: read state: something follows the state")
+		return State{}, errors.New("sandbox: read state: data after the state")
 	}
 	if state.Format != Format {
 		return State{}, fmt.Errorf("sandbox: read state: format %d, this package reads format %d", state.Format, Format)
@@ -79,7 +79,7 @@ func ReadState(r io.Reader) (State, error) {
 	return state, state.Validate()
 }
 
-// WriteTo writes the state as JSON, one line to a list and to a row, so that two files can be compared by eye.
+// WriteTo writes the state as JSON, with one line for each list and row, so that two files are easy to compare.
 func (s State) WriteTo(w io.Writer) (int64, error) {
 	counter := &countingWriter{w: w}
 	out := stateWriter{bufio.NewWriterSize(counter, 1<<16)}
@@ -155,7 +155,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Validate reports everything that a sandbox could not work with.
+// Validate reports everything that is invalid.
 func (s State) Validate() error {
 	var problems []error
 	fail := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

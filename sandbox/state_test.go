@@ -42,7 +42,7 @@ func TestReadStateRefuses(t *testing.T) {
 		"unknown field":          {`{"format":1,"workspace":[]}`, "unknown field"},
 		"another format":         {`{"format":2}`, "format 2"},
 		"no format":              {`{}`, "format 0"},
-		"trailing":               {`{"format":1}{}`, "something follows"},
+		"trailing":               {`{"format":1}{}`, "data after"},
 		"twice":                  {`{"format":1,"workspaces":[{"name":"a"},{"name":"a"}]}`, `"a" appears twice`},
 		"negative credits":       {`{"format":1,"workspaces":[{"credits":-1}]}`, "credits are negative"},
 		"unknown scope":          {`{"format":1,"workspaces":[{"keys":[{"scopes":["list"]}]}]}`, `unknown scope "list"`},

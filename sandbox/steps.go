@@ -16,9 +16,9 @@ var stepRoom = map[*op.Op]handler{
 }
 
 var (
-	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in their order")
-	ruleStepsSent    = assumed("steps.sent", "the steps of a body are objects of type, sequenceNumber, subject, body and topic; without a number, a step has its place; they replace the steps there were")
-	ruleStepTypes    = assumed("steps.types", "besides social_connection and social_message there is email, and a step belongs to a channel of its campaign")
+	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in sequence")
+	ruleStepsSent    = assumed("steps.sent", "the steps of a body are objects of type, sequenceNumber, subject, body and topic; the default of a number is the position of the step; they replace the old steps")
+	ruleStepTypes    = assumed("steps.types", "the types are email, social_connection and social_message, and a step belongs to a channel of its campaign")
 	rulePreviewShape = assumed("steps.preview.shape", "a preview is contactId, subject and body for the first contact, with {{field}} filled in; what the body says is ignored")
 )
 
@@ -32,7 +32,7 @@ const (
 
 var stepTypes = []string{stepEmail, stepConnection, stepMessage}
 
-// channel is what a step is sent over.
+// channel is the channel of a step.
 func (s *Step) channel() string {
 	if s.Type == stepEmail {
 		return channelEmail
@@ -40,10 +40,10 @@ func (s *Step) channel() string {
 	return channelSocial
 }
 
-// text is what a step says: generated from its topic, if it has no words of its own.
+// text is the text of a step, generated from its topic if it has none.
 func (s *Step) text() string { return cmp.Or(s.Body, s.Topic) }
 
-// missing says what a step lacks before it can be sent: nothing, if it is empty.
+// missing says what a step lacks before it can be sent, or is empty.
 func (s *Step) missing() string {
 	switch {
 	case s.Topic != "", s.Type == stepConnection:
@@ -55,7 +55,7 @@ func (s *Step) missing() string {
 	return ""
 }
 
-// numbered gives steps without a number their place, and puts all into their order.
+// numbered numbers steps without a number by their place, and sorts all.
 func numbered(steps []Step) []Step {
 	steps = slices.Clone(steps)
 	for i := range steps {
@@ -65,7 +65,7 @@ func numbered(steps []Step) []Step {
 	return steps
 }
 
-// arrange refuses steps, in their order, that cannot follow each other.
+// arrange rejects sorted steps that cannot follow each other.
 func arrange(steps []Step) error {
 	messaged := false
 	for i, s := range steps {
@@ -112,7 +112,7 @@ func (f *form) steps(c *call) ([]Step, bool) {
 	return numbered(steps), true
 }
 
-// readStep reads one step, and says what is wrong with it.
+// readStep reads one step and records its errors.
 func readStep(fields fields, s *Step) (problem string) {
 	f := form{fields: fields}
 	s.Type, _ = f.text("type")
@@ -129,7 +129,7 @@ func readStep(fields fields, s *Step) (problem string) {
 	return strings.Join(f.messages, ", ")
 }
 
-// fit refuses steps that the channels of a campaign do not carry.
+// fit rejects steps for which a campaign has no channel.
 func fit(steps []Step, channels []string) error {
 	for _, s := range steps {
 		if !slices.Contains(channels, s.channel()) {
@@ -139,11 +139,11 @@ func fit(steps []Step, channels []string) error {
 	return arrange(steps)
 }
 
-func (c *call) listSteps() (answer, error) {
+func (c *call) listSteps() (response, error) {
 	c.uses(ruleStepsShape)
 	cp, err := c.campaign()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	steps := make([]wireStep, 0, len(cp.Steps))
 	for _, s := range cp.Steps {
@@ -152,26 +152,26 @@ func (c *call) listSteps() (answer, error) {
 	return reply(http.StatusOK, object{"steps": steps})
 }
 
-func (c *call) previewStep() (answer, error) {
+func (c *call) previewStep() (response, error) {
 	id, err := c.pathID("stepId")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	cp, err := c.campaign()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	s := cp.step(id)
 	if s == nil {
-		return answer{}, refuse("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
+		return response{}, refuse("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
 	}
 	sample, err := c.sample(cp, s)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	c.uses(rulePreviewShape)
 	if err := c.charge("preview generated", "step previewed: "+s.ID); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	contact, _ := fieldString(sample, "id")
 	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{
@@ -202,7 +202,7 @@ func (c *call) sample(cp *campaign, s *Step) (json.RawMessage, error) {
 	return nil, refuse(code, "The source lists have no contact.")
 }
 
-// render fills in the fields of a contact. A field it does not have leaves nothing.
+// render fills in the fields of a contact. A missing field becomes empty.
 func render(text string, contact json.RawMessage) string {
 	var b strings.Builder
 	for {

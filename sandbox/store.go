@@ -31,7 +31,7 @@ type workspace struct {
 	ledger      []LedgerEntry
 	pushes      []CRMPush
 	ids         uint64 // how many were handed out
-	version     int    // grows with every change, so that prepared answers know when they are stale
+	version     int    // grows with every change, so that prepared responses are not used when they are stale
 }
 
 const (
@@ -102,8 +102,8 @@ func (ws *workspace) noteIDs(seed Workspace) {
 	}
 }
 
-// begin dates what the seed left undated. It waits for the first use: a sandbox may be made outside the synctest bubble
-// it is used in, years apart.
+// begin sets the times that the seed leaves open. It runs at the first use, because a sandbox may be made outside of the synctest
+// bubble that uses it, years apart.
 func (sb *Sandbox) begin(now time.Time) {
 	for _, ws := range sb.workspaces {
 		sb.beginOutreach(ws, now)
@@ -116,7 +116,7 @@ func (sb *Sandbox) begin(now time.Time) {
 	}
 }
 
-// snapshot copies a workspace. The bytes of rows are shared: nobody changes them, they are replaced.
+// snapshot copies a workspace. The bytes of rows are shared, because they are replaced and never changed.
 func (ws *workspace) snapshot() Workspace {
 	out := Workspace{
 		Name: ws.name, User: ws.user, Plan: ws.plan, Credits: ws.balance, CRM: ws.crm.clone(),

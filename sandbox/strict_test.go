@@ -17,7 +17,7 @@ import (
 )
 
 // What follows is written from the document alone: what each operation takes, and the codes that it lists. One step out of that,
-// and the document does not say what happens.
+// and what happens is undocumented.
 
 // wire is a request whose every part can be changed.
 type wire struct {
@@ -80,7 +80,7 @@ type step struct {
 	take        func(*wire)
 }
 
-// known is what the document says of one parameter or field.
+// known is what is documented about one parameter or field.
 type known struct {
 	name        string
 	kind        string // integer, text, enum, id, ids, date, flag, filters or other
@@ -297,7 +297,7 @@ func queryStepsOf(k known, add adder) {
 	}
 }
 
-// rowFilterSteps are filters of which the document does not say what they find.
+// rowFilterSteps are filters whose results are undocumented.
 func rowFilterSteps() []string {
 	out := []string{"[]", "null", "x", `"x"`, "{", `{"name":["x"],"name":["y"]}`, `{"unknown":["x"]}`, `{"Name":["x"]}`, `{"keywords":"\ud800"}`, " {} x"}
 	keys := strings.FieldsSeq(`name title dept level industryName country state personalLocation companyName companyIndustry
@@ -383,7 +383,7 @@ func fieldStepsOf(k known, add adder) {
 		textStepsOf(k, set)
 	case "flag":
 		for _, raw := range []string{`"true"`, `"false"`, "0", "1", "true"} {
-			set(raw, false) // what a start answers is not shown
+			set(raw, false) // the response of a start is undocumented
 		}
 		set("false", true)
 	case "date":
@@ -463,7 +463,7 @@ func newJudge(t *testing.T) *judge {
 
 const anywhereCodes = "VALIDATION_FAILED UNAUTHORIZED ENDPOINT_NOT_FOUND"
 
-// verdict says what is wrong with the answers to a request: nothing, if it is empty.
+// verdict says what is wrong with the responses to a request, or is empty.
 func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	t.Helper()
 	strict, lenient := w.send(inPlace(t, j.strict)), w.send(inPlace(t, j.lenient))
@@ -479,7 +479,7 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	}
 	switch {
 	case strict.status < 300 && !valid:
-		return "served, though the document does not show it"
+		return "served, though it is undocumented"
 	case strict.status < 300 && (strict.status != lenient.status || assumed != ""):
 		return "served by Strict, and assumed without it: " + assumed
 	case strict.status < 300:
@@ -488,7 +488,7 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 		return "refused, but the state has changed"
 	case strict.status == http.StatusNotImplemented && (code["code"] != "SANDBOX_STRICT" || assumed == ""):
 		return "refused by Strict, and nothing is assumed without it"
-	case strict.status == http.StatusNotImplemented && !strings.HasSuffix(code["message"].(string), "needs: "+strict.header.Get("X-Sandbox-Assumed")+"."):
+	case strict.status == http.StatusNotImplemented && !strings.HasSuffix(code["message"].(string), "behavior: "+strict.header.Get("X-Sandbox-Assumed")+"."):
 		return "the refusal does not name its rules: " + code["message"].(string)
 	case strict.status == http.StatusNotImplemented && valid && b.served:
 		return "refused, though the document shows it: " + assumed
@@ -498,7 +498,7 @@ func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	case !slices.Contains(strings.Fields(anywhereCodes+" "+b.codes), fmt.Sprint(code["code"])):
 		return fmt.Sprintf("%d %v is not documented here", strict.status, code["code"])
 	case strict.status != lenient.status || assumed != "":
-		return fmt.Sprintf("%d by Strict, %d without it, where it rests on %s", strict.status, lenient.status, assumed)
+		return fmt.Sprintf("%d by Strict, %d without it, where it depends on %s", strict.status, lenient.status, assumed)
 	}
 	return ""
 }
@@ -544,7 +544,7 @@ func TestStrictRefusesWhatTheDocumentDoesNotShow(t *testing.T) {
 	}
 }
 
-// TestEachRuleCountsByItself takes all other rules out of the book: the request that rests on a rule is refused for it alone, and
+// TestEachRuleCountsByItself takes all other rules out of the book: the request that depends on a rule is refused for it alone, and
 // without it nobody refuses.
 func TestEachRuleCountsByItself(t *testing.T) {
 	for _, room := range guessRooms {
@@ -553,7 +553,7 @@ func TestEachRuleCountsByItself(t *testing.T) {
 			strict := sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)
 			before := strict.Snapshot()
 			_, message := g.ask(inPlace(t, strict)).fails(501, "SANDBOX_STRICT")
-			require.True(t, strings.HasSuffix(message, "needs: "+rule+"."), message)
+			require.True(t, strings.HasSuffix(message, "behavior: "+rule+"."), message)
 			require.Equal(t, before, strict.Snapshot(), rule)
 			restore()
 
@@ -565,7 +565,7 @@ func TestEachRuleCountsByItself(t *testing.T) {
 	}
 }
 
-// TestStrictServesDocumentedRefusals sends what is refused whatever the document leaves open.
+// TestStrictServesDocumentedRefusals sends requests that are rejected whatever is undocumented about them.
 func TestStrictServesDocumentedRefusals(t *testing.T) {
 	preparing := sandbox.ReadyCampaign("Preparing", id(1))
 	preparing.ID, preparing.InitializationStatus = id(51), "running"

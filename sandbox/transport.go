@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// invalidHost is reserved: no name server knows it, so that a client without the transport cannot reach anybody.
+// invalidHost is reserved: no name server knows it, so a client without the transport reaches nobody.
 const (
 	invalidHost = "sandbox.invalid"
 	hostPort    = invalidHost + ":443"
@@ -24,17 +24,17 @@ const (
 // EscapeError says that a client with the transport of a sandbox tried to reach another host.
 type EscapeError struct{ Host string }
 
-// Error says where the client wanted to go.
+// Error names the host that the client tried to reach.
 func (e *EscapeError) Error() string {
 	return fmt.Sprintf("sandbox: refused to leave for %q: this transport reaches only %s", e.Host, invalidHost)
 }
 
-// BaseURL is what a client with the sandbox's transport talks to.
+// BaseURL is the base URL for a client with the sandbox's transport.
 func (sb *Sandbox) BaseURL() string { return "https://" + invalidHost + basePath }
 
-// Transport answers requests in place, without socket or goroutine. It reaches no other host than that of [Sandbox.BaseURL].
+// Transport handles requests in the process, without socket or goroutine. It reaches only the host of [Sandbox.BaseURL].
 //
-// The hooks of net/http/httptrace fire in order, and say the truth about what was sent.
+// The hooks of net/http/httptrace are called in order, and are true to what was sent.
 func (sb *Sandbox) Transport() http.RoundTripper { return transport{sb} }
 
 // Client is an http.Client with the transport.
@@ -42,7 +42,7 @@ func (sb *Sandbox) Client() *http.Client { return &http.Client{Transport: sb.Tra
 
 type transport struct{ sb *Sandbox }
 
-// RoundTrip brings a request to the rules and the answer back.
+// RoundTrip gives a request to the rules and returns the response.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -77,7 +77,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, lostBy(d.fault)
 	}
 	trace.firstByte()
-	return d.response(req, t.sb.clock), nil
+	return d.httpResponse(req, t.sb.clock), nil
 }
 
 func hostOf(u *url.URL) string {
@@ -87,7 +87,7 @@ func hostOf(u *url.URL) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// refused is what dialling reports when nobody listens. The request never left.
+// refused is the error of dialing when nobody listens. The request was not sent.
 func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error {
 	if err := t.sb.clock.Sleep(ctx, d.latency()); err != nil {
 		return err
@@ -104,7 +104,7 @@ func lostBy(f *Fault) error {
 	return io.EOF
 }
 
-// arrived is the request as a server sees it.
+// arrived is the request as a server receives it.
 func arrived(req *http.Request, body []byte) *http.Request {
 	r := new(http.Request).WithContext(req.Context())
 	r.Method, r.Header, r.Host = req.Method, req.Header.Clone(), req.Host
@@ -127,16 +127,16 @@ func arrived(req *http.Request, body []byte) *http.Request {
 	return r
 }
 
-func (d *delivery) response(req *http.Request, clock Clock) *http.Response {
+func (d *delivery) httpResponse(req *http.Request, clock Clock) *http.Response {
 	resp := &http.Response{
-		Status:     strconv.Itoa(d.answer.status) + " " + http.StatusText(d.answer.status),
-		StatusCode: d.answer.status,
+		Status:     strconv.Itoa(d.response.status) + " " + http.StatusText(d.response.status),
+		StatusCode: d.response.status,
 		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:  d.answer.header,
+		Header:  d.response.header,
 		Request: req,
 		Body:    http.NoBody,
 	}
-	if !bodyAllowed(d.answer.status) {
+	if !bodyAllowed(d.response.status) {
 		return resp
 	}
 	resp.ContentLength = d.length()
@@ -199,7 +199,7 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-// noConn stands for the connection in a trace: it has addresses, and nothing flows through it.
+// noConn is the connection in a trace. It has addresses, and carries no data.
 type noConn struct{}
 
 var errNoConn = errors.New("sandbox: there is no connection")

@@ -53,7 +53,7 @@ func TestTraceTellsWhatWasSent(t *testing.T) {
 		body  io.Reader
 		want  []string
 	}{
-		"answered":    {nil, strings.NewReader(`{"name":"x"}`), append(connected[:6:6], "GotFirstResponseByte")},
+		"complete":    {nil, strings.NewReader(`{"name":"x"}`), append(connected[:6:6], "GotFirstResponseByte")},
 		"dropped":     {sandbox.DropBefore(), strings.NewReader(`{}`), connected},
 		"lost":        {sandbox.DropAfter(), strings.NewReader(`{"name":"x"}`), connected},
 		"refused":     {sandbox.Refuse(), strings.NewReader(`{}`), []string{"GetConn sandbox.invalid:443", "ConnectStart", "ConnectDone failed"}},

@@ -47,7 +47,7 @@ func (w *window) used() int {
 
 func (w *window) remaining() int { return w.limit - w.used() }
 
-// resetAt tells when the window gives requests back: all of them if it is fixed, the oldest one if it slides.
+// resetAt is when the window gives requests back: all of them if it is fixed, the oldest one if it slides.
 func (w *window) resetAt(now time.Time) time.Time {
 	switch {
 	case w.used() == 0:

@@ -8,9 +8,9 @@ import (
 
 type object = map[string]any
 
-func reply(status int, v any) (answer, error) {
+func reply(status int, v any) (response, error) {
 	body, err := json.Marshal(v)
-	return answer{status: status, body: body}, err
+	return response{status: status, body: body}, err
 }
 
 type wireError struct {
@@ -44,7 +44,7 @@ type wirePages struct {
 	TotalRecords int   `json:"totalRecords"`
 }
 
-// paging is what a request asks of a listing in pages.
+// paging is the page that a request asks for.
 type paging struct {
 	limit   int
 	pageNum int64 // also on 32 bits, any page may be asked for
@@ -54,7 +54,7 @@ func (q *params) paging(fallback int) paging {
 	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1)}
 }
 
-// of is the part of n things that the page shows.
+// of is the range of n elements on the page.
 func (p paging) of(n int) (from, to int, pages wirePages) {
 	pages = wirePages{PageNum: p.pageNum, TotalPages: (n + p.limit - 1) / p.limit, TotalRecords: n}
 	if p.pageNum > int64(pages.TotalPages) {
@@ -67,5 +67,5 @@ func (p paging) of(n int) (from, to int, pages wirePages) {
 // timeFormat is ISO 8601 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// stamp is how the service keeps an instant: in UTC, to the millisecond.
+// stamp is a time as the service keeps it: in UTC, to the millisecond.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

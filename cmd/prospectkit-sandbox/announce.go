@@ -13,7 +13,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// announcement is what -json prints, and what a program that starts the command needs to know.
+// announcement is what -json prints, for programs that start the command.
 type announcement struct {
 	BaseURL    string `json:"baseURL"`
 	Token      string `json:"token"`
@@ -21,7 +21,7 @@ type announcement struct {
 	inventory
 }
 
-// inventory tells what there is to call.
+// inventory lists what there is to call.
 type inventory struct {
 	Credits    int64           `json:"credits"`
 	Keys       []keyItem       `json:"keys"`
@@ -40,7 +40,7 @@ type inventory struct {
 type factItem struct {
 	ID       string `json:"id"`
 	Category string `json:"category"`
-	Hidden   bool   `json:"hidden"` // retired, or another team's: it answers like a missing one
+	Hidden   bool   `json:"hidden"` // retired, or another team's: it responds like a missing one
 }
 
 type hubItem struct {
@@ -126,7 +126,7 @@ func (h *host) inventory() inventory {
 	return inv
 }
 
-// knowledge adds what else of a workspace has an id or a name to call it by.
+// knowledge adds what else of a workspace has an id or a name.
 func (inv *inventory) knowledge(ws sandbox.Workspace) {
 	for _, f := range ws.Facts {
 		inv.Facts = append(inv.Facts, factItem{f.ID, f.Category, f.Retired || f.OtherTeam})
@@ -140,7 +140,7 @@ func (inv *inventory) knowledge(ws sandbox.Workspace) {
 	inv.CRM = crmItem{append([]string{}, ws.CRM.Supported...), append([]string{}, ws.CRM.Connected...)}
 }
 
-// listItems leaves out what a listing never shows.
+// listItems omits what a listing never shows.
 func listItems(ws sandbox.Workspace) []listItem {
 	items := []listItem{}
 	for _, l := range ws.Lists {
@@ -156,7 +156,7 @@ func listItems(ws sandbox.Workspace) []listItem {
 	return items
 }
 
-// quoted is a text as one word of a shell, whatever is in it.
+// quoted makes any text one word of a shell.
 func quoted(text string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.:/@%+=,", r)
@@ -167,7 +167,7 @@ func quoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// printable is a text that keeps to its line and leaves the terminal as it is.
+// printable removes from a text what would break its line or change the terminal.
 func printable(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 && utf8.ValidString(text) {
 		return text
@@ -175,7 +175,7 @@ func printable(text string) string {
 	return strconv.Quote(text)
 }
 
-// announce tells how to reach the sandbox that listens at root.
+// announce prints how to reach the sandbox at root.
 func (h *host) announce(stdout io.Writer, root string) error {
 	a := announcement{
 		BaseURL:    root + "/api/v1",
@@ -195,7 +195,7 @@ func (h *host) announce(stdout io.Writer, root string) error {
 	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s '%s'\n  curl %sjournal\n\nDashboard: %[3]s\n",
 		quoted(a.Token+":"), a.BaseURL+op.ListsList.Path, a.ControlURL)
 	if h.cfg.clock == "real" {
-		text.WriteString("\nAgents and campaigns take their time: the first run of an agent ends after five minutes. With -clock x60 a minute takes a second.\n")
+		text.WriteString("\nAgents and campaigns take time: the first run of an agent ends after five minutes. With -clock x60 a minute takes a second.\n")
 	}
 	_, err := io.WriteString(stdout, text.String())
 	return err

@@ -43,8 +43,8 @@ Usage: prospectkit-sandbox [flags]
 `
 
 const usageTail = `
-The document does not show the paths of agents.pause, campaigns.preview-step and contacts.timeline. Serve them where your program
-looks for them, with their parameters: agentId, campaignId and stepId, contactId. For example
+The paths of agents.pause, campaigns.preview-step and contacts.timeline are undocumented. Serve them at the paths that your program
+uses, with their parameters: agentId, campaignId and stepId, contactId. For example
 
   -route 'agents.pause=POST /path/to/{agentId}/pause'
 
@@ -59,21 +59,21 @@ A fault is OPERATION:WHEN:WHAT, for example
 func parse(args []string, help io.Writer) (config, error) {
 	var cfg config
 	flags := flag.NewFlagSet("prospectkit-sandbox", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // one line says more than one line and a page
+	flags.SetOutput(io.Discard) // one line is clearer than one line and a page
 	flags.Usage = func() {}
 	flags.StringVar(&cfg.addr, "addr", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
-	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach, and answer under every host name")
-	flags.StringVar(&cfg.seed, "seed", "small", "what is there at first, `small|large:N|empty|FILE`: N rows, or a file with a state")
+	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach, and accept every host name")
+	flags.StringVar(&cfg.seed, "seed", "small", "the initial state, `small|large:N|empty|FILE`: N rows, or a file with a state")
 	flags.Uint64Var(&cfg.seedNumber, "seed-number", 1, "another `number` makes other data of the same kind")
 	flags.StringVar(&cfg.stateFile, "state", "", "`file` that keeps the state: read instead of the seed if it exists, written while running and at the end")
-	flags.StringVar(&cfg.clock, "clock", "real", "`real|manual|manual:TIME|xN`: standing still, from a time on (RFC 3339), or N times as fast")
+	flags.StringVar(&cfg.clock, "clock", "real", "`real|manual|manual:TIME|xN`: moved by you, from a time on (RFC 3339), or N times as fast")
 	onOff(flags, &cfg.limits, "limits", "rate limits, `on|off`; off raises them to a million a minute")
 	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
 	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
-	flags.Func("route", "where to serve an operation whose path the document does not show, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
+	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
 	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
-	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every answer, which moves a manual clock")
-	flags.BoolVar(&cfg.strict, "strict", false, "answer 501 to whatever the document does not show")
+	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every response, which moves a manual clock")
+	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
 	flags.Func("fault", "inject a `fault`, see below; may be repeated", func(spec string) error {
 		cfg.faults = append(cfg.faults, spec)
 		_, err := parseFault(spec)
@@ -91,7 +91,7 @@ func parse(args []string, help io.Writer) (config, error) {
 		return config{}, err
 	}
 	if flags.NArg() > 0 {
-		return config{}, fmt.Errorf("there are only flags: what is %q?", flags.Arg(0))
+		return config{}, fmt.Errorf("%q is not a flag, and there are no arguments", flags.Arg(0))
 	}
 	return cfg, cfg.check()
 }
@@ -165,7 +165,7 @@ func (cfg *config) addRoute(text string) error {
 	return tryOption(opts...)
 }
 
-// tryOption tries options on a sandbox that nobody uses.
+// tryOption tries options on a temporary sandbox.
 func tryOption(opts ...sandbox.Option) error {
 	var t trial
 	sandbox.New(&t, opts...)
@@ -181,14 +181,14 @@ func writable(dir string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// isLoopback takes names for what they say: only localhost is this machine.
+// isLoopback looks no name up: only localhost is this machine.
 func isLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// load reads the state to start from, and tells where it came from.
+// load reads the initial state, and returns its source.
 func (cfg config) load() (sandbox.State, string, error) {
 	if cfg.stateFile != "" {
 		state, err := readState(cfg.stateFile)
@@ -227,7 +227,7 @@ func readState(path string) (sandbox.State, error) {
 	return sandbox.ReadState(file)
 }
 
-// newClock starts a manual clock no earlier than what is in the state began, because time never goes back.
+// newClock starts a manual clock no earlier than the times in the state, because time never goes back.
 func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
 	kind, at, dated := strings.Cut(cfg.clock, ":")
 	switch scale, scaled := strings.CutPrefix(cfg.clock, "x"); {
@@ -252,7 +252,7 @@ func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
 	return nil, fmt.Errorf("-clock %s: real, manual, manual:TIME or a factor such as x60", cfg.clock)
 }
 
-// latest is the start, or when the newest thing in a state began, if that is later.
+// latest is the later one of the start and the newest time in a state.
 func latest(start time.Time, state sandbox.State) time.Time {
 	after := func(at time.Time) {
 		if at.After(start) {

@@ -18,7 +18,7 @@ import (
 
 const controlPath = "/_sandbox/"
 
-// routes separates the control plane from the API, which gets its paths untouched: a mux would clean them.
+// routes separates the control plane from the API, which gets its paths unchanged: a mux would clean them.
 func (h *host) routes() http.Handler {
 	control := onlyFromHere(http.NewCrossOriginProtection().Handler(h.control()))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func (h *host) routes() http.Handler {
 	})
 }
 
-// onlyFromHere refuses what comes from another machine, and what a web page sends to a name that it made point here.
+// onlyFromHere refuses requests from another machine, and those of a web page whose own name points here.
 func onlyFromHere(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -39,7 +39,7 @@ func onlyFromHere(next http.Handler) http.Handler {
 		}
 		from, _, _ := net.SplitHostPort(r.RemoteAddr)
 		if !isLoopback(host) || !isLoopback(from) {
-			refuse(w, http.StatusForbidden, errors.New("the control plane answers on this machine only, under 127.0.0.1, [::1] or localhost"))
+			refuse(w, http.StatusForbidden, errors.New("the control plane works on this machine only, under 127.0.0.1, [::1] or localhost"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -55,7 +55,7 @@ func (h *host) control() http.Handler {
 		handle        http.HandlerFunc
 	}{
 		{"GET /_sandbox/state", "the state, in the format of -seed and -state", h.getState},
-		{"POST /_sandbox/reset", "start again from the seed and the flags; the clock goes on", h.postReset},
+		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", h.postReset},
 		{"GET /_sandbox/faults", "the faults and how often each fired", h.getFaults},
 		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, h.postFault},
 		{"POST /_sandbox/faults/{number}", `switch one: {"on": false}`, h.postSwitch},
@@ -65,9 +65,9 @@ func (h *host) control() http.Handler {
 		{"GET /_sandbox/journal", "the requests so far, how many there are, and how many failed; ?last=N for the newest, ?failures=true for those that failed", h.getJournal},
 		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.getLedger},
 		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.getOverview},
-		{"GET /_sandbox/outbox", "what would have left the service; ?workspace=NAME for another workspace", h.getOutbox},
+		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.getOutbox},
 		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.getWindows},
-		{"GET /_sandbox/operations", "what can be called, and which rules are documented or assumed", h.getOperations},
+		{"GET /_sandbox/operations", "the operations, and which rules are documented or assumed", h.getOperations},
 	} {
 		mux.HandleFunc(route.pattern, route.handle)
 		help[route.pattern] = route.help
@@ -85,7 +85,7 @@ func (h *host) control() http.Handler {
 
 func (h *host) getState(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here is that of a client that went away
+	_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here means that the client is gone
 }
 
 func (h *host) postReset(w http.ResponseWriter, _ *http.Request) {
@@ -154,7 +154,7 @@ func (h *host) showClock(w http.ResponseWriter, happened []sandbox.Event) {
 	respond(w, http.StatusOK, map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": events})
 }
 
-// farthest is how far the clock moves at once. The sandbox answers nobody meanwhile.
+// farthest is how far the clock moves at once. The sandbox is blocked meanwhile.
 const farthest = 10 * 366 * 24 * time.Hour
 
 func (h *host) postClock(w http.ResponseWriter, r *http.Request) {
@@ -166,14 +166,14 @@ func (h *host) postClock(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, manual := h.clock.(*sandbox.ManualClock); !manual {
-		refuse(w, http.StatusConflict, errors.New("this clock moves by itself: start with -clock manual to move it"))
+		refuse(w, http.StatusConflict, errors.New("this clock cannot be moved: start with -clock manual"))
 		return
 	}
 	d, err := time.ParseDuration(in.Advance)
 	box := h.current.Load()
 	switch {
 	case d > farthest || in.To.Sub(h.clock.Now()) > farthest:
-		refuse(w, http.StatusBadRequest, errors.New("ten years at once are enough: everything that happens meanwhile is played"))
+		refuse(w, http.StatusBadRequest, errors.New("at most ten years at once: all events of that time are computed"))
 	case in.Advance == "" && !in.To.IsZero():
 		h.showClock(w, box.AdvanceTo(in.To))
 	case err == nil && d >= 0 && in.To.IsZero():
@@ -208,7 +208,7 @@ func (h *host) getOperations(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, map[string]any{"operations": operations, "assumptions": assumptions})
 }
 
-// tenant finds the workspace that the query names, or the first one. It never makes one.
+// tenant finds the workspace that the query names, or the first one. It never creates one.
 func (h *host) tenant(w http.ResponseWriter, r *http.Request) (*sandbox.Tenant, bool) {
 	box := h.current.Load()
 	name := r.URL.Query().Get("workspace")
@@ -223,7 +223,7 @@ func (h *host) tenant(w http.ResponseWriter, r *http.Request) (*sandbox.Tenant, 
 	return box.Workspace(name), true
 }
 
-// read decodes a small JSON body. It answers itself if there is none.
+// read decodes a small JSON body. It sends the error response itself if there is none.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
 	dec.DisallowUnknownFields()
@@ -245,7 +245,7 @@ func refuse(w http.ResponseWriter, status int, err error) {
 func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = encode(w, v) // an error here is that of a client that went away
+	_ = encode(w, v) // an error here means that the client is gone
 }
 
 func encode(w io.Writer, v any) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The dashboard is one page that needs nothing else, and works by the control plane that everybody can use.
+// The dashboard is one page without other files. It uses the public control plane.
 var (
 	//go:embed dashboard/page.html
 	dashboardPage string
@@ -20,13 +20,13 @@ var (
 
 	dashboard = strings.NewReplacer("{{style}}", dashboardStyle, "{{script}}", dashboardScript).Replace(dashboardPage)
 
-	// dashboardPolicy lets the page run its own script and style, talk to this server, and nothing else.
+	// dashboardPolicy allows the page its own script and style and this server, and nothing else.
 	dashboardPolicy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; connect-src 'self'; img-src data:; "+
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 		digest(dashboardScript), digest(dashboardStyle))
 )
 
-// digest names a script or style for the policy.
+// digest is the hash of a script or style for the policy.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -39,5 +39,5 @@ func serveDashboard(w http.ResponseWriter) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(dashboard)) // an error here is that of a client that went away
+	_, _ = w.Write([]byte(dashboard)) // an error here means that the client is gone
 }

@@ -106,7 +106,7 @@ func TestFaultsAreSwitched(t *testing.T) {
 	faults := off.body["faults"].([]any)
 	require.Equal(t, false, faults[0].(map[string]any)["on"])
 	require.EqualValues(t, 1, faults[0].(map[string]any)["hits"])
-	require.Equal(t, "account.me:key=...:html=503", faults[1].(map[string]any)["fault"], "a token is not shown again")
+	require.Equal(t, "account.me:key=...:html=503", faults[1].(map[string]any)["fault"], "a token is never returned")
 
 	require.Equal(t, http.StatusOK, p.control(t, "POST", "faults/1", `{"on":true}`).StatusCode)
 	require.Equal(t, http.StatusBadGateway, status())

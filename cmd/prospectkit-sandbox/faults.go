@@ -8,7 +8,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// faultList remembers the faults of a sandbox in the words in which they were given.
+// faultList keeps the faults of a sandbox as they were written.
 type faultList struct {
 	mu    sync.Mutex
 	given []givenFault
@@ -29,7 +29,7 @@ type faultView struct {
 	On     bool   `json:"on"`
 }
 
-// keyWord is the part of a fault that holds a token, which is not shown again.
+// keyWord is the part of a fault with a token, which is never returned.
 var keyWord = regexp.MustCompile(`(:key=)[^:]*`)
 
 func (l *faultList) add(box *sandbox.Sandbox, spec string) error {
@@ -66,7 +66,7 @@ func (l *faultList) turn(box *sandbox.Sandbox, number int, on bool) error {
 	return nil
 }
 
-// clear takes all faults back.
+// clear removes all faults.
 func (l *faultList) clear(box *sandbox.Sandbox) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,9 +22,9 @@ func TestFaultByFlag(t *testing.T) {
 	require.Equal(t, "2", a.Header.Get("Retry-After"))
 	p.ok(t, "GET", path, "")
 
-	_, err = p.api(t, "POST", "/business/lists", `{"name":"lost answer"}`)
+	_, err = p.api(t, "POST", "/business/lists", `{"name":"lost response"}`)
 	require.Error(t, err)
-	require.Contains(t, listNames(t, p), "lost answer")
+	require.Contains(t, listNames(t, p), "lost response")
 
 	a, err = p.api(t, "POST", "/business/lists", `{"name":"gateway gave up"}`)
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestFaultMistakes(t *testing.T) {
 	for spec, want := range map[string]string{
 		"":                                          "no operation",
 		"lists.row:status=500":                      `"lists.row"`,
-		"agents.pause:status=500":                   "no path",
+		"agents.pause:status=500":                   "is undocumented",
 		"lists.rows":                                "does nothing",
 		"lists.rows:nth=1":                          "does nothing",
 		"lists.rows:nth=x:status=500":               "nth=x: not a number",
@@ -113,13 +113,13 @@ func TestFaultMistakes(t *testing.T) {
 		"lists.rows:latency":                        "needs a value",
 		"lists.rows:status=":                        "needs a value",
 		"lists.rows:status=404":                     "without a code",
-		"lists.rows:status=404:code=LIST_LOST":      "no code LIST_LOST",
-		"lists.rows:code=LIST_LOST":                 "no code LIST_LOST",
+		"lists.rows:status=404:code=LIST_LOST":      "LIST_LOST is undocumented",
+		"lists.rows:code=LIST_LOST":                 "LIST_LOST is undocumented",
 		"lists.rows:status=500:code=NOTE_NOT_FOUND": "NOTE_NOT_FOUND",
 		"lists.rows:future-code=NEW":                "FutureCode",
 		"lists.rows:enum=path":                      "enum=PATH=VALUE",
 		"lists.rows:html=502:code=RATE_LIMITED":     "two options",
-		"lists.rows:drop-after:status=500":          "a connection that is cut",
+		"lists.rows:drop-after:status=500":          "a cut connection",
 	} {
 		_, err := parseFault(spec)
 		require.ErrorContains(t, err, want, spec)

@@ -15,23 +15,23 @@ import (
 const faultHelp = `OPERATION is a name such as lists.rows, or * for all (GET /_sandbox/operations lists them).
 WHEN is one of nth=N, first=N, every=N, always (the default), and key=TOKEN.
 WHAT is any of
-  status=N code=CODE     an error of the document; one of them is enough if it tells the other
-  status=N future-code=X an error code that the document does not have yet
+  status=N code=CODE     a documented error; one of them is enough if it implies the other
+  status=N future-code=X an undocumented error code
   sparse=N               a server error whose envelope is almost empty
   html=N                 a page with this status, as from a proxy
-  applied                the work is done before that answer takes its place
+  applied                the service applies the request before that response
   retry-after=SECONDS    the header
   drop-before drop-after connection cut before, or after, the effect; with reset, by the peer
   refuse reset           connection refused, or reset
   latency=D stall=D slow-body=BYTES_PER_SECOND
   truncate=N empty-body oversized=N content-type=TYPE extra-fields null=PATH enum=PATH=VALUE
-and one of these, which take everything that follows and therefore come last
+and one of these, which take the rest of the text and so come last
   body=TEXT              this body, with status 200 or the one given
   location=URL           a redirect, with status 302 or the one given
   retry-after-raw=TEXT   a date, or garbage
 `
 
-// faultSpec is a fault in the words of the command line.
+// faultSpec is a fault of the command line.
 type faultSpec struct {
 	operation  string
 	opts       []sandbox.FaultOption
@@ -42,7 +42,7 @@ type faultSpec struct {
 	location   *string
 }
 
-// parseFault reads OPERATION:WHEN:WHAT and tries it on a sandbox that nobody uses.
+// parseFault reads OPERATION:WHEN:WHAT and tries it on a temporary sandbox.
 func parseFault(spec string) (*faultSpec, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	f := &faultSpec{operation: name}
@@ -57,13 +57,13 @@ func parseFault(spec string) (*faultSpec, error) {
 			return nil, err
 		}
 	}
-	f.answer()
+	f.response()
 	var t trial
 	sandbox.New(&t).Fail(f.operation, f.opts...)
 	return f, errors.Join(t...)
 }
 
-// trial collects what a sandbox says against a rule.
+// trial collects the errors of a rule.
 type trial []error
 
 func (*trial) Helper()        {}
@@ -74,11 +74,11 @@ func (t *trial) Errorf(format string, args ...any) {
 	if _, why, ok := strings.Cut(message, "): "); ok && strings.HasPrefix(message, "Fail(") {
 		message = why
 	}
-	message, _, _ = strings.Cut(message, "\n") // what follows is often due to the first
+	message, _, _ = strings.Cut(message, "\n") // later lines often follow from the first
 	*t = append(*t, errors.New(message))
 }
 
-// greedy words may hold colons.
+// greedy words may contain colons.
 var greedy = []string{"body", "location", "retry-after-raw"}
 
 // words without a value.
@@ -125,7 +125,7 @@ func (f *faultSpec) read(part string) error {
 		return nil
 	}
 	if !valued || value == "" && word != "body" {
-		return fmt.Errorf("%q needs a value, or is no word of a fault", part)
+		return fmt.Errorf("%q needs a value, or is not a word of a fault", part)
 	}
 	var err error
 	switch {
@@ -136,7 +136,7 @@ func (f *faultSpec) read(part string) error {
 	case textWords[word] != nil:
 		f.opts = append(f.opts, textWords[word](value))
 	default:
-		err = f.readAnswer(word, value)
+		err = f.readResponse(word, value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", part, err)
@@ -153,8 +153,8 @@ func add[T any](f *faultSpec, option func(T) sandbox.FaultOption, value string, 
 	return nil
 }
 
-// readAnswer reads the words that say together what is answered.
-func (f *faultSpec) readAnswer(word, value string) (err error) {
+// readResponse reads the words that set the response together.
+func (f *faultSpec) readResponse(word, value string) (err error) {
 	switch word {
 	case "status":
 		f.status, err = strconv.Atoi(value)
@@ -173,7 +173,7 @@ func (f *faultSpec) readAnswer(word, value string) (err error) {
 		}
 		f.opts = append(f.opts, sandbox.EnumValue(path, v))
 	default:
-		return errors.New("no word of a fault")
+		return errors.New("not a word of a fault")
 	}
 	if err != nil {
 		return errors.New("not a number")
@@ -181,8 +181,8 @@ func (f *faultSpec) readAnswer(word, value string) (err error) {
 	return nil
 }
 
-// answer turns those words into an option. Words that contradict each other give several, which the sandbox refuses.
-func (f *faultSpec) answer() {
+// response turns those words into an option. Contradicting words give several, which the sandbox refuses.
+func (f *faultSpec) response() {
 	status := func(fallback int) int {
 		if f.status != 0 {
 			return f.status
@@ -199,8 +199,8 @@ func (f *faultSpec) answer() {
 	if f.futureCode != "" {
 		f.opts = append(f.opts, sandbox.FutureCode(f.status, f.futureCode))
 	}
-	answered := len(f.opts) > before
-	if f.code == "" && (f.status == 0 || answered) {
+	responds := len(f.opts) > before
+	if f.code == "" && (f.status == 0 || responds) {
 		return
 	}
 	code, fallback := f.code, 0
@@ -213,7 +213,7 @@ func (f *faultSpec) answer() {
 	f.opts = append(f.opts, sandbox.Status(status(fallback), code))
 }
 
-// onlyCode finds the code of a status that has one only. Without one, the sandbox takes a server error to be sparse.
+// onlyCode finds the code of a status with only one code. Without a code, the sandbox makes a server error sparse.
 func onlyCode(status int) string {
 	found := ""
 	for _, code := range op.Codes {

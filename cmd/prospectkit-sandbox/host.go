@@ -10,11 +10,11 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// host keeps the sandbox that answers now. A reset puts another one in its place.
+// host keeps the current sandbox. A reset replaces it.
 type host struct {
 	cfg    config
 	seed   sandbox.State
-	source string // of the seed, for people
+	source string // of the seed, as text
 	clock  sandbox.Clock
 	stderr io.Writer
 
@@ -44,7 +44,7 @@ func newHost(cfg config, stderr io.Writer) (*host, error) {
 	return h, h.reset()
 }
 
-// reset starts again from the seed and the flags. The clock goes on: time never goes back.
+// reset makes a new sandbox from the seed and the flags. The clock continues: time never goes back.
 func (h *host) reset() error {
 	h.resets.Lock()
 	defer h.resets.Unlock()
@@ -81,10 +81,10 @@ func (h *host) options() []sandbox.Option {
 	return opts
 }
 
-// ServeHTTP answers a call of the API, after the latency asked for.
+// ServeHTTP serves a call of the API, after the latency of -latency.
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.clock.Sleep(r.Context(), h.cfg.latency); err != nil {
-		panic(http.ErrAbortHandler) // nobody waits for the answer any more
+		panic(http.ErrAbortHandler) // the client is gone
 	}
 	box := h.current.Load()
 	if r.Method != http.MethodGet {
@@ -93,20 +93,20 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	box.handler.ServeHTTP(w, r)
 }
 
-// report receives what a sandbox would tell a test: mistakes in its use, broken promises, faults that never fired.
+// report receives what a sandbox reports to a test: mistakes in its use, broken invariants, faults that never fired.
 type report struct {
 	out  io.Writer
 	mu   sync.Mutex
 	last func()
 }
 
-// Helper is there for tests only.
+// Helper does nothing.
 func (r *report) Helper() {}
 
 // Cleanup keeps what is to be called at the end.
 func (r *report) Cleanup(f func()) { r.last = f }
 
-// Errorf tells the user.
+// Errorf prints for the user.
 func (r *report) Errorf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,7 +2,7 @@
 //
 //	go run example.com/prospectkit/cmd/prospectkit-sandbox
 //
-// It prints the two variables to export. Everything that is no call of the API lies under /_sandbox/: state, reset, faults,
+// It prints the two variables to export. Everything but the API is under /_sandbox/: state, reset, faults,
 // clock, journal, ledger, overview, operations and windows, and in a browser a dashboard. See -help for the flags.
 package main
 

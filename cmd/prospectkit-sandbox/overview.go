@@ -8,15 +8,15 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// overview is what the dashboard shows beside the records.
+// overview is what the dashboard shows besides the records.
 type overview struct {
 	Seed       string         `json:"seed"`
 	Workspaces []string       `json:"workspaces"`
-	Lists      []shownList    `json:"lists"`     // newest first, system lists apart: a hundred at most
+	Lists      []shownList    `json:"lists"`     // newest first, without system lists: a hundred at most
 	ListCount  int            `json:"listCount"` // of all of them
 	Agents     []agentItem    `json:"agents"`
 	Campaigns  []campaignItem `json:"campaigns"`
-	Outbox     int            `json:"outbox"` // messages and pushes that would have left
+	Outbox     int            `json:"outbox"` // messages and pushes that would have been sent
 	Problems   []string       `json:"problems"`
 }
 
@@ -65,7 +65,7 @@ type shownList struct {
 
 const mostLists = 100
 
-// showLists shows the newest lists, and tells how many there are.
+// showLists returns the newest lists, and how many there are.
 func (o *overview) showLists(lists []sandbox.List) {
 	o.Lists = []shownList{}
 	for _, l := range lists {

@@ -8,7 +8,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// writeState replaces a file as a whole: whoever reads it, or pulls the plug, finds the old state or the new one.
+// writeState replaces a file atomically: readers, and a machine after a power cut, find the old state or the new one.
 func writeState(path string, state sandbox.State) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

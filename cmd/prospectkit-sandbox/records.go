@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// newest cuts records, oldest first, to as many as the query asks for with ?last=N.
+// newest keeps the last N records, as the query asks with ?last=N.
 func newest[T any](w http.ResponseWriter, r *http.Request, records []T) ([]T, bool) {
 	if !r.URL.Query().Has("last") {
 		return records, true

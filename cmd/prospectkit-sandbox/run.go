@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// serve listens until the context ends, then lets calls finish and saves the state.
+// serve listens until the context ends, then waits for calls in flight and saves the state.
 func (h *host) serve(ctx context.Context, stdout io.Writer) error {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", h.cfg.addr)
@@ -74,12 +74,12 @@ func shutdown(server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	if server.Shutdown(ctx) != nil {
-		return server.Close() // a call hangs, on a fault perhaps: that is no failure
+		return server.Close() // a call hangs, perhaps on a fault: not an error
 	}
 	return nil
 }
 
-// keepSaving writes the state whenever it has changed, until the end. What it cannot write it reports, and tries again.
+// keepSaving writes the state whenever it has changed, until the end. It reports errors and tries again.
 func (h *host) keepSaving(ctx context.Context, failed <-chan error) error {
 	ticker := time.NewTicker(saveEvery)
 	defer ticker.Stop()
@@ -102,7 +102,7 @@ func (h *host) keepSaving(ctx context.Context, failed <-chan error) error {
 	}
 }
 
-// age differs between two looks whenever the state may.
+// age changes whenever the state may have changed.
 type age struct {
 	box             *instance
 	touched, events int64
@@ -117,7 +117,7 @@ func (h *host) save() error {
 	return wrap("save the state", writeState(h.cfg.stateFile, h.current.Load().Snapshot()))
 }
 
-// finish saves once more, and says which faults never fired.
+// finish saves once more, and reports faults that never fired.
 func (h *host) finish() error {
 	h.current.Load().report.last()
 	if h.cfg.stateFile == "" {
@@ -126,7 +126,7 @@ func (h *host) finish() error {
 	return h.save()
 }
 
-// reachable is the address for clients on this machine: nobody can call 0.0.0.0.
+// reachable is the address for clients on this machine, because 0.0.0.0 is not one.
 func reachable(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

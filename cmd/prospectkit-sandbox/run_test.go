@@ -77,19 +77,19 @@ func (p *process) stopped(t *testing.T) {
 	require.Empty(t, strings.TrimSpace(rest), "one JSON object and nothing more")
 }
 
-// answer is what a call gave.
-type answer struct {
+// response is the response of a call.
+type response struct {
 	*http.Response
 	body map[string]any
 }
 
-func (a answer) code() any {
+func (a response) code() any {
 	envelope, _ := a.body["error"].(map[string]any)
 	return envelope["code"]
 }
 
 // api calls the API with the token of the announcement.
-func (p *process) api(t *testing.T, method, path, body string) (answer, error) {
+func (p *process) api(t *testing.T, method, path, body string) (response, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func (p *process) api(t *testing.T, method, path, body string) (answer, error) {
 }
 
 // control calls the control plane.
-func (p *process) control(t *testing.T, method, path, body string) answer {
+func (p *process) control(t *testing.T, method, path, body string) response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, p.ControlURL+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func (p *process) control(t *testing.T, method, path, body string) answer {
 	return a
 }
 
-func send(t *testing.T, req *http.Request) (answer, error) {
+func send(t *testing.T, req *http.Request) (response, error) {
 	t.Helper()
 	if req.ContentLength > 0 {
 		req.Header.Set("Content-Type", "application/json")
@@ -118,21 +118,21 @@ func send(t *testing.T, req *http.Request) (answer, error) {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return answer{Response: resp}, err
+		return response{Response: resp}, err
 	}
-	a := answer{Response: resp}
+	a := response{Response: resp}
 	if resp.Header.Get("Content-Type") == "application/json" && len(raw) > 0 {
 		require.NoError(t, json.Unmarshal(raw, &a.body), "%s", raw)
 	}
 	return a, nil
 }
 
-func (p *process) ok(t *testing.T, method, path, body string) answer {
+func (p *process) ok(t *testing.T, method, path, body string) response {
 	t.Helper()
 	a, err := p.api(t, method, path, body)
 	require.NoError(t, err)
@@ -333,7 +333,7 @@ func TestFlagsShapeTheSandbox(t *testing.T) {
 	t.Run("limits", func(t *testing.T) {
 		require.Equal(t, "120", start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
 		raised := start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header
-		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and told as ever")
+		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and still told")
 	})
 	t.Run("strict", func(t *testing.T) {
 		a, err := start(t, "-strict").api(t, "GET", "/business/credits", "")

@@ -1,6 +1,6 @@
-// Command agents starts an agent without a surprise on the bill: a draft costs nothing, values of filters are looked up before money
-// is spent, a cap bounds each run, and a lost answer does not start anything twice. Then it waits for the run, streams what was
-// delivered, and the sandbox's ledger proves what it cost.
+// Command agents starts an agent without unexpected costs: a draft costs nothing, filter values are checked before credits are spent, a
+// cap bounds each run, and a lost response starts nothing twice. Then it waits for the run and streams the results, and the
+// sandbox's ledger proves what it cost.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 const maxSpend = 1000 // credits that one run may cost
 
 func run(ctx context.Context, out io.Writer) error {
-	// 300 credits a person is made up, as every price is that the service's document does not show.
+	// 300 credits a person is invented, like every undocumented price.
 	clock := sandbox.NewManualClock(time.Now())
 	sb := sandbox.New(nil, sandbox.WithClock(clock), sandbox.Credits(5000), sandbox.WithPrices(sandbox.Prices{
 		"agents.create-person-discovery": 300,
@@ -47,7 +47,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// What the two filters are called is not in the service's document: these names are ours.
+	// The names of the two filters are undocumented: these are invented.
 	spec := prospectkit.PersonDiscovery{
 		ListName:       "Heads of sales in Berlin",
 		MaxCreditSpend: maxSpend,
@@ -56,7 +56,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err := draft(ctx, client, out, spec); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "Starting the agent. The answer gets lost, so the client looks for some seconds what became of it ...")
+	fmt.Fprintln(out, "Starting the agent. The response is lost, so the client reads its state for some seconds ...")
 	agent, err := client.Agents.CreateAndStart(ctx, spec)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return prove(sb, out)
 }
 
-// quickly lets the sandbox's clock run while the client waits, so that a run of minutes is over in seconds.
+// quickly advances the sandbox's clock while the client waits, so that a run of minutes takes seconds.
 func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event) {
 	return func(_ context.Context, e prospectkit.Event) {
 		if e.Kind == prospectkit.EventWait {
@@ -84,11 +84,11 @@ func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event
 	}
 }
 
-// checked looks job titles up: the service accepts what it does not know, and such an agent finds nobody.
+// checked looks job titles up: the service accepts unknown ones, and such an agent finds nobody.
 func checked(ctx context.Context, client *prospectkit.Client, out io.Writer, titles ...string) (good []string, err error) {
 	values, err := client.Agents.CheckValues(ctx, prospectkit.ValueCheck{
 		Field: prospectkit.AutocompleteTitle, Values: titles,
-		TextParam: "text", // the document does not show this name either
+		TextParam: "text", // this name is undocumented, too
 	})
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func checked(ctx context.Context, client *prospectkit.Client, out io.Writer, tit
 	return good, nil
 }
 
-// draft shows that a draft costs nothing and waits for nobody.
+// draft shows that a draft costs nothing and cannot be waited for.
 func draft(ctx context.Context, client *prospectkit.Client, out io.Writer, spec prospectkit.PersonDiscovery) error {
 	spec.ListName = "Just a draft"
 	agent, err := client.Agents.Create(ctx, spec)
@@ -122,7 +122,7 @@ func draft(ctx context.Context, client *prospectkit.Client, out io.Writer, spec 
 	return nil
 }
 
-// prove reads in the sandbox's books what was started and what it cost.
+// prove reads in the sandbox's journal and ledger what was started and what it cost.
 func prove(sb *sandbox.Sandbox, out io.Writer) error {
 	starts, lost := 0, 0
 	for _, entry := range sb.Journal() {
@@ -133,7 +133,7 @@ func prove(sb *sandbox.Sandbox, out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "\nThe journal: %d activation reached the service, %d answer was lost.\nThe ledger:\n", starts, lost)
+	fmt.Fprintf(out, "\nThe journal: %d activation reached the service, %d response was lost.\nThe ledger:\n", starts, lost)
 	spent := int64(0)
 	for _, entry := range sb.Ledger() {
 		spent -= entry.Amount

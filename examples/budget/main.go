@@ -1,6 +1,6 @@
 // Command budget reads a thousand pages with eight goroutines, while a teammate uses the same quota for some minutes. It does so
-// twice: without a limiter, coming back when a 429 says, and through the client's rate budget. It prints what each way cost, and
-// draws both into one chart. The minutes are virtual and pass in a second.
+// twice: without a limiter, waiting as each 429 says, and with the client's rate budget. It prints the result of each, and draws both
+// into one chart. The minutes are virtual and take a second.
 package main
 
 import (
@@ -63,8 +63,8 @@ func run(file string, out io.Writer) error {
 	return nil
 }
 
-// virtually records in a bubble of testing/synctest, where waiting takes no time. The client needs no clock of its own for that.
-// The bubble belongs to a test, which is there to fail if the bubble does; nothing else is asked of it, so an empty one will do.
+// virtually records in a bubble of testing/synctest, where waiting takes no time. The client needs no special clock for that.
+// The bubble needs a test, which fails if the bubble does. An empty one is enough.
 func virtually(read reader) (p *pull, err error) {
 	synctest.Test(new(testing.T), func(*testing.T) { p, err = record(context.Background(), read) })
 	return p, err

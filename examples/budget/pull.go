@@ -24,7 +24,7 @@ const (
 	sampled    = 500 * time.Millisecond
 )
 
-// pull is what became of one way to do the work. Times count from the start.
+// pull is the result of one way to do the work. Times count from the start.
 type pull struct {
 	took        time.Duration
 	left        []int           // of the minute, twice a second
@@ -36,7 +36,7 @@ type pull struct {
 // reader reads a page by one of the two ways.
 type reader func(ctx context.Context, client *prospectkit.Client, page int) error
 
-// record reads all pages from a new sandbox, whose journal and windows tell how it went.
+// record reads all pages from a new sandbox, whose journal and windows show the result.
 func record(ctx context.Context, read reader) (*pull, error) {
 	sb := sandbox.New(nil, sandbox.Seed(workspace()))
 	during, stop := context.WithCancel(ctx)
@@ -66,7 +66,7 @@ func record(ctx context.Context, read reader) (*pull, error) {
 	return p, errors.Join(failed[:]...)
 }
 
-// workspace has a thousand lists, to be read one a page: what is on the pages makes no difference here.
+// workspace has a thousand lists, to be read one a page. The content of the pages does not matter here.
 func workspace() sandbox.State {
 	w := sandbox.Workspace{Name: "main", Keys: []sandbox.Key{{Name: "ours"}, {Name: mateToken, Token: mateToken}}}
 	for i := range pages {
@@ -89,7 +89,7 @@ func everything(ctx context.Context, sb *sandbox.Sandbox, read reader) error {
 			return err
 		}
 		all.Go(func() {
-			time.Sleep(time.Duration(i) * time.Millisecond) // so that chance does not decide who is first
+			time.Sleep(time.Duration(i) * time.Millisecond) // so that the order is fixed
 			for n := page.Add(1); n <= pages && failed[i] == nil; n = page.Add(1) {
 				failed[i] = read(ctx, client, int(n))
 			}
@@ -105,7 +105,7 @@ func readPage(ctx context.Context, client *prospectkit.Client, page int) error {
 	return err
 }
 
-// readAgain does what programs without a limiter do: send at once, and come back when a 429 says.
+// readAgain does what programs without a limiter do: send at once, and wait as a 429 says.
 func readAgain(ctx context.Context, client *prospectkit.Client, page int) error {
 	for {
 		err := readBlindly(ctx, client, page)
@@ -117,7 +117,7 @@ func readAgain(ctx context.Context, client *prospectkit.Client, page int) error 
 	}
 }
 
-// readBlindly makes a single attempt by a budget that has seen nothing, and so lets any first request go.
+// readBlindly makes a single attempt with a new budget, which admits any first request.
 func readBlindly(ctx context.Context, client *prospectkit.Client, page int) error {
 	blind, err := client.With(prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{})), prospectkit.WithRetry(prospectkit.NoRetry))
 	if err != nil {
@@ -126,7 +126,7 @@ func readBlindly(ctx context.Context, client *prospectkit.Client, page int) erro
 	return readPage(ctx, blind, page)
 }
 
-// teammate sends one request a second for some minutes, and does not come back for those that are refused.
+// teammate sends one request a second for some minutes, and does not retry those that get a 429.
 func teammate(ctx context.Context, sb *sandbox.Sandbox) error {
 	client, err := connect(sb, mateToken, goroutines)
 	if err != nil {
@@ -142,7 +142,7 @@ func teammate(ctx context.Context, sb *sandbox.Sandbox) error {
 	return nil
 }
 
-// sample looks at what is left of the minute.
+// sample reads what is left of the minute.
 func (p *pull) sample(ctx context.Context, sb *sandbox.Sandbox) {
 	for more := true; more; more = pause(ctx, sampled) {
 		p.left = append(p.left, sb.Windows(string(prospectkit.SurfaceLists))[0].Remaining)
@@ -164,8 +164,8 @@ func connect(sb *sandbox.Sandbox, token string, seed uint64, opts ...prospectkit
 	return prospectkit.New(sb.BaseURL(), token, append(opts, prospectkit.WithTransport(w))...)
 }
 
-// wire takes a request to the sandbox and its answer back in 120 to 280 ms: other times for each goroutine, so that nothing is left
-// to chance when they meet, and the same in each run.
+// wire takes a request to the sandbox and its response back in 120 to 280 ms: different times for each goroutine, so that their order
+// is fixed, and the same in each run.
 type wire struct {
 	to     http.RoundTripper
 	random *rand.Rand

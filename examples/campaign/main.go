@@ -1,6 +1,6 @@
-// Command campaign approves a campaign, which is the one call after which messages go out to people: once, although the service
-// refuses it first and the answer is lost later. It looks whether the campaign is ready, resolves the doubt by reading, and shows
-// what is scheduled. The sandbox's outbox proves that nobody got a message twice.
+// Command campaign approves a campaign, which is the only call after which messages are sent to people. It does so once, although the
+// service rejects the first call and the response to the second is lost. It waits until the campaign is ready, resolves the unknown
+// outcome by reading, and shows what is scheduled. The sandbox's outbox proves that nobody got a message twice.
 package main
 
 import (
@@ -36,7 +36,7 @@ var audience = sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Works
 	Lists: []sandbox.List{{ID: listID, Name: "Berlin conference", Rows: sandbox.Rows(
 		sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"},
 		sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
-		sandbox.Row{"firstName": "Edsger"}, // nobody knows how to reach him
+		sandbox.Row{"firstName": "Edsger"}, // without an address
 	)}},
 }}}
 
@@ -64,7 +64,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 
-	sb.Advance(10 * time.Second) // the activation goes on in the background
+	sb.Advance(10 * time.Second) // the activation runs in the background
 	if err := showSends(ctx, client, out, campaignID); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return prove(sb, out, campaignID)
 }
 
-// quickly lets the sandbox's clock run while the client waits, so that minutes are over in seconds.
+// quickly advances the sandbox's clock while the client waits, so that minutes take seconds.
 func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event) {
 	return func(_ context.Context, e prospectkit.Event) {
 		if e.Kind == prospectkit.EventWait {
@@ -84,8 +84,8 @@ func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event
 	}
 }
 
-// prepare makes a campaign, waits until its texts have been generated, and shows its steps. Neither the fields of a campaign nor the
-// place of its status are in the service's document: those of the sandbox are assumed.
+// prepare makes a campaign, waits until its texts have been generated, and shows its steps. The fields of a campaign and the
+// place of its status are undocumented: those of the sandbox are assumed.
 func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (campaignID string, err error) {
 	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring", "listIds": []string{listID}})
 	if err != nil {
@@ -103,7 +103,7 @@ func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (ca
 	return campaignID, showSteps(ctx, client, out, campaignID)
 }
 
-// showSteps reads what will be sent, before it is. The names of the fields are those of the sandbox, apart from sequenceNumber.
+// showSteps reads what will be sent. The names of the fields are those of the sandbox, except for sequenceNumber.
 func showSteps(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
 	response, err := client.Campaigns.Steps(ctx, campaignID)
 	if err != nil {
@@ -124,15 +124,15 @@ func showSteps(ctx context.Context, client *prospectkit.Client, out io.Writer, c
 	return nil
 }
 
-// approve lets the campaign go. Whatever happens to the answer, nothing sends the approval again.
+// approve approves the campaign. Whatever happens to the response, nothing resends the approval.
 func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
 	_, err := client.Campaigns.Approve(ctx, campaignID)
-	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	if !ok {
 		return err
 	}
-	fmt.Fprintf(out, "In doubt: %v\n", doubt)
-	resolution, err := doubt.Resolve(ctx)
+	fmt.Fprintf(out, "Outcome unknown: %v\n", unknown)
+	resolution, err := unknown.Resolve(ctx)
 	if err != nil {
 		return err
 	}
@@ -188,6 +188,6 @@ func prove(sb *sandbox.Sandbox, out io.Writer, campaignID string) error {
 	if approved != 1 || calls != 2 || len(heard) != 2 || sends != 2 {
 		return fmt.Errorf("%d approvals of %d calls, %d people of %d sends: wanted 1 of 2, and 2 of 2", approved, calls, len(heard), sends)
 	}
-	fmt.Fprintf(out, "%d approvals were sent: 1 was refused, 1 was done though its answer was lost. %d people got one message each.\n", calls, len(heard))
+	fmt.Fprintf(out, "%d approvals were sent: 1 was rejected, 1 was applied though its response was lost. %d people got one message each.\n", calls, len(heard))
 	return nil
 }

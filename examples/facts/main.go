@@ -1,6 +1,6 @@
-// Command facts edits a learned fact. A claim must not tell whom it is about, so it is checked here first, with the words in question
-// marked, and corrected; the service's own gate then shows what it says to a claim that nobody checked. The sandbox proves
-// that only the good claim was kept.
+// Command facts edits a learned fact. A claim must be anonymous, so it is checked here first, with the findings marked, and
+// corrected. Then the service's own gate rejects a claim that was not checked. The sandbox proves that only the good claim was
+// kept.
 package main
 
 import (
@@ -56,7 +56,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "Edited, as %s:\n  %s\n\n", fact.Category, fact.Claim)
 
-	// CheckClaim is advice and stops nothing: this reaches the service.
+	// CheckClaim is advice and stops nothing: this is sent.
 	_, err = client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: draft})
 	if !errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized) {
 		return errors.Join(errors.New("a claim with an e-mail address was expected to be refused"), err)
@@ -76,7 +76,7 @@ func mark(out io.Writer, claim string) {
 	fmt.Fprintln(out)
 }
 
-// prove looks at the fact and at the journal on the sandbox's side.
+// prove reads the fact and the journal of the sandbox.
 func prove(sb *sandbox.Sandbox, out io.Writer) error {
 	changes := 0
 	for _, entry := range sb.Journal() {

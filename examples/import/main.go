@@ -1,6 +1,6 @@
-// Command import sends a CSV file of 10 MB that is made while it is sent: neither this program nor the client ever holds it. A
-// progress bar goes to standard error, if that is a terminal. A file that is not what its name says never leaves, and the sandbox's books prove
-// that every row of the other one arrived.
+// Command import sends a CSV file of 10 MB that is made while it is sent, so neither this program nor the client ever holds it in memory. A
+// progress bar goes to standard error, if that is a terminal. A file whose content does not fit its name is not sent, and the
+// sandbox proves that every row of the other one arrived.
 package main
 
 import (
@@ -65,8 +65,8 @@ func run(ctx context.Context, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// What an import answers is not in the service's document: you get it as it came.
-	fmt.Fprintf(out, "The service answered: %s\n", answer.Raw())
+	// The response to an import is undocumented: you get it as it came.
+	fmt.Fprintf(out, "The response: %s\n", answer.Raw())
 	return prove(sb, out)
 }
 
@@ -77,7 +77,7 @@ const (
 	rows    = (10<<20 - len(header)) / rowSize // as many as the service takes
 )
 
-// table is a CSV file that exists only as far as somebody is reading it: one row at a time.
+// table is a CSV file that is made while it is read, one row at a time.
 type table struct {
 	made int    // rows so far
 	rest string // of the row that is being read
@@ -106,7 +106,7 @@ func (t *table) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// bar draws a progress bar, anew for each percent.
+// bar draws a progress bar for each percent.
 func bar(out io.Writer) func(sent, total int64) {
 	const width = 40
 	shown := int64(-1)
@@ -124,13 +124,13 @@ func bar(out io.Writer) func(sent, total int64) {
 	}
 }
 
-// prove compares what was sent with what the sandbox has on its books.
+// prove compares what was sent with what the sandbox recorded.
 func prove(sb *sandbox.Sandbox, out io.Writer) error {
 	imports, requests := sb.Imports(), sb.Calls("imports.create")
 	if requests != 1 || len(imports) != 1 || imports[0].Rows != rows {
 		return fmt.Errorf("%d uploads, and the imports are %+v", requests, imports)
 	}
-	fmt.Fprintf(out, "The journal: %d upload reached the service. It took %s for %s of %d bytes with %d rows, every one that was made.\n",
+	fmt.Fprintf(out, "The journal: %d upload reached the service. It took %s for %s of %d bytes with %d rows, all that were made.\n",
 		requests, imports[0].Name, strings.ToUpper(imports[0].Format), imports[0].Size, imports[0].Rows)
 	return nil
 }

@@ -1,6 +1,6 @@
-// Command lostanswer creates lists over a connection that loses every third answer, after the service has done the work. A client
-// that repeats what it got no answer for would create lists twice or fail on its own names; one that gives up would leave lists
-// behind that it does not know of. At the end the sandbox's journal proves that neither happened.
+// Command lostanswer creates lists over a connection that loses every third response after the service has applied the request. A
+// client that retried without a response would create lists twice, or fail because of its own names. One that gave up would leave
+// lists that it does not know. At the end the sandbox's journal proves that neither happened.
 package main
 
 import (
@@ -60,11 +60,11 @@ func run(ctx context.Context, out io.Writer) error {
 			resolved++
 		}
 	}
-	fmt.Fprintf(out, "Ensured %d lists; %d answers were lost and looked up.\n\n", wanted, resolved)
+	fmt.Fprintf(out, "Ensured %d lists; %d responses were lost and looked up.\n\n", wanted, resolved)
 	return prove(sb, out)
 }
 
-// byHand shows what Ensure does: the third creation loses its answer, and Resolve tells what became of it.
+// byHand shows what Ensure does: the third creation loses its response, and Resolve finds out the outcome.
 func byHand(ctx context.Context, client *prospectkit.Client, out io.Writer) error {
 	for i := range 3 {
 		name := fmt.Sprintf("By hand %d", i+1)
@@ -111,7 +111,7 @@ func prove(sb *sandbox.Sandbox, out io.Writer) error {
 	if want := wanted + 3; len(names) != want || sent != want {
 		return fmt.Errorf("%d lists exist after %d creations, wanted %d of both", len(names), sent, want)
 	}
-	fmt.Fprintf(out, "The journal: %d creations reached the service, %d answers were lost, %d lists exist, none twice, none missing.\n",
+	fmt.Fprintf(out, "The journal: %d creations reached the service, %d responses were lost, %d lists exist, none twice, none missing.\n",
 		sent, lost, len(names))
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"example.com/prospectkit"
 )
 
-// Collector counts calls, repetitions and waits, and reads the rate budget whenever it is scraped. Its labels are names of the
-// catalogue and codes that the client knows: there is no id among them, and nothing that the service could invent.
+// Collector counts calls, retries and waits, and reads the rate budget whenever it is scraped. Its labels are names of the
+// catalogue and codes that the client knows: they contain no id, and nothing that the service could invent.
 type Collector struct {
 	budget  *prospectkit.Budget
 	calls   *prometheus.HistogramVec
@@ -33,7 +33,7 @@ func NewCollector(workspace string, budget *prospectkit.Budget) *Collector {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300},
 		}, []string{"operation", "outcome", "code"}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prospectkit_wait_seconds", Help: "What calls waited for rate limits and before retries, if they did.", ConstLabels: label,
+			Name: "prospectkit_wait_seconds", Help: "Waits of calls for rate limits and before retries.", ConstLabels: label,
 			Buckets: []float64{.1, .5, 1, 5, 10, 30, 60, 120, 300, 900, 3600},
 		}, []string{"surface"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -46,7 +46,7 @@ func NewCollector(workspace string, budget *prospectkit.Budget) *Collector {
 	}
 }
 
-// Observe is what [prospectkit.WithObserver] takes.
+// Observe is the observer for [prospectkit.WithObserver].
 func (c *Collector) Observe(_ context.Context, e prospectkit.Event) {
 	switch e.Kind {
 	case prospectkit.EventAttempt:
@@ -66,7 +66,7 @@ func (c *Collector) Observe(_ context.Context, e prospectkit.Event) {
 	}
 }
 
-// Describe lists what Collect gives.
+// Describe lists the metrics of Collect.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	for _, v := range []prometheus.Collector{c.calls, c.waits, c.retries} {
 		v.Describe(out)
@@ -76,7 +76,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect gives what was counted, and how the budget stands now.
+// Collect returns the counters, and the current state of the budget.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	for _, v := range []prometheus.Collector{c.calls, c.waits, c.retries} {
 		v.Collect(out)

@@ -1,5 +1,5 @@
 // Command prometheus shows the metrics of two workspaces in the format of Prometheus: it makes some calls to a sandbox, one of which
-// fails at first, and prints what a scrape would read. Copy collector.go into a program of yours.
+// fails at first, and prints what a scrape would read. Copy collector.go into your program.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 
 // This file is the same in every example: a command line that refuses what it does not know, and output that is safe to print.
 
-// begin reads the command line. With -h it tells what the command does.
+// begin reads the command line. With -h it prints what the command does.
 func begin(usage string) *screen {
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
@@ -26,7 +26,7 @@ func begin(usage string) *screen {
 	return &screen{to: os.Stdout}
 }
 
-// end leaves with status 1 if the command failed, or could not print what it had to say.
+// end exits with status 1 if the command failed, or could not print.
 func (s *screen) end(err error) {
 	if err = cmp.Or(err, s.err); err != nil {
 		fmt.Fprintln(os.Stderr, "failed:", err)
@@ -35,7 +35,7 @@ func (s *screen) end(err error) {
 }
 
 // screen prints on a terminal. Names and texts of the service cannot move its cursor, change its colours or title, or turn the direction
-// of writing. The first failure is kept, because nobody looks at the result of Fprintf.
+// of writing. The first failure is kept, because nobody checks the result of Fprintf.
 type screen struct {
 	to  io.Writer
 	err error

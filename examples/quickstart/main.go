@@ -28,7 +28,7 @@ const usage = `Usage: quickstart [-out FILE]
 Reads the account and its lists, and streams filtered rows of the largest contact list into a CSV file.
 
 With PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN in the environment it reads from that service, and changes nothing there. With
-neither it runs on a sandbox, creates a list there as well, and shows how failures are survived.
+neither it runs on a sandbox, creates a list there as well, and shows how failures are handled.
 
 `
 
@@ -98,7 +98,7 @@ func showLists(ctx context.Context, client *prospectkit.Client, out io.Writer) (
 		if err != nil {
 			return nil, err
 		}
-		name := strings.Join(strings.Fields(list.Name), " ") // in one line, whatever it holds
+		name := strings.Join(strings.Fields(list.Name), " ") // in one line
 		fmt.Fprintf(out, "  %-32s %5d contacts %5d companies\n", name, list.ContactsCount, list.CompaniesCount)
 		if list.Kind == prospectkit.ContactList && (largest == nil || list.ContactsCount > largest.ContactsCount) {
 			largest = list
@@ -108,7 +108,7 @@ func showLists(ctx context.Context, client *prospectkit.Client, out io.Writer) (
 }
 
 // export streams the rows of contacts in companies of more than fifty people into a CSV file. The file appears when it is complete: what
-// an earlier run wrote stays until then. It is for nobody else to read, as it tells of people.
+// an earlier run wrote stays until then. Only the owner may read it, because it has personal data.
 func export(ctx context.Context, client *prospectkit.Client, list *prospectkit.List, file string, out io.Writer) (rows int, err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return 0, err
@@ -171,7 +171,7 @@ func cell(text string) string {
 	return text
 }
 
-// createTwice shows that an error is one branch.
+// createTwice shows how to branch on an error.
 func createTwice(ctx context.Context, client *prospectkit.Client, out io.Writer) error {
 	fmt.Fprintln(out)
 	for range 2 {
@@ -190,7 +190,7 @@ func createTwice(ctx context.Context, client *prospectkit.Client, out io.Writer)
 	return nil
 }
 
-// stats counts what happened on the wire, and tells what was survived.
+// stats counts what happened on the wire, and prints which failures were handled.
 type stats struct {
 	out               io.Writer
 	requests, retries int

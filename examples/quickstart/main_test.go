@@ -17,7 +17,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// nasty is a list whose texts want to be more than texts.
+// nasty is a list with texts that could be commands or formulas.
 func nasty(t *testing.T, opts ...prospectkit.ClientOption) (*prospectkit.Client, *prospectkit.List) {
 	t.Helper()
 	sb := sandbox.New(t)
@@ -62,7 +62,7 @@ func TestTheFileIsSafe(t *testing.T) {
 	require.Contains(t, records[1], "'\t=1+1")
 }
 
-// What an earlier run wrote outlives one that is broken off.
+// The file of an earlier run survives an interrupted one.
 func TestABrokenRunKeepsTheFile(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// Half an account is a mistake, and no reason to show a sandbox.
+// Half an account is a mistake, and does not start a sandbox.
 func TestHalfAnAccount(t *testing.T) {
 	for _, set := range []string{prospectkit.EnvBaseURL, prospectkit.EnvToken} {
 		t.Setenv(prospectkit.EnvBaseURL, "")

@@ -1,6 +1,5 @@
-// Command search finds prospects for no more than it may cost: pages are paid for, so the iterator demands a cap and stops at it
-// with an error of its own type. What the search matches is then saved to a list on the service's side, and the sandbox's ledger
-// proves that nothing else was paid.
+// Command search finds prospects within a cap: pages cost credits, so the iterator demands a cap and stops at it with an error. Then
+// the service saves the results to a list, and the sandbox's ledger proves that nothing else was paid for.
 package main
 
 import (
@@ -34,7 +33,7 @@ const (
 )
 
 func run(ctx context.Context, out io.Writer) error {
-	sb := sandbox.New(nil, sandbox.Credits(500)) // it invents people, and asks a credit for each
+	sb := sandbox.New(nil, sandbox.Credits(500)) // it invents people, for a credit each
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	if err != nil {
 		return err
@@ -55,7 +54,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err := capped(ctx, client, out, prospectkit.SearchParams{Filters: filters, Size: pageSize}); err != nil {
 		return err
 	}
-	// The fields of this body are not in the service's document: those of the sandbox are assumed.
+	// The fields of this body are undocumented: those of the sandbox are assumed.
 	saved, err := client.Search.SaveToList(ctx, prospectkit.Fields{"filters": filters, "listName": "Decision makers"})
 	if err != nil {
 		return err
@@ -64,7 +63,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return prove(sb, out, saved.Int("addedCount"))
 }
 
-// withoutCap returns what the iterator says when nobody has decided what it may cost.
+// withoutCap returns the error of the iterator without a cap.
 func withoutCap(ctx context.Context, client *prospectkit.Client, p prospectkit.SearchParams) error {
 	for _, err := range client.Search.Prospects(ctx, p) {
 		return err
@@ -91,7 +90,7 @@ func capped(ctx context.Context, client *prospectkit.Client, out io.Writer, p pr
 	return errors.New("the results ended before the cap")
 }
 
-// prove adds up what the sandbox's ledger says.
+// prove adds up the sandbox's ledger.
 func prove(sb *sandbox.Sandbox, out io.Writer, saved int) error {
 	fmt.Fprintf(out, "\nThe ledger:\n")
 	spent := map[string]int64{}

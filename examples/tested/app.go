@@ -1,4 +1,4 @@
-// Package tested is a small application with its tests: they show how to test one of yours. The guide to them is docs/testing.md.
+// Package tested is a small application with its tests: they show how to test your own. The guide to them is docs/testing.md.
 package tested
 
 import (
@@ -64,7 +64,7 @@ type Approver interface {
 	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
-// Launch lets a campaign send its messages. If the answer is lost, it looks what became of the approval, and never sends another.
+// Launch approves a campaign. If the response is lost, it finds out the outcome of the approval, and never sends another one.
 func Launch(ctx context.Context, campaigns Approver, campaignID string) error {
 	_, err := campaigns.Approve(ctx, campaignID)
 	doubt, lost := errors.AsType[*prospectkit.OutcomeUnknownError](err)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the guide shows is what runs here: each of its blocks stands in a file of this directory, word for word.
+// The code of the guide runs here: each of its blocks is in a file of this directory, word for word.
 func TestTheGuideShowsWhatIsTested(t *testing.T) {
 	var code strings.Builder
 	for _, pattern := range []string{"*.go", "scripts/*"} {

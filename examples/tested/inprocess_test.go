@@ -16,7 +16,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// start gives a test a service of its own, and a client for it.
+// start gives a test its own service, and a client for it.
 func start(t *testing.T, opts ...prospectkit.ClientOption) (*sandbox.Sandbox, *prospectkit.Client) {
 	t.Helper()
 	sb := sandbox.New(t)
@@ -67,7 +67,7 @@ func TestExportGivesUp(t *testing.T) {
 func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, client := start(t)
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter()) // done, but the answer is lost
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter()) // applied, but the response is lost
 		campaign := sb.Campaigns()[0]
 
 		require.NoError(t, tested.Launch(t.Context(), client.Campaigns, campaign.ID))
@@ -75,7 +75,7 @@ func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 
 		require.Empty(t, sb.Outbox())
 		time.Sleep(time.Hour)
-		require.Len(t, sb.Outbox(), 2) // one message to each contact: nothing ever leaves
+		require.Len(t, sb.Outbox(), 2) // one message to each contact; nothing is really sent
 	})
 }
 
@@ -95,7 +95,7 @@ func TestExportGoesOnTomorrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, client := start(t, prospectkit.WithMaxWait(25*time.Hour))
 		began := time.Now()
-		for range 84 { // somebody uses up the day, 120 requests a minute
+		for range 84 { // a teammate uses up the day, 120 requests a minute
 			sb.Consume("lists", 120)
 			time.Sleep(time.Minute)
 		}
@@ -149,7 +149,7 @@ func TestLaunchWithALostResponse(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// lister is a fake of an iterator: it hands out the lists, and then the error if there is one.
+// lister is a fake of an iterator: it yields the lists, and then the error if there is one.
 type lister struct {
 	lists []prospectkit.List
 	err   error

@@ -1,7 +1,7 @@
-// Package vcr records what the service answers with go-vcr and replays it in tests, without the token in the file.
+// Package vcr records the responses of the service with go-vcr and replays them in tests, without the token in the file.
 //
-// Prefer the sandbox for behaviour: a recording repeats one conversation, and knows nothing of time, limits or state. Recordings
-// are for shapes that the service's document does not show.
+// Prefer the sandbox for behaviour: a recording repeats one conversation, without time, limits or state. Recordings are
+// for undocumented shapes.
 package vcr
 
 import (
@@ -23,8 +23,8 @@ func Recorder(name string, next http.RoundTripper) (*recorder.Recorder, error) {
 	)
 }
 
-// redact removes the token before anything keeps it. Bodies stay: they hold the people of your lists, so record a workspace
-// of invented ones, or clean them here.
+// redact removes the token before anything keeps it. Bodies stay, with the people of your lists: record a workspace of
+// invented ones, or clean them here.
 func redact(i *cassette.Interaction) error {
 	i.Request.Headers.Del("Authorization")
 	return nil

@@ -23,7 +23,7 @@ func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("the network was used")
 }
 
-// tour is what the application does.
+// tour is the application.
 func tour(t *testing.T, client *prospectkit.Client) []string {
 	t.Helper()
 	lists, err := prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}), 10)
@@ -46,7 +46,7 @@ func newClient(t *testing.T, baseURL, token, recording string, next http.RoundTr
 	return client, func() { require.NoError(t, transport.Stop()) }
 }
 
-// record makes a recording of the sandbox; yours would be of the service, by a transport that reaches it.
+// record makes a recording of the sandbox; yours would be of the service, with a transport that reaches it.
 func record(t *testing.T) (recording string, sb *sandbox.Sandbox, names []string) {
 	t.Helper()
 	recording = filepath.Join(t.TempDir(), "tour")
@@ -75,7 +75,7 @@ func TestTheRecordingHoldsNoToken(t *testing.T) {
 	}
 }
 
-// A replay shows no connection trace, so a failure never counts as "not sent": a write in doubt stays in doubt.
+// A replay shows no connection trace, so a failure never counts as "not sent": the outcome of a write stays unknown.
 func TestAReplayProvesNothing(t *testing.T) {
 	recording, sb, _ := record(t)
 	client, stop := newClient(t, sb.BaseURL(), "token", recording, unreachable{})

@@ -16,7 +16,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// bar shows how far a sync is: on a terminal in one line that changes, elsewhere in a line for each tenth.
+// bar shows the progress of a sync: on a terminal in one changing line, elsewhere with a line for each tenth.
 type bar struct {
 	out      io.Writer
 	terminal bool
@@ -30,7 +30,7 @@ type bar struct {
 	tenths      int // that have a line
 }
 
-// newBar shows progress on a file; forecast tells how long so many requests take.
+// newBar shows progress on a file; forecast returns how long so many requests take.
 func newBar(file *os.File, forecast func(requests int) time.Duration) *bar {
 	b := &bar{out: file, forecast: forecast}
 	if fd := int(file.Fd()); term.IsTerminal(fd) {
@@ -45,12 +45,12 @@ func (b *bar) begin(rows, requests int) {
 	b.set(func() { b.rows, b.total, b.requests, b.tenths, b.name = 0, rows, requests, -1, "" })
 }
 
-// at sets the place: a list, the rows that are behind, and the requests that are ahead.
+// at sets the position: a list, the rows already read, and the requests left.
 func (b *bar) at(list string, rows, requests int) {
 	b.set(func() { b.name, b.rows, b.requests = printable(list), rows, requests })
 }
 
-// page counts the rows of one answer, or what an earlier process has read.
+// page counts the rows of one response, or what an earlier process has read.
 func (b *bar) page(rows, requests int) {
 	b.set(func() { b.rows, b.requests = b.rows+rows, b.requests-requests })
 }
@@ -70,7 +70,7 @@ func (b *bar) set(change func()) {
 	b.draw("")
 }
 
-// observe shows waits that people notice.
+// observe shows waits that are long enough to notice.
 func (b *bar) observe(_ context.Context, e prospectkit.Event) {
 	if e.Kind == prospectkit.EventWait && e.Wait >= time.Second {
 		b.mu.Lock()

@@ -16,9 +16,9 @@ const demoRows = 12_000
 // demo is the service when there is no account: a sandbox in this process, the same in every run.
 func demo() *sandbox.Sandbox { return sandbox.New(nil, sandbox.Seed(fixture.Large(1, demoRows))) }
 
-// teammate changes what the second sync has to find: rows change, leave and join, and a list goes.
+// teammate makes the changes for the second sync: rows change, are removed and added, and a list is deleted.
 func teammate(sb *sandbox.Sandbox, out io.Writer) {
-	fmt.Fprint(out, "\nA teammate changes 3 rows of the newest contact list, takes 2 out and adds 1, and starts another list.\n\n")
+	fmt.Fprint(out, "\nA teammate changes 3 rows of the newest contact list, removes 2, adds 1, and creates another list.\n\n")
 	lists := sb.Lists()
 	newest := lists[slices.IndexFunc(lists, func(l sandbox.List) bool { return !l.System && l.EntityType == sandbox.ContactList })]
 	sb.Do(func(tx *sandbox.Tx) {

@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit"
 )
 
-// record is a living row as it is exported: the fields that the service's document names for sorting, and the whole row.
+// record is a living row as it is exported: the documented sort fields, and the whole row.
 type record struct {
 	ListID    string `parquet:"list_id,dict"`
 	List      string `parquet:"list,dict"`

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// testStore opens a warehouse of its own.
+// testStore opens a new warehouse.
 func testStore(t *testing.T) *store {
 	t.Helper()
 	s, err := open(t.Context(), filepath.Join(t.TempDir(), "a b#c%20.db"), "")
@@ -52,7 +52,7 @@ func synced(t *testing.T, sb *sandbox.Sandbox, s *store) *syncer {
 	return y
 }
 
-// requireCopy demands that the warehouse holds each living row exactly once, as it is, and none besides.
+// requireCopy checks that the warehouse has each existing row exactly once, unchanged, and no other.
 func requireCopy(t *testing.T, sb *sandbox.Sandbox, s *store) {
 	t.Helper()
 	want := map[string]string{}
@@ -109,7 +109,7 @@ func listOf(t *testing.T, sb *sandbox.Sandbox, kind string) sandbox.List {
 	return sandbox.List{}
 }
 
-// number asks the warehouse for one.
+// number reads one number from the warehouse.
 func number(t *testing.T, s *store, query string, args ...any) (n int) {
 	t.Helper()
 	require.NoError(t, s.db.QueryRowContext(t.Context(), query, args...).Scan(&n))

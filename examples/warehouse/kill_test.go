@@ -91,7 +91,7 @@ func (k *killing) survives(t *testing.T, s *store) {
 	}
 	out, err := k.start(t, 0)
 	require.NoError(t, err, out)
-	require.Contains(t, out, "It went on where an earlier process had stopped.")
+	require.Contains(t, out, "It continued where an earlier process had stopped.")
 	requireCopy(t, k.Sandbox, s)
 	require.Equal(t, 1, number(t, s, `SELECT COUNT(*) FROM runs`))
 	require.Equal(t, killRows, number(t, s, `SELECT COUNT(*) FROM list_rows WHERE first_run = 1 AND changed_run = 1`))
@@ -108,14 +108,14 @@ func TestKilledAtRandomPoints(t *testing.T) {
 }
 
 // A teammate changes something between any two pages, while the program is killed: rows that lived all the time are there after
-// any run that ends, and when the lists hold still again, all of them.
+// any run that ends, and once the lists stop changing, all of them.
 func TestKilledWhileListsMove(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "warehouse.db")
 	k := newKilling(t, "-db", file)
 	s, err := open(t.Context(), file, "")
 	require.NoError(t, err)
 	defer s.Close()
-	var mu sync.Mutex // requests of a killed process may be under way still
+	var mu sync.Mutex // requests of a killed process may still be in flight
 	touched, moving, random := map[string]bool{}, true, rand.New(rand.NewPCG(k.random.Uint64(), 1))
 	k.Between("lists.rows", func(tx *sandbox.Tx) {
 		mu.Lock()
@@ -146,7 +146,7 @@ func TestKilledWhileListsMove(t *testing.T) {
 	requireCopy(t, k.Sandbox, s)
 }
 
-// mutate adds a row anywhere, takes one out, changes one, or leaves it alone. It tells which.
+// mutate adds a row anywhere, removes one, changes one, or does nothing. It returns which.
 func (k *killing) mutate(t *testing.T, tx *sandbox.Tx, random *rand.Rand) (touched string) {
 	t.Helper()
 	lists := k.Lists()

@@ -21,7 +21,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	file, dsn    string
 	csv, parquet string
@@ -62,7 +62,7 @@ func main() {
 	out.end(run(ctx, cfg, os.Stdout, out))
 }
 
-const maxPage = 1000 // rows, by the service's document
+const maxPage = 1000 // rows, as documented
 
 func (c config) check() error {
 	switch {
@@ -137,7 +137,7 @@ func openStore(ctx context.Context, cfg config) (*store, error) {
 		if err := os.MkdirAll(filepath.Dir(cfg.file), 0o750); err != nil {
 			return nil, err
 		}
-		file, err := os.OpenFile(cfg.file, os.O_CREATE|os.O_RDWR, 0o600) // SQLite would let everybody read of people
+		file, err := os.OpenFile(cfg.file, os.O_CREATE|os.O_RDWR, 0o600) // SQLite would make personal data readable for everybody
 		if err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ func TestDemo(t *testing.T) {
 	requireExports(t, cfg)
 }
 
-// requireExports reads both files back, and finds the same in them.
+// requireExports reads both files back, and checks that they have the same content.
 func requireExports(t *testing.T, cfg config) {
 	t.Helper()
 	records, err := parquet.ReadFile[record](cfg.parquet)

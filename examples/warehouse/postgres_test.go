@@ -36,7 +36,7 @@ func TestUnstorableTextsOnPostgreSQL(t *testing.T) {
 	require.Equal(t, "A\uFFFDda", name, "the database can read it, too")
 }
 
-// startPostgres starts a server of its own, on a socket in a directory of its own. It refuses to run as root.
+// startPostgres starts its own server, on a socket in its own directory. It refuses to run as root.
 func startPostgres(t *testing.T) (dsn string) {
 	t.Helper()
 	bin := postgresPrograms()

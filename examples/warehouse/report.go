@@ -32,7 +32,7 @@ func (w *wire) observe(_ context.Context, e prospectkit.Event) {
 	}
 }
 
-// write closes a sync. What the tables tell holds for the whole run, whatever killed it in between.
+// write prints the result of a sync. The figures of the tables are for the whole run, even if it was killed in between.
 func (y *syncer) write(ctx context.Context, out io.Writer, w *wire) error {
 	var lists, living, added, changed, gone int64
 	err := y.store.db.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM lists WHERE gone_run IS NULL),
@@ -47,14 +47,14 @@ func (y *syncer) write(ctx context.Context, out io.Writer, w *wire) error {
 		humanize.Comma(added), humanize.Comma(changed), humanize.Comma(gone))
 	r := &y.report
 	if r.continued {
-		fmt.Fprintln(out, "  It went on where an earlier process had stopped.")
+		fmt.Fprintln(out, "  It continued where an earlier process had stopped.")
 	}
-	fmt.Fprintf(out, "  Read whole: %d lists. Read as far as something had changed: %d lists.\n", r.walkedFull, r.walkedNew)
+	fmt.Fprintf(out, "  Read completely: %d lists. Read as far as changed: %d lists.\n", r.walkedFull, r.walkedNew)
 	if r.repeats+r.recovered > 0 {
 		fmt.Fprintf(out, "  The lists moved meanwhile: %d rows came twice, %d would have been skipped.\n", r.repeats, r.recovered)
 	}
 	if len(r.unsettled) > 0 {
-		fmt.Fprintf(out, "  These did not hold still, and will be read again: %s.\n", printable(strings.Join(r.unsettled, ", ")))
+		fmt.Fprintf(out, "  These kept changing, and will be read again: %s.\n", printable(strings.Join(r.unsettled, ", ")))
 	}
 	fmt.Fprintf(out, "  %d requests, %d of them retries, %d refused by the rate limit, waited %s.\n", w.requests.Swap(0),
 		w.retries.Swap(0), w.refused.Swap(0), time.Duration(w.waited.Swap(0)).Round(time.Millisecond))

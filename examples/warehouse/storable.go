@@ -6,15 +6,15 @@ import (
 	"unicode/utf16"
 )
 
-// PostgreSQL refuses texts with a NUL or with what is no UTF-8. One such name, which the service allows, must not stop every sync. So
-// they are stored with the replacement character in its place, in both databases.
+// PostgreSQL refuses texts with a NUL or with invalid UTF-8. One such name, which the service allows, must not stop every sync. So the
+// replacement character is stored in its place, in both databases.
 
 // storable is a text that both databases take.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// storableJSON replaces the escapes for which PostgreSQL cannot give a text: \u0000, and half a surrogate pair.
+// storableJSON replaces the escapes that PostgreSQL cannot turn into a text: \u0000, and half a surrogate pair.
 func storableJSON(body string) string {
 	if !strings.Contains(body, `\u0`) && !strings.Contains(body, `\ud`) && !strings.Contains(body, `\uD`) {
 		return body

@@ -28,7 +28,7 @@ func TestStorableJSON(t *testing.T) {
 	require.Equal(t, "a\uFFFDb\uFFFDc", storable("a\x00b\xffc"))
 }
 
-// Names and rows with what PostgreSQL refuses do not stop the sync, on any database.
+// Names and rows that PostgreSQL refuses do not stop the sync, on any database.
 func TestUnstorableTexts(t *testing.T) { syncsUnstorable(t, testStore(t)) }
 
 func syncsUnstorable(t *testing.T, s *store) {

@@ -19,7 +19,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-// store is the warehouse. Each of its methods is one transaction: a process that is killed leaves all of it, or nothing.
+// store is the warehouse. Each of its methods is one transaction: a killed process leaves all of it, or nothing.
 type store struct{ db *sql.DB }
 
 // list is a list with the state of its sync.
@@ -30,8 +30,8 @@ type list struct {
 	fullAt   time.Time
 	mark     time.Time
 
-	walk       int64 // the one under way, or the last
-	mode       mode  // empty when none is under way
+	walk       int64 // the one in progress, or the last
+	mode       mode  // empty if none is in progress
 	checkpoint string
 	nextMark   time.Time
 }
@@ -84,7 +84,7 @@ func (s *store) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// begin goes on with the run that was not finished, or starts one. A warehouse holds the lists of one service only.
+// begin continues the unfinished run, or starts one. A warehouse holds the lists of one service only.
 func (s *store) begin(ctx context.Context, baseURL string) (run int64, continued bool, err error) {
 	err = s.tx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO source SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM source)`, baseURL); err != nil {
@@ -143,7 +143,7 @@ func (s *store) saveLists(ctx context.Context, run int64, found []prospectkit.Li
 	})
 }
 
-// loseList notes that a list is gone, with its rows.
+// loseList marks a list and its rows as gone.
 func (s *store) loseList(ctx context.Context, run int64, l *list) error {
 	return s.tx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE lists SET gone_run = $1 WHERE id = $2`, run, l.id); err != nil {
@@ -181,7 +181,7 @@ func (s *store) pending(ctx context.Context, run int64) ([]*list, error) {
 	return lists, rows.Err()
 }
 
-// startWalk begins a walk over the rows of a list, in place of the one under way.
+// startWalk begins a walk over the rows of a list, in place of the current one.
 func (s *store) startWalk(ctx context.Context, l *list) error {
 	return s.db.QueryRowContext(ctx, `UPDATE lists SET walk = walk + 1, mode = $1, checkpoint = '', next_mark = $2 WHERE id = $3
 		RETURNING walk`, string(l.mode), stamp(l.nextMark), l.id).Scan(&l.walk)
@@ -194,7 +194,7 @@ const upsertRow = `INSERT INTO list_rows (list_id, id, body, walk, first_run, ch
 
 var errOtherSync = errors.New("another process syncs the same list: wait for it to end")
 
-// saveRows stores rows and, in the same transaction, the checkpoint behind them.
+// saveRows stores rows and, in the same transaction, the checkpoint after them.
 func (s *store) saveRows(ctx context.Context, run int64, l *list, found []prospectkit.Row, checkpoint string) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		const move = `UPDATE lists SET checkpoint = $1, next_mark = $2 WHERE id = $3 AND walk = $4 AND mode = $5 AND checkpoint = $6`
@@ -228,7 +228,7 @@ func (s *store) saveRows(ctx context.Context, run int64, l *list, found []prospe
 	return err
 }
 
-// count tells how many rows of a list live, and how many of them the walk under way has seen.
+// count returns how many rows of a list exist, and how many of them the current walk has seen.
 func (s *store) count(ctx context.Context, l *list) (living, seen int, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT COUNT(*), COUNT(CASE WHEN walk = $1 THEN 1 END)
 		FROM list_rows WHERE list_id = $2 AND gone_run IS NULL`, l.walk, l.id).Scan(&living, &seen)
@@ -236,7 +236,7 @@ func (s *store) count(ctx context.Context, l *list) (living, seen int, err error
 }
 
 // endWalk finishes a list for this run. Rows that a settled walk over all rows did not see are gone. After one that did not
-// settle, the next run looks at all rows again.
+// settle, the next run reads all rows again.
 func (s *store) endWalk(ctx context.Context, run int64, l *list, settled bool) error {
 	if !settled {
 		l.nextMark, l.fullAt = time.Time{}, time.Time{}

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	passes = 3 // over a collection that changes meanwhile, until it holds still
+	passes = 3 // over a collection that changes meanwhile, until it stops changing
 
-	// overlap is how far behind the mark a walk over the changed rows reads on, should changes become visible out of order.
+	// overlap is how far past the mark a walk over the changed rows continues, because changes may become visible out of order.
 	overlap = time.Minute
 
 	// changedLimit is the page size of that walk, which mostly ends on its first page.
@@ -24,18 +24,18 @@ type syncer struct {
 	store     *store
 	bar       *bar
 	pageSize  int
-	fullEvery time.Duration // how long to trust what walks over changed rows cannot see
+	fullEvery time.Duration // how long until all rows are read again
 
 	run    int64
 	report syncReport
 }
 
-// syncReport is what a sync met that the tables do not tell.
+// syncReport has the figures of a sync that are not in the tables.
 type syncReport struct {
 	continued  bool // an earlier process had not finished
 	repeats    int
 	recovered  int
-	unsettled  []string // names of lists that did not hold still
+	unsettled  []string // names of lists that kept changing
 	walkedFull int      // lists of which all rows were read
 	walkedNew  int      // lists of which the changed rows sufficed
 }
@@ -83,7 +83,7 @@ func (y *syncer) requests(l *list) int {
 	return 1 + (l.size+y.pageSize-1)/y.pageSize
 }
 
-// plan is the mode of the walk that is under way, or that comes next.
+// plan is the mode of the current walk, or of the next one.
 func (y *syncer) plan(l *list) mode {
 	switch {
 	case l.mode != "":
@@ -113,13 +113,13 @@ func (y *syncer) syncLists(ctx context.Context) error {
 	}
 }
 
-// syncRows brings one list up to date. It goes on with the walk that was under way, or walks as little as is safe; and over all
-// rows when the count says that something was missed.
+// syncRows brings one list up to date. It continues the current walk, or walks over as few rows as is safe, and over all rows if the
+// count shows that something was missed.
 func (y *syncer) syncRows(ctx context.Context, l *list) error {
-	underWay := l.mode != ""
+	walking := l.mode != ""
 	l.mode = y.plan(l)
 	for pass := 1; ; pass++ {
-		if !underWay {
+		if !walking {
 			if err := y.startWalk(ctx, l); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (y *syncer) syncRows(ctx context.Context, l *list) error {
 		if ok || pass == passes {
 			return y.endWalk(ctx, l, ok)
 		}
-		underWay, l.mode = false, allRows
+		walking, l.mode = false, allRows
 	}
 }
 
@@ -162,7 +162,7 @@ func (y *syncer) endWalk(ctx context.Context, l *list, ok bool) error {
 	return y.store.endWalk(ctx, y.run, l, ok)
 }
 
-// walk reads rows page by page and stores each page with the checkpoint behind it. It reports whether the store holds exactly
+// walk reads rows page by page and stores each page with the checkpoint after it. It reports whether the store holds exactly
 // the rows that the service counts.
 func (y *syncer) walk(ctx context.Context, l *list) (ok bool, err error) {
 	var progress prospectkit.Progress
@@ -233,7 +233,7 @@ func sinceMark(rows []prospectkit.Row, mark time.Time) (fresh []prospectkit.Row,
 	return rows, true, false
 }
 
-// changed is when a row was changed last: the field that the document sorts contacts by, if the row has it.
+// changed is when a row was changed last: the documented sort field of contacts, if the row has it.
 func changed(row *prospectkit.Row) time.Time { return row.Time("updatedAt") }
 
 func firstChange(p *prospectkit.Page[prospectkit.Row]) (latest time.Time) {

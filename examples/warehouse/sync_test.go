@@ -38,7 +38,7 @@ func TestSecondSyncReadsWhatChanged(t *testing.T) {
 	require.Equal(t, 2, number(t, s, `SELECT COUNT(*) FROM list_rows WHERE changed_run = 3`))
 }
 
-// What changes while a walk is under way is later than its mark, even if the row had been read before.
+// What changes during a walk is later than its mark, even if the row had been read before.
 func TestChangesDuringASyncAreFoundByTheNext(t *testing.T) {
 	sb, s := office(t), testStore(t)
 	contacts := listOf(t, sb, sandbox.ContactList)
@@ -96,7 +96,7 @@ func TestRowsWithoutATimeOfChangeAreAlwaysReadWhole(t *testing.T) {
 	plain := sb.Lists()[0]
 	sb.Do(func(tx *sandbox.Tx) { tx.AddRows(plain.ID, edited, sandbox.Row{"firstName": "Ken"}) })
 	synced(t, sb, s)
-	y := synced(t, sb, s) // there is a mark now, but the rows behind it have no time
+	y := synced(t, sb, s) // there is a mark now, but its rows have no time
 	require.Empty(t, y.report.unsettled)
 	requireCopy(t, sb, s)
 }

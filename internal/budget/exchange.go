@@ -1,29 +1,29 @@
 package budget
 
-// An Ask is what one process says to a state that several share, and what it wants from it.
+// An Ask is the request of one process to a state that several share: its reports, and what it wants.
 type Ask struct {
 	Config    Config
-	Returned  bool // the process was on its own until now
-	Elsewhere int  // requests that it sent meanwhile, and that are over
+	Returned  bool // the process worked alone until now
+	Elsewhere int  // requests that it sent and completed meanwhile
 	Reports   []Report
 	Wanted    []Priority // one for each request, in order
 
-	number int // for the asker
+	number int // for the process
 }
 
-// Report says what became of a request.
+// Report is the result of a request.
 type Report struct {
 	Permit      Permit
 	Observation Observation
 }
 
-// Reply is the answer to an [Ask].
+// Reply is the decision on an [Ask].
 type Reply struct {
 	Now       Instant // by the clock of the state
-	Processes int     // that asked lately
+	Processes int     // that asked recently
 	Grants    []Grant
-	Denied    Delay // why not all that was wanted was granted, and until when
-	State     State // a copy, to look at
+	Denied    Delay // why not everything was granted, and until when
+	State     State // a copy, to read
 }
 
 // Grant is the permission for one request.
@@ -32,13 +32,13 @@ type Grant struct {
 	Priority Priority
 }
 
-// Decide answers an ask. It needs the state as the last call returned it, nothing if there is none, and a clock that all processes
-// share. If that clock goes back, the state waits for it, and begins afresh if that would take more than a second.
+// Decide decides on an ask. It needs the state that the last call returned, or nothing, and a clock that all processes share. If that
+// clock goes back, the state waits for it. If that would take more than a second, the state starts new.
 func Decide(stored []byte, now Instant, processes int, a *Ask) (next []byte, r Reply) {
 	s, last, ok := decodeState(stored)
 	if !ok || last > now+second {
 		s = NewState(a.Config)
-		s.Born, s.Epoch = int64(now), int64(now) // permits of another life are not taken for its own
+		s.Born, s.Epoch = int64(now), int64(now) // so that permits of an earlier state are not taken for its own
 	} else {
 		now = max(now, last)
 	}
@@ -58,8 +58,8 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 		s.Dispatched += n
 		s.count(now, n, false)
 	}
-	if a.Returned { // others may have been on their own, too
-		s.Figures.Valid, s.LookUntil = false, 0
+	if a.Returned { // others may have worked alone, too
+		s.Figures.Valid, s.ProbeUntil = false, 0
 	}
 	reserved := false
 	for _, p := range a.Wanted {
@@ -75,7 +75,7 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 		if p != Batch {
 			break
 		}
-		reserved = true // but those that are more urgent may pass
+		reserved = true // but interactive ones may pass
 	}
 	return grants, denied
 }

@@ -19,13 +19,13 @@ func TestTheDeadHoldNothing(t *testing.T) {
 			s.Report(now+millisecond, d.Permit, told(120, 60, 30*time.Second))
 		}
 	}
-	require.Zero(t, s.underWay())
+	require.Zero(t, s.inFlight())
 	require.Equal(t, s.Dispatched, s.Completed)
-	used := s.Ledgers[Day].Sum
+	used := s.Counts[Day].Sum
 	require.Equal(t, s.Dispatched, used)
 
 	s.Report(now, dead[0], told(120, 5, time.Second)) // it lived after all
-	require.Equal(t, used+1, s.Ledgers[Day].Sum)
+	require.Equal(t, used+1, s.Counts[Day].Sum)
 	require.Equal(t, s.Dispatched, s.Completed)
 	dispatched := s.Dispatched
 	s.Return(dead[1])
@@ -38,13 +38,13 @@ func TestForeignPermitsOpenNothing(t *testing.T) {
 	stored, old := Decide(nil, 1_000_000*second, 2, &Ask{Config: config, Wanted: []Priority{Interactive}})
 	require.Len(t, old.Grants, 1)
 	require.NotEmpty(t, stored)
-	look := Ask{Config: config, Wanted: []Priority{Interactive}}
-	stored, fresh := Decide(nil, 1_000_005*second, 2, &look)
+	probe := Ask{Config: config, Wanted: []Priority{Interactive}}
+	stored, fresh := Decide(nil, 1_000_005*second, 2, &probe)
 	permit := old.Grants[0].Permit
 	permit.Then = 1000
 	stored, _ = Decide(stored, 1_000_006*second, 2, &Ask{Config: config, Reports: []Report{{permit, told(120, 119, time.Minute)}}})
-	_, reply := Decide(stored, 1_000_006*second, 2, &look)
-	require.Equal(t, News, reply.Denied.Reason, "the look is still under way")
+	_, reply := Decide(stored, 1_000_006*second, 2, &probe)
+	require.Equal(t, News, reply.Denied.Reason, "the probe is still in flight")
 	_, reply = Decide(stored, 1_000_007*second, 2, &Ask{
 		Config: config, Reports: []Report{{fresh.Grants[0].Permit, told(120, 3, time.Minute)}}, Wanted: make([]Priority, 20),
 	})
@@ -87,12 +87,12 @@ func TestPartsAddUp(t *testing.T) {
 		s.Report(second+Instant(i)*300*millisecond, p, told(120, 118-i, 50*time.Second))
 	}
 	now := 20 * second
-	total := int(s.Ledgers[Minute].Sum + s.underWay())
+	total := int(s.Counts[Minute].Sum + s.inFlight())
 	for range 8 {
 		alone := s.alone(now, 8)
-		look, _ := take(&alone, now, 20)
-		require.Len(t, look, 1, "it looks for itself")
-		alone.Report(now, look[0], told(120, 100, 40*time.Second))
+		probe, _ := take(&alone, now, 20)
+		require.Len(t, probe, 1, "it probes for itself")
+		alone.Report(now, probe[0], told(120, 100, 40*time.Second))
 		more, _ := take(&alone, now, 200)
 		total += 1 + len(more)
 		at, window := alone.Earliest(now, 0, Interactive)

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Expected is when a request with so many ahead of it will be let go, at the pace that [State.Take] keeps and with requests that take a
-// trip each. It is what a caller is told. [State.Earliest] decides whom to refuse.
+// Expected is when a request with so many ahead of it will be admitted, at the pace of [State.Take] and with requests that take a trip
+// each. Callers are told this time. [State.Earliest] decides which calls to refuse.
 func (s *State) Expected(now Instant, ahead int, p Priority, trip Instant) (Instant, Window) {
 	at, w := s.Earliest(now, ahead, p)
 	n, opens := float64(ahead), s.opens(now, trip)
@@ -16,7 +16,7 @@ func (s *State) Expected(now Instant, ahead int, p Priority, trip Instant) (Inst
 	case !f.Valid:
 		opens = max(opens, s.HeldUntil)
 		at = max(at, s.served(opens, opens+minute, n, s.perMinute(), p, trip))
-	case now < s.LookUntil && now >= s.resetAt(): // what is left is in that answer
+	case now < s.ProbeUntil && now >= s.resetAt(): // that response tells what is left
 		at = max(at, s.served(opens, opens+minute, n, s.perMinute()-1, p, trip))
 	case f.Window == Day:
 		at = max(at, opens)
@@ -26,10 +26,10 @@ func (s *State) Expected(now Instant, ahead int, p Priority, trip Instant) (Inst
 	return max(at, now+millisecond), w
 }
 
-// opens is when the answer to a look is expected, or another may go.
+// opens is when the response to a probe is expected, or another may be sent.
 func (s *State) opens(now, trip Instant) Instant {
-	until := s.looking(now)
-	if at := s.LookUntil - lookLease + cmp.Or(trip, firstTrip); at > now {
+	until := s.probing(now)
+	if at := s.ProbeUntil - probeLease + cmp.Or(trip, firstTrip); at > now {
 		until = min(at, until)
 	}
 	return max(now, until)
@@ -42,8 +42,8 @@ func (s *State) perMinute() float64 {
 	return mostTold
 }
 
-// cover is what the figures will allow once all who are under way are back. Answers that overlap arrive in any order, and each alone
-// leaves open how many of those under way it counted. The total that was proved before, less what others were seen to take, bounds that.
+// cover is what the figures will allow once all requests in flight have their responses. Overlapping responses arrive in any order, and
+// each alone does not tell how many requests in flight it counted. The total that was proved before, less the use of others, bounds that.
 func (s *State) cover() float64 {
 	f, o := &s.Figures, &s.Others
 	total := f.Remaining + max(f.Known, f.Mark)
@@ -53,7 +53,7 @@ func (s *State) cover() float64 {
 	return float64(total - s.Dispatched)
 }
 
-// served is when the minutes that reset from then on have served n others, with so much room in the first of them.
+// served is when the minutes from then on have served n others, with so much room in the first of them.
 func (s *State) served(from, reset Instant, n, room float64, p Priority, trip Instant) Instant {
 	each := max(s.perMinute()-s.reserve(p), 1)
 	rate := min(s.Others.rate(from), fairShare*s.perMinute()/float64(minute))
@@ -72,7 +72,7 @@ func (s *State) served(from, reset Instant, n, room float64, p Priority, trip In
 		n -= max(0, room-s.reserve(p)-theirs)
 		from, room = reset, s.perMinute()
 		if n <= 0 {
-			return from // it is the look
+			return from // it is the probe
 		}
 		skip := Instant(min(n/each, 2*24*60))
 		n -= float64(skip) * each
@@ -80,8 +80,8 @@ func (s *State) served(from, reset Instant, n, room float64, p Priority, trip In
 	}
 }
 
-// covered is when the minute that the figures describe, or a later one, serves a request. While others are about, one is let go every few
-// seconds at least, to look again.
+// covered is when the minute that the figures describe, or a later one, serves a request. While others are active, a probe is admitted
+// every few seconds at least.
 func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant) Instant {
 	room, rate, latest := s.cover(), s.Others.rate(now), Instant(math.MaxInt64)
 	if rate > 0 {
@@ -94,13 +94,13 @@ func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant)
 	if gap := s.gap(now); gap > 0 {
 		opens = max(opens, s.PacedUntil) + Instant(n)*gap
 	}
-	if n < room-s.reserve(p) || s.Others.Slides == 0 { // a single sighting makes it likely, though it lets nobody go
+	if n < room-s.reserve(p) || s.Others.Slides == 0 { // a single observation makes it likely, but admits nobody
 		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, trip))
 	}
 	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
 }
 
-// soonest is when a request is let go before any other answer comes: while others are about, that is when it is time to look again.
+// soonest is when a request is admitted if no other response comes: while others are active, at the next probe.
 func (s *State) soonest(now Instant, p Priority) Instant {
 	later, permit := *s, Permit{}
 	for range 200 {
@@ -113,21 +113,21 @@ func (s *State) soonest(now Instant, p Priority) Instant {
 	return now
 }
 
-// slid is when a minute that slides has given back what so many requests and one more of ours need.
+// slid is when a sliding minute has given back what so many requests and one more of ours need.
 func (s *State) slid(now Instant, n int64) Instant {
-	l, limit := &s.Ledgers[Minute], s.Limits[Minute].Max
-	over := l.Sum + s.underWay() + 1 + n - limit
+	l, limit := &s.Counts[Minute], s.Limits[Minute].Max
+	over := l.Sum + s.inFlight() + 1 + n - limit
 	rounds := max(0, over-1) / max(1, limit) // of the whole minute, before the part of one that is left
 	return max(now, l.roomAt(over-rounds*limit, minute)) + Instant(rounds)*minute
 }
 
-// Earliest is the first moment at which a request could be let go with so many ahead of it, if all goes well: others take
-// nothing, and windows give everything back at once. It serves to refuse what is hopeless, so it errs to the early side.
+// Earliest is the first moment at which a request with so many ahead of it could be admitted in the best case: others take nothing,
+// and windows give everything back at once. It is used to refuse hopeless calls, so it errs on the early side.
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
 	s.expire(now)
 	at, w := s.earliest(now, int64(ahead), p)
 	if c := &s.Config; c.Alone {
-		own, which := s.earliestByLedger(now, int64(ahead), [3]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)})
+		own, which := s.earliestByCount(now, int64(ahead), [3]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)})
 		if own > at {
 			return own, which
 		}
@@ -140,7 +140,7 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 	case now < s.HeldUntil:
 		return s.rounds(s.HeldUntil, n-s.Limits[Minute].Max), s.HeldIn
 	case f.Valid:
-		room := max(f.Remaining+f.Known-s.Dispatched, min(f.Remaining, f.Remaining*s.underWay())) - int64(s.reserve(p))
+		room := max(f.Remaining+f.Known-s.Dispatched, min(f.Remaining, f.Remaining*s.inFlight())) - int64(s.reserve(p))
 		reset := s.resetAt()
 		if n < room {
 			return now, f.Window
@@ -154,16 +154,16 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 		}
 		return at, Minute
 	case s.silent():
-		return s.earliestByLedger(now, n+int64(s.reserve(p)), [3]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max})
+		return s.earliestByCount(now, n+int64(s.reserve(p)), [3]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max})
 	}
 	return s.rounds(now, n-s.Limits[Minute].Max), Minute
 }
 
-func (s *State) earliestByLedger(now Instant, ahead int64, limits [3]int64) (at Instant, w Window) {
+func (s *State) earliestByCount(now Instant, ahead int64, limits [3]int64) (at Instant, w Window) {
 	at, w = now, Minute
 	for _, window := range [...]Window{Minute, Day} {
-		l, limit := &s.Ledgers[window], limits[window]
-		over := l.Sum + s.underWay() + 1 + ahead - limit
+		l, limit := &s.Counts[window], limits[window]
+		over := l.Sum + s.inFlight() + 1 + ahead - limit
 		if limit == 0 || over <= 0 {
 			continue
 		}
@@ -183,12 +183,12 @@ func (s *State) rounds(at Instant, n int64) Instant {
 	return at
 }
 
-// Forecast is how long n more requests will take, at the rate that the windows sustain and others leave to us. It is zero when they
-// fit at once, or when no limit is known.
+// Forecast is how long n more requests will take, at the rate that the windows sustain and others leave to us. It is zero if they fit
+// at once, or if no limit is known.
 func (s *State) Forecast(now Instant, n int) Instant {
 	s.expire(now)
 	wait := max(0, s.HeldUntil-now)
-	need := float64(n) + float64(s.underWay())
+	need := float64(n) + float64(s.inFlight())
 	perMinute, perDay := float64(s.Limits[Minute].Max), float64(s.Limits[Day].Max)
 	if n <= 0 || perMinute == 0 && perDay == 0 {
 		return wait
@@ -216,7 +216,7 @@ func (s *State) paced(from Instant, need float64) Instant {
 	limit -= min(s.Others.rate(from)*float64(minute), fairShare*limit)
 	room, reset := limit, from+minute
 	if f := &s.Figures; f.Valid && f.Window == Minute && from < s.resetAt() {
-		room, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.underWay()), s.resetAt()
+		room, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.inFlight()), s.resetAt()
 	}
 	if limit == 0 || need <= room {
 		return 0
@@ -226,13 +226,13 @@ func (s *State) paced(from Instant, need float64) Instant {
 
 // today is what is left of the day as far as is known, and when it ends at the latest.
 func (s *State) today(now Instant) (left float64, reset Instant) {
-	l := &s.Ledgers[Day]
+	l := &s.Counts[Day]
 	left, reset = float64(max(0, s.Limits[Day].Max-l.Sum)), now+day
 	if l.Used > 0 {
 		reset = l.At[l.Head] + day
 	}
 	if f := &s.Figures; f.Valid && f.Window == Day && now < s.resetAt() {
-		left, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.underWay()), s.resetAt()
+		left, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.inFlight()), s.resetAt()
 	}
 	if s.HeldIn == Day && now < s.HeldUntil {
 		left, reset = 0, s.HeldUntil

@@ -35,7 +35,7 @@ func TestExpectedInAnyOrder(t *testing.T) {
 	}
 }
 
-// A minute that gave back once before its reset likely slides: what is expected goes by that, although no request is let go by it yet.
+// A minute that gave back once before its reset likely slides: what is expected goes by that, although no request is admitted by it yet.
 func TestExpectedOfAMinuteThatLikelySlides(t *testing.T) {
 	s := opened(lists(), told(120, 119, time.Minute))
 	permits, _ := take(s, second, 100)
@@ -44,9 +44,9 @@ func TestExpectedOfAMinuteThatLikelySlides(t *testing.T) {
 	}
 	require.Zero(t, s.Others.Slides)
 	now := 62 * second
-	look := s.Take(now, Interactive)
-	require.True(t, look.Granted)
-	s.Report(now, look.Permit, told(120, 22, 4*time.Second))
+	probe := s.Take(now, Interactive)
+	require.True(t, probe.Granted)
+	s.Report(now, probe.Permit, told(120, 22, 4*time.Second))
 	require.EqualValues(t, 1, s.Others.Slides)
 	near, _ := s.Expected(now, 30, Interactive, second)
 	far, _ := s.Expected(now, 60, Interactive, second)
@@ -64,7 +64,7 @@ func TestForecastWithinADay(t *testing.T) {
 // Without figures of the day, our own requests are taken off its limit.
 func TestForecastOfADayThatIsPartlyUsed(t *testing.T) {
 	s := NewState(Config{PerDay: 100})
-	s.Ledgers[Day].add(second, day, 60)
+	s.Counts[Day].add(second, day, 60)
 	require.Zero(t, s.Forecast(2*second, 40))
 	require.Equal(t, day-second, s.Forecast(2*second, 41), "when the first of them is a day old")
 	require.Equal(t, day-second, s.Forecast(2*second, 140), "all of the next day")

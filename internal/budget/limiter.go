@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// DefaultMaxWait is how long a call waits if it does not say.
+// DefaultMaxWait is the default of Request.MaxWait.
 const DefaultMaxWait = 2 * time.Minute
 
-// Request is what a call wants.
+// Request is one call's request for a permit.
 type Request struct {
 	Priority Priority
 	MaxWait  time.Duration // 0 means DefaultMaxWait
-	NoWait   bool          // now or not at all
+	NoWait   bool          // refuse instead of waiting
 	WaitDay  bool          // wait even for the day window, within MaxWait
 }
 
-// Limiter lets calls go when the [State] of a surface allows it. It starts no goroutine and no timer of its own: those who wait
-// bring theirs, and the first of them keeps the time for all.
+// Limiter admits calls when the [State] of a surface allows it. It starts no goroutine and no timer: waiting calls have theirs, and
+// the first of them keeps the time for all.
 type Limiter struct {
 	mu      sync.Mutex
-	line    Line
+	queue   Queue
 	start   time.Time // the epoch of the state's clock
-	ahead   Instant   // of that epoch, if the state lives by the clock of a store
+	ahead   Instant   // of that epoch, if the state has the clock of a store
 	latest  Instant   // that the state was told
-	trip    Instant   // that requests took of late
-	keeper  *Waiter   // who keeps the time for all who wait
-	asked   int       // of those, a store is being asked for so many
-	due     Instant   // when it will look again
+	trip    Instant   // the recent round trip of requests
+	keeper  *Waiter   // which keeps the time for all waiters
+	asked   int       // how many of them a store is being asked for
+	due     Instant   // when it will check again
 	granted []*Waiter // scratch
 }
 
 // New returns the limiter of a surface that was never used.
-func New(c Config) *Limiter { return &Limiter{line: Line{State: NewState(c)}} }
+func New(c Config) *Limiter { return &Limiter{queue: Queue{State: NewState(c)}} }
 
 func (l *Limiter) now() Instant { return l.at(time.Now()) }
 
-// at is what the state is told of a time read a moment ago, before the lock was taken: its time never runs backwards.
+// at converts a time that was read before the lock was taken. The time of the state never runs backwards.
 func (l *Limiter) at(t time.Time) Instant {
 	if l.start.IsZero() {
 		l.start = t
@@ -54,8 +54,8 @@ func (l *Limiter) time(i Instant) time.Time {
 	return l.start.Add((i - 1 - l.ahead).Duration())
 }
 
-// Acquire waits until a request may be sent. The permit has to be handed to [Limiter.Done] exactly once. The error is a [*RefusedError]
-// if waiting would be hopeless or took too long, or the context's error if it was cancelled. Then nothing may be sent.
+// Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*RefusedError] if
+// the wait would be or was too long, or the context's error if it was cancelled. Then nothing may be sent.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
@@ -67,23 +67,23 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	return l.wait(ctx, r)
 }
 
-// Take is what [Limiter.Acquire] does where nobody waits and there is room. It is told the time.
+// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.
 func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.line.Take(l.at(now), p, permit)
+	return l.queue.Take(l.at(now), p, permit)
 }
 
-// Done takes the report on the request, and when it was over.
+// Done takes the report on a request, and the time of its end.
 func (l *Limiter) Done(over time.Time, r *Report) {
 	r.spread()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, s := l.at(over), &l.line.State
+	now, s := l.at(over), &l.queue.State
 	l.travelled(now, r)
 	epoch, left := s.Epoch, s.Figures.Remaining
 	s.report(now, &r.Permit, &r.Observation)
-	if l.line.Waiting() == 0 {
+	if l.queue.Waiting() == 0 {
 		return
 	}
 	if s.Epoch != epoch || s.Figures.Remaining == 0 && left > 0 {
@@ -92,7 +92,7 @@ func (l *Limiter) Done(over time.Time, r *Report) {
 	l.pump(now, nil)
 }
 
-// travelled notes how long a request took.
+// travelled records how long a request took.
 func (l *Limiter) travelled(now Instant, r *Report) {
 	switch took := now - r.Permit.At; {
 	case !r.Permit.Valid() || r.Observation.NotSent || took < 0:
@@ -103,46 +103,46 @@ func (l *Limiter) travelled(now Instant, r *Report) {
 	}
 }
 
-// spread draws by how much those who were refused come back later than they must.
+// spread draws how much later than necessary refused calls return.
 func (r *Report) spread() {
 	if o := &r.Observation; o.Refused && o.Jitter == 0 {
 		o.Jitter = rand.Float64()
 	}
 }
 
-// Forecast is how long n more requests will take behind those that wait already, at the rate that the windows sustain.
+// Forecast is how long n more requests will take after those that wait already, at the rate that the windows sustain.
 func (l *Limiter) Forecast(n int) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n <= 0 {
 		return 0
 	}
-	return l.line.State.Forecast(l.now(), n+l.line.Waiting()).Duration()
+	return l.queue.State.Forecast(l.now(), n+l.queue.Waiting()).Duration()
 }
 
-// pump hands out permits, and wakes the one who keeps the time from here on, unless it is the caller.
+// pump hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
 func (l *Limiter) pump(now Instant, caller *Waiter) {
-	granted, d := l.line.Pump(now, l.granted[:0])
+	granted, d := l.queue.Pump(now, l.granted[:0])
 	for i, w := range granted {
 		w.nudge()
 		granted[i] = nil
 	}
 	l.granted = granted[:0]
-	head := l.line.Head()
+	head := l.queue.Head()
 	if head != nil && head != caller && (head != l.keeper || d.Until < l.due) {
 		head.nudge()
 	}
 	l.keeper, l.due = head, d.Until
 }
 
-// review refuses those for whom waiting has become hopeless.
+// review refuses calls whose wait has become hopeless.
 func (l *Limiter) review(now Instant) {
 	ahead := 0
-	for p := range l.line.queues {
-		for w := l.line.queues[p].first; w != nil; {
+	for p := range l.queue.queues {
+		for w := l.queue.queues[p].first; w != nil; {
 			next := w.next
 			if w.refusal = l.hopeless(now, ahead, w); w.refusal != nil {
-				l.line.Leave(w)
+				l.queue.Leave(w)
 				w.nudge()
 			} else {
 				ahead++
@@ -152,24 +152,24 @@ func (l *Limiter) review(now Instant) {
 	}
 }
 
-// hopeless returns the refusal of a call that would have to wait longer than it may, even if all goes well.
+// hopeless returns the refusal of a call that would have to wait longer than it may even in the best case.
 func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *RefusedError {
-	at, window := l.line.State.Earliest(now, ahead, w.Priority)
+	at, window := l.queue.State.Earliest(now, ahead, w.Priority)
 	if at <= w.giveUp && (window != Day || at <= now || w.waitDay) {
 		return nil
 	}
 	return l.refuse(now, ahead, w.Priority, w.deadline && at > w.giveUp)
 }
 
-// refuse tells when the request is expected to fit.
+// refuse makes an error with the time at which the request is expected to fit.
 func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *RefusedError {
-	at, window := l.line.State.Expected(now, ahead, p, l.trip)
+	at, window := l.queue.State.Expected(now, ahead, p, l.trip)
 	return &RefusedError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
 }
 
 func (w *Waiter) nudge() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // one is on its way
+	default: // a response is due
 	}
 }

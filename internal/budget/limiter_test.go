@@ -92,7 +92,7 @@ func TestHopelessWaitsAreRefusedAtOnce(t *testing.T) {
 			require.ErrorContains(t, err, "minute window")
 		}
 		require.Equal(t, began, time.Now(), "nobody waited")
-		require.Zero(t, l.Snapshot().UnderWay)
+		require.Zero(t, l.Snapshot().InFlight)
 	})
 }
 
@@ -113,7 +113,7 @@ func TestTheDayIsNotWaitedForUnlessAllowed(t *testing.T) {
 func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{PerMinute: 20})
-		look, err := l.Acquire(t.Context(), Request{})
+		probe, err := l.Acquire(t.Context(), Request{})
 		require.NoError(t, err)
 		began := time.Now()
 		var all sync.WaitGroup
@@ -127,7 +127,7 @@ func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 		}
 		synctest.Wait()
 		require.LessOrEqual(t, l.Snapshot().Waiting, 50)
-		l.Done(time.Now(), &Report{look, hold(time.Hour)})
+		l.Done(time.Now(), &Report{probe, hold(time.Hour)})
 		all.Wait()
 		require.Zero(t, l.Snapshot().Waiting)
 		require.Equal(t, began.Add(time.Hour), l.Snapshot().HeldUntil.Round(time.Second))
@@ -137,7 +137,7 @@ func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 func TestWaitEndsWithMaxWaitOrContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{})
-		_, err := l.Acquire(t.Context(), Request{}) // a look that never comes back
+		_, err := l.Acquire(t.Context(), Request{}) // a probe that never comes back
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = l.Acquire(t.Context(), Request{MaxWait: 7 * time.Second})
@@ -156,7 +156,7 @@ func TestWaitEndsWithMaxWaitOrContext(t *testing.T) {
 		_, err = l.Acquire(ctx, Request{})
 		require.Equal(t, context.Canceled, err)
 		_, err = l.Acquire(t.Context(), Request{MaxWait: 3 * time.Minute})
-		require.NoError(t, err, "the look is forgotten in the end")
+		require.NoError(t, err, "the probe is forgotten in the end")
 	})
 }
 
@@ -197,7 +197,7 @@ func TestNoPermitIsLost(t *testing.T) {
 			}
 			all.Wait()
 			require.Zero(t, refused)
-			s := &l.line.State
+			s := &l.queue.State
 			require.EqualValues(t, used, s.Dispatched)
 			require.EqualValues(t, used, s.Completed)
 			require.Zero(t, l.Snapshot().Waiting)
@@ -213,12 +213,12 @@ func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &Waiter{wake: make(chan struct{}, 1), giveUp: day}
-		l.line.Join(w)
+		l.queue.Join(w)
 		l.Done(time.Now(), &Report{p, told(20, 5, time.Minute)})
 		require.False(t, w.queued, "granted")
 		cancel()
 		require.Equal(t, context.Canceled, l.leave(ctx, l, w))
-		require.Zero(t, l.Snapshot().UnderWay)
+		require.Zero(t, l.Snapshot().InFlight)
 		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
 	})
 }
@@ -226,7 +226,7 @@ func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 func TestSnapshotAndForecast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(lists())
-		require.Equal(t, Stand{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
+		require.Equal(t, WindowState{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
 		require.InDelta(t, 8.33, l.Forecast(1000).Minutes(), 0.01)
 		require.Zero(t, l.Forecast(100))
 		require.Zero(t, l.Forecast(0))

@@ -3,28 +3,28 @@ package budget
 // Others estimates what teammates take, from figures that fall faster than our own use explains. Alone it is exactly zero.
 type Others struct {
 	Low   int64   // our total that the figures proved safe, highest since the window last gave something back
-	High  int64   // the same, had everything under way been counted already; lowest since then
-	Seen  int64   // what others surely took since then
-	Sum   float64 // what they took while we watched, fading
-	Span  float64 // for how long we watched, fading alike; a window that is used up or has reset is not watched
-	Level float64 // what they hold of a sliding minute
+	High  int64   // the same, if everything in flight were counted already; lowest since then
+	Seen  int64   // what others definitely took since then
+	Sum   float64 // what they took while we watched, decaying
+	Span  float64 // for how long we watched, decaying alike; a window that is used up or has reset is not watched
+	Level float64 // their part of a sliding minute
 	At    Instant // of the last figures
-	Mark  int64   // a request that left when so many were complete is later than they are
+	Mark  int64   // a request that was sent when so many were complete is later than they are
 
-	Slides  int8    // how sure it is that the minute gives back bit by bit
+	Slides  int8    // observations that the minute slides
 	Recent  float64 // what they took in the last seconds
 	Burst   float64 // the largest amount taken at once
 	BurstAt Instant
 }
 
 const (
-	memory      = 60 * second  // over which what others took fades
-	prior       = 5 * second   // of watching is taken to have seen nothing, so that one request is no rate
-	burstMemory = 180 * second // for which a burst is expected to come back
-	lookahead   = 5 * second   // of their use is left to them even as the minute ends
-	fairShare   = 0.75         // of what is left is the most that others are left
-	sure        = 2            // sightings that make a minute a sliding one
-	burstShare  = 0.75         // of a burst is kept free where the minute slides
+	memory      = 60 * second  // over which the use of others decays
+	prior       = 5 * second   // of watching are assumed to have seen nothing, so that one request is not a rate
+	burstMemory = 180 * second // for which a burst is expected to repeat
+	lookahead   = 5 * second   // of their use is left to them even at the end of the minute
+	fairShare   = 0.75         // of what is left, at most, is left to others
+	sure        = 2            // observations that make a minute a sliding one
+	burstShare  = 0.75         // of a burst is kept free if the minute slides
 )
 
 // rate is what others take, per microsecond.
@@ -33,7 +33,7 @@ func (o *Others) rate(now Instant) float64 {
 		return 0
 	}
 	r := o.Sum / (o.Span + float64(prior))
-	if o.slides() { // else it may be long ago that they took it, or it was us before a restart
+	if o.slides() { // else they may have taken it long ago, or we did before a restart
 		r = max(r, o.Level/float64(minute))
 	}
 	r *= float64(memory) / float64(memory+max(0, now-o.At))
@@ -43,7 +43,7 @@ func (o *Others) rate(now Instant) float64 {
 	return r
 }
 
-// note takes the bounds that an answer sets to our total, and how much of the minute is neither left nor ours.
+// note takes the bounds that a response sets to our total, and how much of the minute is neither left nor ours.
 func (o *Others) note(now Instant, low, high, left int64, level, limit float64) {
 	if o.At == 0 || low > o.High {
 		o.Low, o.High, o.Seen = low, high, 0
@@ -56,7 +56,7 @@ func (o *Others) note(now Instant, low, high, left int64, level, limit float64) 
 	o.watch(now, high, left, level, limit)
 }
 
-// watch enters what others took since the last answer.
+// watch adds what others took since the last response.
 func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
 	o.High = min(o.High, high)
 	taken := max(0, o.Low-high-o.Seen)
@@ -66,14 +66,14 @@ func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
 	o.learnBurst(now, left, limit)
 	fade := float64(memory) / (float64(memory) + since)
 	o.Sum, o.Span = o.Sum*fade, o.Span*fade+since
-	if o.Sum < 0.5 { // that nobody came does not mean that nobody comes: one who does is to be seen at once
+	if o.Sum < 0.5 { // nobody came so far; one who comes has to be seen at once
 		o.Span = 0
 	}
 	o.Sum += float64(taken)
 	o.Level, o.At = level, now
 }
 
-// learnBurst notes when others take much at once. A burst that left nothing was larger than what could be seen of it.
+// learnBurst records when others take much at once. A burst that left nothing was larger than what was visible.
 func (o *Others) learnBurst(now Instant, left int64, limit float64) {
 	size, known := o.Recent-o.rate(now)*float64(staleness), o.burst(now)
 	if size < max(5, limit/10) && (known == 0 || size < known/3) {
@@ -92,7 +92,7 @@ func (o *Others) burst(now Instant) float64 {
 	return o.Burst
 }
 
-// slides reports whether the minute gives back bit by bit, so that its reset says nothing about the rest of it.
+// slides reports whether the minute slides, so that its reset says nothing about the rest of it.
 func (o *Others) slides() bool { return o.Slides >= sure }
 
 // learnSliding takes the advance of the reset while requests were given back: a fixed window's next reset is a whole minute later.
@@ -104,7 +104,7 @@ func (o *Others) learnSliding(advance Instant) {
 	}
 }
 
-// keepBack is how much of a minute is not ours to use when so much of it is left.
+// keepBack is how much of a minute is left to others when so much of it remains.
 func (s *State) keepBack(left Instant) float64 {
 	if s.Figures.Window == Day {
 		return 0
@@ -124,7 +124,7 @@ func (s *State) keepBack(left Instant) float64 {
 	return keep
 }
 
-// gap is the pace that others leave to us where the minute slides: whoever bursts there leaves a gap a minute later.
+// gap is the pace that others leave to us if the minute slides: a burst leaves a gap a minute later.
 func (s *State) gap(now Instant) Instant {
 	limit, rate := float64(s.Limits[Minute].Max), s.Others.rate(now)
 	if rate == 0 && s.Others.burst(now) == 0 || !s.Others.slides() || limit == 0 || s.Figures.Window == Day {
@@ -147,7 +147,7 @@ func (s *State) keepsLess(now, reset Instant, spare float64) Instant {
 	return max(to, now+millisecond)
 }
 
-// politeness delays the look after a reset while others are about, until the window has given back what is left to them.
+// politeness delays the probe after a reset while others are active, until the window has given back what is left to them.
 func (s *State) politeness(left, keep float64) Instant {
 	limit := s.Limits[Minute].Max
 	if keep == 0 || limit == 0 || s.Figures.Window == Day || left > keep {

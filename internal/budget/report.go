@@ -3,15 +3,15 @@ package budget
 import "time"
 
 const (
-	longest     = day               // no answer can stop a surface for longer
-	floorWait   = 500 * millisecond // nobody comes back sooner after a refusal
-	widest      = 30 * second       // of the spread after many refusals
-	mostAllowed = 1 << 20           // under way on an unlimited surface
+	longest     = day               // no response can pause a surface for longer
+	floorWait   = 500 * millisecond // no call returns sooner after a 429
+	widest      = 30 * second       // of the spread after many 429s
+	mostAllowed = 1 << 20           // in flight on an unlimited surface
 	mostTold    = 1 << 31           // higher figures are absurd
 	minuteAndA  = 62 * time.Second  // a longer reset is the day's
 )
 
-// Report takes what became of a request. What it is told may be wrong in any way: a surface is never stopped for more than a day.
+// Report takes the result of a request, which may be wrong in any way: a surface is never paused for more than a day.
 func (s *State) Report(now Instant, p Permit, o Observation) { s.report(now, &p, &o) }
 
 func (s *State) report(now Instant, p *Permit, o *Observation) {
@@ -32,9 +32,9 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	switch {
 	case o.Refused:
 		s.refuse(now, p, o)
-	case p.Epoch != s.Epoch: // it says nothing about now
+	case p.Epoch != s.Epoch: // it says nothing about the present
 	case o.Lost:
-		s.lostLook(now, p)
+		s.lostProbe(now, p)
 	case o.Remaining >= 0:
 		s.Strikes = 0
 		w := s.learn(o)
@@ -46,10 +46,10 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	s.landed(p)
 }
 
-// count enters requests that are over into both ledgers, and into the total.
+// count adds completed requests to both window counts, and to the total.
 func (s *State) count(now Instant, n int64, lost bool) {
-	s.Ledgers[Minute].add(now, minute, n)
-	s.Ledgers[Day].add(now, day, n)
+	s.Counts[Minute].add(now, minute, n)
+	s.Counts[Day].add(now, day, n)
 	if !lost {
 		s.Completed = min(s.Completed+n, s.Dispatched-s.late())
 		return
@@ -61,15 +61,15 @@ func (s *State) count(now Instant, n int64, lost bool) {
 	s.LateNew = min(s.LateNew+n, s.Dispatched-s.Completed-s.LateOld)
 }
 
-// lostLook puts off the next look where the minute slides: the lost one may have taken the only request that was given back.
-func (s *State) lostLook(now Instant, p *Permit) {
-	if f := &s.Figures; p.Look && f.Valid && s.Others.slides() {
-		l := &s.Ledgers[Minute]
-		f.HasReset, f.ResetBy = true, max(now, l.roomAt(l.Sum+s.underWay()+1-s.Limits[Minute].Max, minute))
+// lostProbe delays the next probe if the minute slides: the lost one may have taken the only request that was given back.
+func (s *State) lostProbe(now Instant, p *Permit) {
+	if f := &s.Figures; p.Probe && f.Valid && s.Others.slides() {
+		l := &s.Counts[Minute]
+		f.HasReset, f.ResetBy = true, max(now, l.roomAt(l.Sum+s.inFlight()+1-s.Limits[Minute].Max, minute))
 	}
 }
 
-// bare notes an answer without figures. It counts only where the figures were wanted.
+// bare records a response without figures. It counts only if figures were expected.
 func (s *State) bare(p *Permit) {
 	s.Allowed = min(s.Allowed+1, mostAllowed)
 	if !p.Bare {
@@ -80,24 +80,24 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse holds the surface. Those who were let go before an earlier refusal only confirm it.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
 	if !fresh && s.Figures.Valid {
 		return
 	}
-	if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // one more that others took
+	if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // others took one more
 		s.Others.watch(now, s.Others.High-1, 0, s.Others.Level, float64(s.Limits[Minute].Max))
 	}
 	if fresh {
 		s.Epoch++
 		s.Strikes++
-		s.Allowed, s.LookUntil = 1, 0
-		if s.Figures.Valid && s.Figures.Window == Minute { // others took what the ceiling had covered
+		s.Allowed, s.ProbeUntil = 1, 0
+		if s.Figures.Valid && s.Figures.Window == Minute { // others took what the cap had covered
 			s.Others.watch(now, s.Dispatched-1, 0, s.Others.Level, float64(s.Limits[Minute].Max))
 		}
 		s.Figures = Figures{Window: s.Figures.Window}
-		if s.RoundsUp == RoundsUp && p.Look {
+		if s.RoundsUp == RoundsUp && p.Probe {
 			s.RoundsUp = RoundsDown
 		}
 	}
@@ -123,7 +123,7 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 
 func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longest) }
 
-// windowOf tells which window an answer describes: by the distance of its reset, else by its limit.
+// windowOf is the window that a response describes: by the distance of its reset, else by its limit.
 func (s *State) windowOf(o *Observation) Window {
 	limit := int64(o.Limit)
 	switch {
@@ -137,7 +137,7 @@ func (s *State) windowOf(o *Observation) Window {
 	return Minute
 }
 
-// learn replaces a limit that the service contradicts: another plan, or a surface that the document says nothing about.
+// learn replaces a limit that the service contradicts: another plan, or a surface with undocumented limits.
 func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
 	w := s.windowOf(o)
@@ -147,7 +147,7 @@ func (s *State) learn(o *Observation) Window {
 	return w
 }
 
-// observe merges the figures of an answer into what is known.
+// observe merges the figures of a response into what is known.
 func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replays int64) {
 	left := min(int64(o.Remaining), mostTold)
 	if o.Limit > 0 {
@@ -178,13 +178,13 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	}
 }
 
-// laterThan reports whether one answer surely describes a later state than another: its window resets later.
+// laterThan reports whether a response definitely describes a later state than another: its window resets later.
 func (f *Figures) laterThan(g Figures) bool {
 	return f.HasReset && g.HasReset && f.Window == g.Window && f.ResetFrom > g.ResetBy
 }
 
-// merge adds an answer that overlapped. Whichever was given first, when the later one was, no fewer than the lower figure
-// were left, and every request counted in either was counted.
+// merge adds an overlapping response. Whichever was given first, at the time of the later one at least the lower figure was left, and
+// every request counted in either was counted.
 func (f *Figures) merge(g Figures, n int64) {
 	known := max(f.Known, g.Known-n) + n
 	if g.Remaining < f.Remaining || g.Remaining == f.Remaining && g.ResetBy >= f.ResetBy {
@@ -195,8 +195,8 @@ func (f *Figures) merge(g Figures, n int64) {
 	f.Known = known
 }
 
-// learnRounding watches for the proof that resets are rounded up: a whole window left, some time after another answer from the
-// same window.
+// learnRounding looks for the proof that resets are rounded up: a whole window left, some time after another response from the same
+// window.
 func (s *State) learnRounding(now Instant, p *Permit, o *Observation, w Window) {
 	f := &s.Figures
 	if s.RoundsUp == RoundingUnknown && f.HasReset && f.Window == w && now < f.ResetFrom && f.At+10*millisecond < p.At &&

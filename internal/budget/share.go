@@ -1,6 +1,6 @@
 package budget
 
-// ownLimit keeps a process that is on its own within its part, whatever the figures say.
+// ownLimit keeps a process that works alone within its part, whatever the figures say.
 func (s *State) ownLimit(now Instant) (Delay, bool) {
 	for w, limit := range [...]int{Minute: s.Config.PerMinute, Day: s.Config.PerDay} {
 		if limit == 0 {
@@ -14,7 +14,7 @@ func (s *State) ownLimit(now Instant) (Delay, bool) {
 }
 
 // alone is the state of one of n processes that can no longer ask the others: it may use one nth of each window, of which one nth
-// of what all of them used is gone, and it knows no figures, because the others go on.
+// of what all of them used is gone, and it knows no figures, because the others continue.
 func (s *State) alone(now Instant, n int) State {
 	s.expire(now)
 	c, parts := s.Config, int64(max(n, 1))
@@ -26,12 +26,12 @@ func (s *State) alone(now Instant, n int) State {
 	t.Strikes, t.HeldUntil, t.HeldIn = s.Strikes, s.HeldUntil, s.HeldIn
 	t.Open[0].From, t.Open[1].From = now, now
 	for _, w := range [...]Window{Minute, Day} {
-		t.Ledgers[w].divide(&s.Ledgers[w], now, w.length(), s.underWay(), parts)
+		t.Counts[w].divide(&s.Counts[w], now, w.length(), s.inFlight(), parts)
 	}
 	return t
 }
 
-// part is never nothing: a limit of zero is none.
+// part is at least one, because a limit of zero means none.
 func part(limit, parts int64) int {
 	if limit == 0 {
 		return 0
@@ -39,8 +39,8 @@ func part(limit, parts int64) int {
 	return int(max(1, limit/parts))
 }
 
-// divide enters one of so many parts of what another ledger holds, and of what is under way, rounded up once.
-func (l *Ledger) divide(all *Ledger, now, length Instant, underWay, parts int64) {
+// divide adds one of so many parts of another window count, and of the requests in flight, rounded up once.
+func (l *WindowCount) divide(all *WindowCount, now, length Instant, inFlight, parts int64) {
 	sum := int64(0)
 	enter := func(at Instant, n int64) {
 		sum += n
@@ -52,5 +52,5 @@ func (l *Ledger) divide(all *Ledger, now, length Instant, underWay, parts int64)
 		slot := (all.Head + i) % slots
 		enter(all.At[slot], all.N[slot])
 	}
-	enter(now, underWay)
+	enter(now, inFlight)
 }

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// SharedLimiter lets calls go when a state allows it that several processes share. Each process has its own line; the one who stands first
-// asks for all, outside of the lock. While the store is away, the process lives by a part of its own.
+// SharedLimiter admits calls when a state that several processes share allows it. Each process has its own queue; the first call in it
+// asks for all, outside of the lock. While the store is unavailable, the process uses its part of the limits.
 type SharedLimiter struct {
 	Limiter // its state is a copy of the store's, or the part of this process
-	link    *Link
+	client  *StoreClient
 	store   func(context.Context, *Ask) (Reply, error)
 	config  Config
 
 	alone     bool     // the state is the part of this process
-	elsewhere int      // requests that were sent alone, and that the store has not heard of
-	unused    []Permit // of those who left meanwhile
+	elsewhere int      // requests that were sent alone, and not reported to the store
+	unused    []Permit // of calls that left the queue meanwhile
 	sent      int      // asks
-	taken     int      // the latest of them whose answer was taken over
+	taken     int      // the latest of them whose reply was used
 }
 
 const (
-	atOnce   = 16               // permits that are asked for together, so that every process has its turn
-	pollNews = 50 * millisecond // between looks for answers that other processes got
+	atOnce   = 16               // permits of one ask, so that every process gets some
+	pollNews = 50 * millisecond // between probes for answers that other processes got
 	pollEach = 5 * millisecond  // the same for each process, if that is more
-	pollRest = second           // between looks for anything else, at most
+	pollRest = second           // between probes for anything else, at most
 )
 
 // NewShared returns the limiter of a surface whose state is in a store.
-func NewShared(c Config, link *Link, store func(context.Context, *Ask) (Reply, error)) *SharedLimiter {
-	return &SharedLimiter{Limiter: Limiter{line: Line{State: NewState(c)}}, link: link, store: store, config: c}
+func NewShared(c Config, client *StoreClient, store func(context.Context, *Ask) (Reply, error)) *SharedLimiter {
+	return &SharedLimiter{Limiter: Limiter{queue: Queue{State: NewState(c)}}, client: client, store: store, config: c}
 }
 
 // Acquire waits like [Limiter.Acquire].
@@ -42,24 +42,24 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 	l.mu.Lock()
 	now := l.now()
 	l.limit(ctx, r, w, now)
-	ahead := l.line.Ahead(w.Priority)
+	ahead := l.queue.Ahead(w.Priority)
 	if ahead > 0 {
 		if refusal := l.hopeless(now, ahead, w); refusal != nil {
 			l.mu.Unlock()
 			return Permit{}, refusal
 		}
 	}
-	l.line.Join(w)
+	l.queue.Join(w)
 	l.mu.Unlock()
 	l.serve(ctx, w, true)
-	if refusal := l.settled(w, ahead); refusal != nil {
+	if refusal := l.refuseHopeless(w, ahead); refusal != nil {
 		return Permit{}, refusal
 	}
-	return l.stand(ctx, l, w)
+	return l.await(ctx, l, w)
 }
 
-// settled refuses a newcomer for whom waiting is hopeless by the latest news.
-func (l *SharedLimiter) settled(w *Waiter, ahead int) *RefusedError {
+// refuseHopeless refuses a new call whose wait is hopeless by the latest state.
+func (l *SharedLimiter) refuseHopeless(w *Waiter, ahead int) *RefusedError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !w.queued {
@@ -76,29 +76,29 @@ func (l *SharedLimiter) settled(w *Waiter, ahead int) *RefusedError {
 	return refusal
 }
 
-// Take leaves everything to Acquire: there is an exchange to wait for.
+// Take leaves everything to Acquire, because an exchange takes time.
 func (l *SharedLimiter) Take(time.Time, Priority, *Permit) bool { return false }
 
-// Done reports like [Limiter.Done], but the time is that of the store.
+// Done is [Limiter.Done] with the time of the store.
 func (l *SharedLimiter) Done(_ time.Time, r *Report) {
 	r.spread()
 	l.mu.Lock()
 	l.travelled(l.now(), r)
-	a := l.ask([]Report{*r}, l.line.order(l.asked, atOnce), nil)
+	a := l.ask([]Report{*r}, l.queue.order(l.asked, atOnce), nil)
 	l.mu.Unlock()
 	l.exchange(context.Background(), a, nil)
 }
 
 func (l *SharedLimiter) tend(ctx context.Context, w *Waiter) { l.serve(ctx, w, false) }
 
-// serve asks for all who wait, if it is time and this is the one to do it.
+// serve asks for all waiters, if it is time and this call has to do it.
 func (l *SharedLimiter) serve(ctx context.Context, w *Waiter, arrived bool) {
 	l.mu.Lock()
-	first := l.line.Head() == w
+	first := l.queue.Head() == w
 	var a *Ask
 	if w.queued && (first || arrived) && (l.now() >= l.due || first && arrived) {
-		wanted := l.line.order(l.asked, atOnce)
-		if len(wanted) == 0 && w.hasty { // another answer may come too late for it
+		wanted := l.queue.order(l.asked, atOnce)
+		if len(wanted) == 0 && w.hasty { // another reply may come too late for it
 			wanted = []Priority{w.Priority}
 		}
 		if len(wanted) > 0 {
@@ -109,9 +109,9 @@ func (l *SharedLimiter) serve(ctx context.Context, w *Waiter, arrived bool) {
 	l.exchange(ctx, a, w)
 }
 
-// ask prepares an exchange. While the store is away it is nil, and the process has decided for itself.
+// ask prepares an exchange. While the store is unavailable it is nil, and the process has decided alone.
 func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter) *Ask {
-	if !l.link.usable() {
+	if !l.client.usable() {
 		l.decide(reports, caller)
 		return nil
 	}
@@ -124,8 +124,8 @@ func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter)
 	return a
 }
 
-// exchange carries an ask to the store, and permits that nobody needs any more back to it. Nobody waits for the store longer than
-// the link allows, and nobody who is cancelled loses a permit by it.
+// exchange sends an ask to the store, and returns permits that are no longer needed. No call waits for the store longer than the
+// client allows, and a cancelled call loses no permit.
 func (l *SharedLimiter) exchange(ctx context.Context, a *Ask, caller *Waiter) {
 	for a != nil {
 		a = l.carry(ctx, a, caller)
@@ -139,13 +139,13 @@ func (l *SharedLimiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next
 			l.abandon(a, caller)
 		}
 	}()
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.link.Timeout)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.client.Timeout)
 	defer cancel()
 	reply, err := l.store(bounded, a)
 	if err != nil {
-		l.link.lost(err)
+		l.client.lost(err)
 	} else {
-		l.link.reached(reply.Processes)
+		l.client.reached(reply.Processes)
 	}
 	panicked = false
 	return l.answered(a, &reply, err, caller)
@@ -153,22 +153,22 @@ func (l *SharedLimiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next
 
 var errPanicked = errors.New("budget: the store panicked")
 
-// abandon ends an exchange in which the store, or the log, panicked: the caller is gone, and the others go on without an answer.
+// abandon ends an exchange in which the store, or the log, panicked: the caller is gone, and the others continue without a reply.
 func (l *SharedLimiter) abandon(a *Ask, caller *Waiter) {
 	if caller != nil {
 		l.mu.Lock()
 		if caller.queued {
-			l.line.Leave(caller)
+			l.queue.Leave(caller)
 		} else if caller.refusal == nil {
 			l.unused = append(l.unused, caller.Permit)
 		}
 		l.mu.Unlock()
 	}
 	l.answered(a, nil, errPanicked, nil)
-	l.link.lost(errPanicked)
+	l.client.lost(errPanicked)
 }
 
-// answered takes what the store said over, and returns what there is to say next.
+// answered applies a reply, and returns the next ask.
 func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter) *Ask {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,7 +178,7 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 		l.decide(a.Reports, caller)
 		return nil
 	}
-	for _, g := range reply.Grants { // first, so that the news refuses nobody who may go
+	for _, g := range reply.Grants { // first, so that the new state refuses no call that may go
 		l.hand(g, caller)
 	}
 	if a.number > l.taken {
@@ -197,11 +197,11 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 	return l.ask(back, nil, caller)
 }
 
-// adopt takes over what the store knows.
+// adopt takes over the state of the store.
 func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 	l.follow(r.Now)
-	news := l.alone || r.State.Epoch != l.line.State.Epoch || r.State.Figures.Remaining == 0 && l.line.State.Figures.Remaining > 0
-	l.line.State, l.alone = r.State, false
+	news := l.alone || r.State.Epoch != l.queue.State.Epoch || r.State.Figures.Remaining == 0 && l.queue.State.Figures.Remaining > 0
+	l.queue.State, l.alone = r.State, false
 	now := l.now()
 	l.due = 0
 	if denied {
@@ -216,42 +216,42 @@ func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 	}
 }
 
-// follow sets the clock by that of the store.
+// follow sets the clock to that of the store.
 func (l *SharedLimiter) follow(now Instant) {
 	change := now - l.now()
 	l.ahead += change
 	l.latest += change
 	l.due += change
-	for _, q := range l.line.queues {
+	for _, q := range l.queue.queues {
 		for w := q.first; w != nil; w = w.next {
 			w.giveUp += change
 		}
 	}
 }
 
-// hand gives a permit to the first who may have it, or to a caller who cannot wait while all others are still asked for.
+// hand gives a permit to the first call that may have it, or to a caller that cannot wait while all others are still being asked for.
 func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
-	w := l.line.queues[g.Priority].first
-	if caller != nil && caller.hasty && caller.queued && caller.Priority == g.Priority && l.asked >= l.line.Waiting()-1 {
+	w := l.queue.queues[g.Priority].first
+	if caller != nil && caller.hasty && caller.queued && caller.Priority == g.Priority && l.asked >= l.queue.Waiting()-1 {
 		w = caller
 	}
-	if w == nil && g.Priority == Batch { // it leaves the reserve alone, so anybody may
-		w = l.line.queues[Interactive].first
+	if w == nil && g.Priority == Batch { // it leaves the reserve untouched, so any call may have it
+		w = l.queue.queues[Interactive].first
 	}
 	if w == nil {
 		l.unused = append(l.unused, g.Permit)
 		return
 	}
-	l.line.passed(w)
+	l.queue.passed(w)
 	w.Permit = g.Permit
 	w.nudge()
 }
 
-// decide goes by the part of this process.
+// decide uses the part of this process.
 func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
-	now, s := l.now(), &l.line.State
+	now, s := l.now(), &l.queue.State
 	if !l.alone {
-		l.line.State, l.alone = s.alone(now, l.link.parts()), true
+		l.queue.State, l.alone = s.alone(now, l.client.parts()), true
 		l.review(now)
 	}
 	for _, r := range reports {
@@ -261,8 +261,8 @@ func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
 		s.Report(now, r.Permit, r.Observation)
 	}
 	l.pump(now, caller)
-	if l.line.Waiting() > 0 {
-		l.due = min(l.due, now+instant(probeEvery))
+	if l.queue.Waiting() > 0 {
+		l.due = min(l.due, now+instant(retryEvery))
 	}
 	l.call(caller)
 }

@@ -30,7 +30,7 @@ func (k *kept) ask(_ context.Context, a *Ask) (r Reply, err error) {
 // News that nothing is left sends those home at once who cannot wait for the reset.
 func TestSharedNewsSendsHopelessWaitersHome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewShared(Config{PerMinute: 120}, &Link{Timeout: time.Second}, new(kept).ask)
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, new(kept).ask)
 		first, err := l.Acquire(t.Context(), Request{})
 		require.NoError(t, err)
 		l.Done(time.Now(), &Report{first, told(120, 1, 55*time.Second)})

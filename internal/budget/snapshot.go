@@ -2,22 +2,22 @@ package budget
 
 import "time"
 
-// Snapshot is what is known about a surface, for people.
+// Snapshot is what is known about a surface.
 type Snapshot struct {
-	Minute, Day Stand
+	Minute, Day WindowState
 	Figures     bool      // the service sends figures
 	HeldUntil   time.Time // zero when the surface is not held
 	Others      float64   // requests a second that others seem to take
-	UnderWay    int
+	InFlight    int
 	Waiting     int
 }
 
-// Stand is what is known about one window.
-type Stand struct {
+// WindowState is what is known about one window.
+type WindowState struct {
 	Limit     int // 0 when unknown
 	Source    Source
 	Used      int       // by us, over one length of the window
-	Remaining int       // as last told, less what has left since; -1 when not told
+	Remaining int       // as last told, less what was sent since; -1 when not told
 	ResetAt   time.Time // zero when not told
 	ToldAt    time.Time
 }
@@ -26,11 +26,11 @@ type Stand struct {
 func (l *Limiter) Snapshot() Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, s := l.now(), &l.line.State
+	now, s := l.now(), &l.queue.State
 	s.expire(now)
 	snap := Snapshot{
-		Minute: l.describe(Minute, now), Day: l.describe(Day, now), Figures: s.Told, UnderWay: int(s.underWay()),
-		Waiting: l.line.Waiting(), Others: s.Others.rate(now) * float64(second),
+		Minute: l.describe(Minute, now), Day: l.describe(Day, now), Figures: s.Told, InFlight: int(s.inFlight()),
+		Waiting: l.queue.Waiting(), Others: s.Others.rate(now) * float64(second),
 	}
 	if now < s.HeldUntil {
 		snap.HeldUntil = l.time(s.HeldUntil)
@@ -38,15 +38,15 @@ func (l *Limiter) Snapshot() Snapshot {
 	return snap
 }
 
-func (l *Limiter) describe(w Window, now Instant) Stand {
-	s := &l.line.State
-	stand := Stand{Limit: int(s.Limits[w].Max), Source: s.Limits[w].Source, Used: int(s.Ledgers[w].Sum), Remaining: -1}
+func (l *Limiter) describe(w Window, now Instant) WindowState {
+	s := &l.queue.State
+	state := WindowState{Limit: int(s.Limits[w].Max), Source: s.Limits[w].Source, Used: int(s.Counts[w].Sum), Remaining: -1}
 	if f := &s.Figures; f.Valid && f.Window == w && now < s.resetAt() {
-		stand.Remaining = int(max(0, f.Remaining+f.Known-s.Dispatched))
-		stand.ToldAt = l.time(f.At)
+		state.Remaining = int(max(0, f.Remaining+f.Known-s.Dispatched))
+		state.ToldAt = l.time(f.At)
 		if f.HasReset {
-			stand.ResetAt = l.time(f.ResetBy)
+			state.ResetAt = l.time(f.ResetBy)
 		}
 	}
-	return stand
+	return state
 }

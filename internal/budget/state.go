@@ -1,69 +1,69 @@
 package budget
 
-// State is what one surface knows, and the decision that follows from it. It has no clock: every method is told the time, which
-// must not run backwards. It is not safe for concurrent use. Its fields are exported to be stored, not to be changed.
+// State is what is known about one surface, and decides. It has no clock: every method takes the time, which must not run backwards.
+// It is not safe for concurrent use. Its fields are exported to be stored, not to be changed.
 type State struct {
 	Config     Config
-	Dispatched int64 // requests that were let go
-	Completed  int64 // of those, the ones that are surely counted by now, or never will be
-	LateOld    int64 // of those, the ones that ended without an answer and may yet be counted
+	Dispatched int64 // admitted requests
+	Completed  int64 // of those, the ones that are definitely counted by now, or never will be
+	LateOld    int64 // of those, the ones that ended without a response and may still be counted
 	LateNew    int64
 	BlindAt    Instant // when the last one ended without figures
 	LateTurn   Instant // when the old late ones become complete, and the new ones old
-	Open       [2]Span // of those not complete: let go lately, and before
-	PacedUntil Instant // others are about, and the minute slides
+	Open       [2]Span // of those not complete: admitted recently, and before
+	PacedUntil Instant // while others are active and the minute slides
 
-	Born      int64 // the first epoch
-	Epoch     int64 // grows with each refusal; answers to older requests say nothing about the time after it
-	Strikes   int   // refusals in a row
-	HeldUntil Instant
-	HeldIn    Window
-	LookUntil Instant // a look is under way until then, at the latest
-	Figures   Figures
-	Others    Others
-	RoundsUp  Rounding
+	Born       int64 // the first epoch
+	Epoch      int64 // grows with each refusal; responses to older requests say nothing about the time after it
+	Strikes    int   // 429s in a row
+	HeldUntil  Instant
+	HeldIn     Window
+	ProbeUntil Instant // a probe is in flight until then, at the latest
+	Figures    Figures
+	Others     Others
+	RoundsUp   Rounding
 
 	Told    bool  // the service has sent figures
-	Silent  int   // looks in a row that brought no figures
-	Allowed int64 // requests under way on a surface about which nothing at all is known
+	Silent  int   // probes in a row without figures
+	Allowed int64 // requests in flight on a surface about which nothing is known
 
-	Limits  [3]Limit // by Window
-	Ledgers [3]Ledger
+	Limits [3]Limit // by Window
+	Counts [3]WindowCount
 }
 
-// Limit is the size of a window, and where it is known from.
+// Limit is the size of a window, and its source.
 type Limit struct {
 	Max    int64 // 0 when unknown
 	Source Source
 }
 
-// Source says where a limit is known from.
+// Source says where a limit comes from.
 type Source uint8
 
 // The sources.
 const (
 	Nowhere Source = iota
 	Documented
-	Learned // from the headers of an answer
+	Learned // from the headers of a response
 )
 
-// Span counts requests under way by when they were let go.
+// Span counts requests in flight by when they were admitted.
 type Span struct {
 	From Instant
 	N    int64
 }
 
-// Figures are what the answers said about the binding window, merged into one statement: when Known requests of ours were
-// counted, Remaining were left.
+// Figures are what the responses said about the binding window, merged into one statement: when Known requests of ours were counted,
+// Remaining were left.
 type Figures struct {
 	Valid     bool
 	Remaining int64
 	Known     int64
-	Mark      int64 // a request that left when so many were complete is later than the one with the lowest figure
+	Mark      int64 // a request that was sent when so many were complete is later than the one with the lowest figure
 	Window    Window
 	HasReset  bool
-	At        Instant // when the answer arrived
-	Sent      Instant // when its request left
+	At        Instant // when the response arrived
+	Sent      Instant // when its request was sent
 	ResetFrom Instant // the reset lies between these two
 	ResetBy   Instant
 }
@@ -75,18 +75,18 @@ type Rounding int8
 const (
 	RoundingUnknown Rounding = iota
 	RoundsUp
-	RoundsDown // or not to be trusted
+	RoundsDown // or unreliable
 )
 
 const (
-	lateGrace = 10 * second // a request without an answer is counted within this, or never
-	lookLease = 2 * minute  // a look that nobody reports is forgotten
-	patience  = 2 * second  // a look that takes longer was hardly refused: another may go
-	firstTrip = second / 4  // that a request is expected to take before the first one is over
-	forgotten = 2 * minute  // requests under way that nobody reports are complete after this, or twice this at most
-	staleness = 5 * second  // what others take between answers is looked up again
-	margin    = 2           // more has to be left for a look while others are about, as the estimate of them may be low
-	silence   = 3           // looks without figures that make the service one without figures
+	lateGrace  = 10 * second // a request without a response is counted within this, or never
+	probeLease = 2 * minute  // an unreported probe is dropped
+	patience   = 2 * second  // a probe that takes longer was hardly refused: another may be sent
+	firstTrip  = second / 4  // the expected round trip before the first response
+	forgotten  = 2 * minute  // unreported requests in flight are complete after this, or twice this at most
+	staleness  = 5 * second  // how long until a probe checks again what others take
+	margin     = 2           // more has to be left for a probe while others are active, as their estimate may be low
+	silence    = 3           // probes without figures after which the service counts as sending none
 )
 
 // NewState returns the state of a surface that was never used.
@@ -106,7 +106,7 @@ func (s *State) Take(now Instant, p Priority) (d Decision) {
 	return d
 }
 
-// take writes the permit to where it is kept: it would be copied six times on its way up, which takes longer than the decision.
+// take writes the permit to its place: copying it six times would take longer than the decision.
 func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	s.expire(now)
 	if now < s.HeldUntil {
@@ -121,9 +121,9 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 	case s.Figures.Valid:
 		return s.takeCovered(now, p, permit)
 	case s.silent():
-		return s.takeLedger(now, p, permit)
+		return s.takeCounted(now, p, permit)
 	}
-	return s.look(now, permit)
+	return s.probe(now, permit)
 }
 
 // Return takes back a permit whose request was not sent.
@@ -134,7 +134,7 @@ func (s *State) Return(p Permit) {
 	s.landed(&p)
 }
 
-// closes takes a request out of those under way. It is not there if it was forgotten, or let go by another state.
+// closes removes a request from those in flight. It is not there if it was dropped, or admitted by another state.
 func (s *State) closes(p *Permit) bool {
 	if p.Epoch < s.Born || p.Epoch > s.Epoch {
 		return false
@@ -149,19 +149,19 @@ func (s *State) closes(p *Permit) bool {
 }
 
 func (s *State) landed(p *Permit) {
-	if p.Look && s.LookUntil == p.At+lookLease { // and not one that was forgotten
-		s.LookUntil = 0
+	if p.Probe && s.ProbeUntil == p.At+probeLease { // and not a dropped one
+		s.ProbeUntil = 0
 	}
 }
 
 func (s *State) late() int64     { return s.LateOld + s.LateNew }
-func (s *State) underWay() int64 { return s.Dispatched - s.Completed - s.late() }
+func (s *State) inFlight() int64 { return s.Dispatched - s.Completed - s.late() }
 func (s *State) silent() bool    { return s.Silent >= silence || s.Silent > 0 && !s.Told }
 
 // expire drops what has become old.
 func (s *State) expire(now Instant) {
-	s.Ledgers[Minute].expire(now, minute)
-	s.Ledgers[Day].expire(now, day)
+	s.Counts[Minute].expire(now, minute)
+	s.Counts[Day].expire(now, day)
 	if s.late() > 0 && now >= s.LateTurn {
 		s.Completed += s.LateOld
 		s.LateOld, s.LateNew, s.LateTurn = s.LateNew, 0, now+lateGrace
@@ -171,7 +171,7 @@ func (s *State) expire(now Instant) {
 	}
 }
 
-// forget completes the requests that nobody reported, and begins a new span.
+// forget completes unreported requests, and starts a new span.
 func (s *State) forget(now Instant) {
 	gone := s.Open[1].N
 	s.Open[1] = s.Open[0]
@@ -182,43 +182,43 @@ func (s *State) forget(now Instant) {
 	s.Open[0] = Span{From: now}
 	if gone > 0 {
 		s.Completed = min(s.Completed+gone, s.Dispatched-s.late())
-		s.Ledgers[Day].add(now, day, gone)
+		s.Counts[Day].add(now, day, gone)
 	}
 }
 
-func (s *State) grant(now Instant, look, bare bool, permit *Permit) (Delay, bool) {
-	*permit = Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Look: look, Bare: bare}
-	permit.Own = s.Ledgers[Minute].Sum + s.underWay() - s.Dispatched
+func (s *State) grant(now Instant, probe, bare bool, permit *Permit) (Delay, bool) {
+	*permit = Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Probe: probe, Bare: bare}
+	permit.Own = s.Counts[Minute].Sum + s.inFlight() - s.Dispatched
 	s.Dispatched++
 	s.Open[0].N++
-	if look {
-		s.LookUntil = now + lookLease
+	if probe {
+		s.ProbeUntil = now + probeLease
 	}
 	return Delay{}, true
 }
 
-// look grants the one request that may be under way without a ceiling.
-func (s *State) look(now Instant, permit *Permit) (Delay, bool) {
-	if until := s.looking(now); now < until {
+// probe grants the one request that may be in flight without a cap.
+func (s *State) probe(now Instant, permit *Permit) (Delay, bool) {
+	if until := s.probing(now); now < until {
 		return Delay{Until: until, Reason: News}, false
 	}
 	return s.grant(now, true, true, permit)
 }
 
-// looking is until when nobody else may look, unless the look that is under way comes back. One that takes long holds nobody up who
-// is within a limit that is known.
-func (s *State) looking(now Instant) Instant {
-	until := s.LookUntil - lookLease + patience
+// probing is until when no other probe may be sent, unless the one in flight returns. One that takes long delays no call within a
+// known limit.
+func (s *State) probing(now Instant) Instant {
+	until := s.ProbeUntil - probeLease + patience
 	switch {
-	case now >= s.LookUntil || s.Limits[Minute].Max == 0:
-		return s.LookUntil
+	case now >= s.ProbeUntil || s.Limits[Minute].Max == 0:
+		return s.ProbeUntil
 	case now < until:
 		return until
 	}
 	for _, w := range [...]Window{Minute, Day} {
 		if limit := s.Limits[w].Max; limit > 0 {
 			if d, full := s.full(now, w, limit); full {
-				until = max(until, min(d.Until, s.LookUntil))
+				until = max(until, min(d.Until, s.ProbeUntil))
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (s *State) reserve(p Priority) float64 {
 	return 0
 }
 
-// takeCovered spends what the ceiling covers, beyond what is kept back.
+// takeCovered uses what the cap covers, beyond what is kept back.
 func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f := &s.Figures
 	cover := f.Remaining + f.Known - s.Dispatched
@@ -247,22 +247,22 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	case float64(cover)-taken > keep+reserve:
 		s.PacedUntil = now + gap
 		return s.grant(now, false, false, permit)
-	case now < s.looking(now):
-		return Delay{Until: s.looking(now), Reason: News, Window: f.Window}, false
+	case now < s.probing(now):
+		return Delay{Until: s.probing(now), Reason: News, Window: f.Window}, false
 	case now >= reset:
 		if polite := reset + s.politeness(left, keep); now < polite {
 			return Delay{Until: polite, Reason: Shared, Window: f.Window}, false
 		}
-		return s.look(now, permit)
+		return s.probe(now, permit)
 	case left > reserve && s.pictureIsOld(now, cover, left, keep, reserve), cover <= 0 && reserve == 0 && s.slidOn(now):
-		return s.look(now, permit)
+		return s.probe(now, permit)
 	}
 	d = Delay{Until: reset, Reason: Exhausted, Window: f.Window}
 	if s.Others.slides() && cover <= 0 {
-		d.Until = min(d.Until, max(s.Ledgers[Minute].roomAt(s.Ledgers[Minute].Sum+s.underWay()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
+		d.Until = min(d.Until, max(s.Counts[Minute].roomAt(s.Counts[Minute].Sum+s.inFlight()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
 	}
 	switch spare := float64(cover) - taken; {
-	case cover <= 0 && s.underWay()+s.late() > 0 && left > 0:
+	case cover <= 0 && s.inFlight()+s.late() > 0 && left > 0:
 		d.Reason = News
 		if s.late() > 0 {
 			d.Until = min(d.Until, max(s.LateTurn, now+millisecond))
@@ -279,23 +279,23 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	return d, false
 }
 
-// pictureIsOld reports whether a look is due although the window has not reset: because others were taken into account for long
-// enough, and have surely left something, or because the merged figures are lower than what they must add up to now that nothing is under way.
+// pictureIsOld reports whether a probe is due although the window has not reset: because others were considered for long enough and
+// have definitely left something, or because the merged figures are lower than possible now that nothing is in flight.
 func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float64) bool {
 	f := &s.Figures
-	if s.underWay() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
+	if s.inFlight() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
 		return float64(f.Remaining) > keep+reserve
 	}
 	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
 
-// slidOn reports whether so many of our own requests have left a sliding minute that, with nobody else about, it must have room.
+// slidOn reports whether so many of our own requests have left a sliding minute that, with no others active, it must have room.
 func (s *State) slidOn(now Instant) bool {
 	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0 &&
-		s.Ledgers[Minute].Sum+s.underWay() < s.Limits[Minute].Max
+		s.Counts[Minute].Sum+s.inFlight() < s.Limits[Minute].Max
 }
 
-// resetAt is when the window has surely reset.
+// resetAt is when the window has definitely reset.
 func (s *State) resetAt() Instant {
 	f := &s.Figures
 	switch {
@@ -307,9 +307,9 @@ func (s *State) resetAt() Instant {
 	return f.ResetBy + second
 }
 
-// takeLedger keeps the limits without any figures.
-func (s *State) takeLedger(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
-	if until := s.looking(now); now < until {
+// takeCounted keeps the limits without any figures.
+func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
+	if until := s.probing(now); now < until {
 		return Delay{Until: until, Reason: News}, false
 	}
 	limited := false
@@ -323,21 +323,21 @@ func (s *State) takeLedger(now Instant, p Priority, permit *Permit) (d Delay, gr
 			return d, false
 		}
 	}
-	if !limited && s.underWay() >= s.Allowed {
-		return Delay{Until: now + lookLease, Reason: News}, false
+	if !limited && s.inFlight() >= s.Allowed {
+		return Delay{Until: now + probeLease, Reason: News}, false
 	}
 	return s.grant(now, false, true, permit)
 }
 
-// full reports whether the ledger has no room below a limit.
+// full reports whether the window count has no room below a limit.
 func (s *State) full(now Instant, w Window, limit int64) (Delay, bool) {
-	l := &s.Ledgers[w]
-	over := l.Sum + s.underWay() + 1 - limit
+	l := &s.Counts[w]
+	over := l.Sum + s.inFlight() + 1 - limit
 	switch {
 	case over <= 0:
 		return Delay{}, false
-	case s.underWay() > 0 && l.Sum == 0:
-		return Delay{Until: now + lookLease, Reason: News, Window: w}, true
+	case s.inFlight() > 0 && l.Sum == 0:
+		return Delay{Until: now + probeLease, Reason: News, Window: w}, true
 	}
 	return Delay{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}, true
 }

@@ -35,14 +35,14 @@ func opened(c Config, first Observation) *State {
 	return &s
 }
 
-func TestColdStartIsOneLook(t *testing.T) {
+func TestColdStartIsOneProbe(t *testing.T) {
 	s := NewState(lists())
 	permits, d := take(&s, 1, 200)
 	require.Len(t, permits, 1)
 	require.Equal(t, News, d.Reason)
 	s.Report(2, permits[0], told(120, 119, time.Minute))
 	permits, d = take(&s, 3, 200)
-	require.Len(t, permits, 101) // with the look 85 % of the minute; the rest is left to others for now
+	require.Len(t, permits, 101) // with the probe 85 % of the minute; the rest is left to others for now
 	require.Equal(t, Shared, d.Reason)
 	require.Less(t, d.Until, 10*second)
 }
@@ -172,7 +172,7 @@ func TestRefusalHoldsTheSurface(t *testing.T) {
 	require.Equal(t, Held, d.Reason)
 	require.Equal(t, 22*second+500*millisecond, d.Until)
 	permits, _ = take(s, d.Until, 10)
-	require.Len(t, permits, 1, "then one looks")
+	require.Len(t, permits, 1, "then one probes")
 	s.Report(d.Until+second, permits[0], no)
 	require.Greater(t, s.Take(d.Until+2*second, Interactive).Until-d.Until, 21*second+500*millisecond, "the spread widens")
 }
@@ -317,11 +317,11 @@ func FuzzReport(f *testing.F) {
 		at, _ := s.Earliest(now, int(n), Interactive)
 		require.GreaterOrEqual(t, at, now)
 		require.GreaterOrEqual(t, s.Forecast(now, int(n)), Instant(0))
-		require.True(t, s.Take(now+day+lookLease, Interactive).Granted, "closed for more than a day")
+		require.True(t, s.Take(now+day+probeLease, Interactive).Granted, "closed for more than a day")
 	})
 }
 
-// A look whose answer is lost may have taken what a sliding minute had given back: the next one goes when it gives back more, not a
+// A probe whose response is lost may have taken what a sliding minute had given back: the next one goes when it gives back more, not a
 // minute later.
 func TestALostLookInASlidingMinute(t *testing.T) {
 	s := NewState(Config{PerMinute: 10})
@@ -333,9 +333,9 @@ func TestALostLookInASlidingMinute(t *testing.T) {
 		s.Report(now, d.Permit, told(10, 9-i, time.Minute-time.Duration(2*i)*time.Second))
 	}
 	s.Others = Others{Slides: sure, Sum: 3, Span: float64(minute), At: 62 * second, Low: 10, High: 10}
-	look, now := granted(t, &s, 62*second)
-	require.True(t, look.Look)
-	s.Report(now, look, Observation{Limit: -1, Remaining: -1, Lost: true})
+	probe, now := granted(t, &s, 62*second)
+	require.True(t, probe.Probe)
+	s.Report(now, probe, Observation{Limit: -1, Remaining: -1, Lost: true})
 	_, again := granted(t, &s, now)
 	require.Greater(t, again, now)
 	require.Less(t, again, now+20*second)

@@ -57,47 +57,47 @@ const (
 
 // Config says what is known about a surface beforehand, and what to keep back.
 type Config struct {
-	PerMinute int     // documented limit; 0 when the document shows none
+	PerMinute int     // documented limit; 0 for none
 	PerDay    int     // the same for the day
 	Reserve   int     // requests of each window that only interactive calls may use
 	Share     float64 // of a fresh minute that is left to others at first; it shrinks to nothing as the minute ends
-	Alone     bool    // the limits above are this process's part of more, which holds whatever the service says
+	Alone     bool    // the limits above are this process's part, which applies whatever the service says
 }
 
-// DefaultShare is left to others at the beginning of a minute. Alone it costs nothing, because the rest of the minute is
-// long enough to use it up.
+// DefaultShare is left to others at the beginning of a minute. Without others it costs nothing, because the
+// rest of the minute is long enough to use it up.
 const DefaultShare = 0.15
 
-// Permit is the permission to send one request. It has to be given back exactly once.
+// Permit is the permission to send one request. It has to be returned exactly once.
 type Permit struct {
 	Then  int64 // requests complete when it was granted
 	Epoch int64 // refusals seen when it was granted, plus one
-	Own   int64 // our part of the minute when it was granted, less all requests let go before
+	Own   int64 // our part of the minute when it was granted, less all requests admitted before
 	At    Instant
-	Look  bool // the only one under way without a ceiling
-	Bare  bool // granted without a ceiling
+	Probe bool // the only one in flight without a cap
+	Bare  bool // granted without a cap
 }
 
 // Valid reports whether the permit was ever granted.
 func (p Permit) Valid() bool { return p.Epoch > 0 }
 
-// Observation is what became of a request. The zero value of Limit and Remaining means that the answer said none left, so fill
-// them with -1 when a header is missing.
+// Observation is the result of a request. A zero Limit or Remaining means that the response said so. Set them to -1 if a header is
+// missing.
 type Observation struct {
-	Limit      int // of the window that the answer describes; -1 when not told
+	Limit      int // of the window that the response describes; -1 when not told
 	Remaining  int // -1 when not told
 	Reset      time.Duration
 	HasReset   bool
 	Refused    bool // a 429
 	RetryAfter time.Duration
 	HasRetry   bool
-	NotSent    bool    // provably never reached the service: the permit is as good as unused
-	Lost       bool    // no answer: it may have been counted, and perhaps is still to be
-	Replays    int     // times that the transport sent it again by itself
-	Jitter     float64 // from 0 up to 1: spreads those who were refused together
+	NotSent    bool    // it provably never reached the service: the permit is unused
+	Lost       bool    // no response: it may be counted, now or later
+	Replays    int     // times that the transport resent it
+	Jitter     float64 // from 0 up to 1: spreads calls that were refused together
 }
 
-// NoFigures is the observation of an answer without any rate-limit header.
+// NoFigures is the observation of a response without any rate-limit header.
 var NoFigures = Observation{Limit: -1, Remaining: -1}
 
 // Reason says why a request has to wait.
@@ -108,25 +108,25 @@ const (
 	Free      Reason = iota // it need not wait
 	Held                    // the service refused a request and named a time
 	Exhausted               // the window has nothing left
-	Shared                  // what is left is left to others for now
-	Reserved                // what is left is for interactive calls
-	News                    // the next answer will tell
+	Shared                  // the rest is left to others for now
+	Reserved                // the rest is for interactive calls
+	News                    // the next response will tell
 )
 
 func (r Reason) String() string {
-	return [...]string{"free", "held after a refusal", "used up", "left to others", "reserved", "waiting for an answer"}[r]
+	return [...]string{"free", "held after a refusal", "used up", "left to others", "reserved", "waiting for a response"}[r]
 }
 
-// Decision is what [State.Take] says: a permit, or a delay.
+// Decision is the result of [State.Take]: a permit, or a delay.
 type Decision struct {
 	Granted bool
 	Permit  Permit
 	Delay
 }
 
-// Delay says when it is worth asking again.
+// Delay says when to ask again.
 type Delay struct {
-	Until  Instant // nothing but an answer can change the decision before
+	Until  Instant // only a response can change the decision before
 	Reason Reason
 	Window Window
 }

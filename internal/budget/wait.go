@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// RefusedError says that a call was not let go, because it would have had to wait longer than it may. Nothing was sent.
+// RefusedError says that a call was not admitted, because it would have had to wait longer than it may. Nothing was sent.
 type RefusedError struct {
 	Window   Window        // that it would wait for
 	Wait     time.Duration // expected
-	FitsAt   time.Time     // when it can be let go, as far as is known
-	Deadline bool          // the context's deadline is what was too near
+	FitsAt   time.Time     // when it can be admitted, as far as is known
+	Deadline bool          // the context's deadline was too near
 }
 
 func (r *RefusedError) Error() string {
@@ -22,18 +22,18 @@ func (r *RefusedError) Error() string {
 // Is matches context.DeadlineExceeded if the deadline was too near.
 func (r *RefusedError) Is(target error) bool { return r.Deadline && target == context.DeadlineExceeded }
 
-// wait joins the line.
+// wait joins the queue.
 func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay}
 	l.mu.Lock()
 	now := l.now()
 	l.limit(ctx, r, w, now)
-	ahead := l.line.Ahead(w.Priority)
+	ahead := l.queue.Ahead(w.Priority)
 	if refusal := l.hopeless(now, ahead, w); refusal != nil {
 		l.mu.Unlock()
 		return Permit{}, refusal
 	}
-	l.line.Join(w)
+	l.queue.Join(w)
 	l.pump(now, w)
 	if r.NoWait && w.queued {
 		refusal := l.tooLate(now, w, false)
@@ -42,10 +42,10 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 		return Permit{}, refusal
 	}
 	l.mu.Unlock()
-	return l.stand(ctx, l, w)
+	return l.await(ctx, l, w)
 }
 
-// limit notes how long a call may wait.
+// limit sets how long a call may wait.
 func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) {
 	if r.MaxWait == 0 {
 		r.MaxWait = DefaultMaxWait
@@ -63,25 +63,25 @@ func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) 
 
 // tender is what the two limiters do differently while calls wait.
 type tender interface {
-	tend(ctx context.Context, w *Waiter) // lets those go who may, if it is on this waiter to see to it
+	tend(ctx context.Context, w *Waiter) // admits calls, if this waiter has to do it
 	Done(over time.Time, r *Report)
 }
 
 func (l *Limiter) tend(_ context.Context, w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := l.now(); w.queued && (l.line.Head() == w || now >= w.giveUp) {
+	if now := l.now(); w.queued && (l.queue.Head() == w || now >= w.giveUp) {
 		l.pump(now, w)
 	}
 }
 
-// stand waits in the line until the call is let go, refused or cancelled.
-func (l *Limiter) stand(ctx context.Context, t tender, w *Waiter) (Permit, error) {
+// await waits in the queue until the call is admitted, refused or cancelled.
+func (l *Limiter) await(ctx context.Context, t tender, w *Waiter) (Permit, error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		t.tend(ctx, w)
-		over, pause, err := l.look(w)
+		over, pause, err := l.check(w)
 		if over {
 			return w.Permit, err
 		}
@@ -95,8 +95,8 @@ func (l *Limiter) stand(ctx context.Context, t tender, w *Waiter) (Permit, error
 	}
 }
 
-// look tells a waiter how it stands, and when to look again.
-func (l *Limiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
+// check returns the state of a waiter, and when to check again.
+func (l *Limiter) check(w *Waiter) (over bool, pause time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -111,13 +111,13 @@ func (l *Limiter) look(w *Waiter) (over bool, pause time.Duration, err error) {
 		return true, 0, refusal
 	}
 	next := w.giveUp
-	if l.line.Head() == w && l.asked < l.line.Waiting() { // else there is an answer to come
+	if l.queue.Head() == w && l.asked < l.queue.Waiting() { // else a reply is due
 		next = min(next, l.due)
 	}
 	return false, max(time.Microsecond, (next - now).Duration()), nil
 }
 
-// leave takes a cancelled call out of the line. A permit that was granted in the same instant goes back.
+// leave removes a cancelled call from the queue. A permit that was granted at the same time is returned.
 func (l *Limiter) leave(ctx context.Context, t tender, w *Waiter) error {
 	l.mu.Lock()
 	granted := !w.queued && w.refusal == nil
@@ -133,22 +133,22 @@ func (l *Limiter) leave(ctx context.Context, t tender, w *Waiter) error {
 	return err
 }
 
-// quit takes a waiter out of the line. If it was the first, the next one keeps the time.
+// quit removes a waiter from the queue. If it was the first, the next one keeps the time.
 func (l *Limiter) quit(w *Waiter) {
-	first := l.line.Head() == w
-	if l.line.Leave(w); first {
+	first := l.queue.Head() == w
+	if l.queue.Leave(w); first {
 		l.call(nil)
 	}
 }
 
-// call wakes the first in line, unless it is the caller.
+// call wakes the first in queue, unless it is the caller.
 func (l *Limiter) call(caller *Waiter) {
-	if head := l.line.Head(); head != nil && head != caller {
+	if head := l.queue.Head(); head != nil && head != caller {
 		head.nudge()
 	}
 }
 
-// tooLate is the refusal of a call that has to go, with what it would have had to wait for.
+// tooLate is the refusal of a call that has to leave, with what it would have had to wait for.
 func (l *Limiter) tooLate(now Instant, w *Waiter, deadline bool) *RefusedError {
-	return l.refuse(now, l.line.before(w), w.Priority, deadline)
+	return l.refuse(now, l.queue.before(w), w.Priority, deadline)
 }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// What a store keeps and carries is a list of numbers, each a double in eight bytes, little-endian: every language can read that,
-// and all integers here are small enough to be exact.
+// A store keeps a list of numbers, each a double in eight bytes, little-endian. Every language can read that, and all integers here
+// are small enough to be exact.
 
-// format changes with the meaning of the list. A state of another format is as good as none.
+// format changes with the meaning of the list. A state of another format is discarded.
 const format = 1
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {
 	data    []byte
 	reading bool
-	short   bool // or otherwise not what it should be
+	short   bool // or otherwise invalid
 }
 
 func (w *wire) float(v *float64) {
@@ -45,7 +45,7 @@ func numbers[T ~int64](w *wire, vs ...*T) {
 	}
 }
 
-// name carries one of a few named values, from zero up to the last.
+// name reads or writes one of a few named values, from zero up to the last.
 func name[T ~uint8](w *wire, v *T, last T) {
 	n := int(*v)
 	if number(w, &n); n < 0 || n > int(last) {
@@ -69,7 +69,7 @@ func (w *wire) span(v *time.Duration) {
 	*v = i.Duration()
 }
 
-// count carries the length of a list, of which each element takes so many numbers.
+// count reads or writes the length of a list whose elements take so many numbers each.
 func (w *wire) count(n, size int) int {
 	number(w, &n)
 	if w.reading && (n < 0 || n > len(w.data)/8/size) {
@@ -183,7 +183,7 @@ func (w *wire) permit(p *Permit) {
 	number(w, &p.Epoch)
 	number(w, &p.Own)
 	number(w, &p.At)
-	w.flag(&p.Look)
+	w.flag(&p.Probe)
 	w.flag(&p.Bare)
 }
 
@@ -223,7 +223,7 @@ func (w *wire) state(s *State) {
 		number(w, &s.Open[i].From)
 		number(w, &s.Open[i].N)
 	}
-	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.LookUntil)
+	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil)
 	numbers(w, &s.Born, &s.Epoch)
 	number(w, &s.Strikes)
 	name(w, &s.HeldIn, Day)
@@ -236,7 +236,7 @@ func (w *wire) state(s *State) {
 	for _, window := range [...]Window{Minute, Day} {
 		number(w, &s.Limits[window].Max)
 		name(w, &s.Limits[window].Source, Learned)
-		w.ledger(&s.Ledgers[window])
+		w.windowCount(&s.Counts[window])
 	}
 }
 
@@ -260,8 +260,8 @@ func (w *wire) others(o *Others) {
 	number(w, &o.BurstAt)
 }
 
-// ledger carries only the slots in use, the oldest first.
-func (w *wire) ledger(l *Ledger) {
+// windowCount reads or writes only the slots in use, the oldest first.
+func (w *wire) windowCount(l *WindowCount) {
 	number(w, &l.Sum)
 	number(w, &l.Opened)
 	l.Used = min(w.count(l.Used, 2), slots)

@@ -20,14 +20,14 @@ import (
 	"example.com/prospectkit"
 )
 
-// frameServer speaks HTTP/2 by hand: it counts the requests that it receives and answers each with what the script says.
+// frameServer speaks HTTP/2 by hand: it counts the requests that it receives, and responds to each as the script says.
 type frameServer struct {
 	url      string
 	received atomic.Int64
-	answer   func(n int64, f *http2.Framer, stream uint32) error
+	respond  func(n int64, f *http2.Framer, stream uint32) error
 }
 
-func startFrames(t *testing.T, answer func(n int64, f *http2.Framer, stream uint32) error) (*frameServer, *http.Transport) {
+func startFrames(t *testing.T, respond func(n int64, f *http2.Framer, stream uint32) error) (*frameServer, *http.Transport) {
 	t.Helper()
 	model := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	t.Cleanup(model.Close)
@@ -37,7 +37,7 @@ func startFrames(t *testing.T, answer func(n int64, f *http2.Framer, stream uint
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
-	s := &frameServer{url: "https://" + listener.Addr().String() + "/api/v1", answer: answer}
+	s := &frameServer{url: "https://" + listener.Addr().String() + "/api/v1", respond: respond}
 	go s.accept(listener)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -57,7 +57,7 @@ func (s *frameServer) accept(listener net.Listener) {
 	}
 }
 
-// serve answers a request when it has been received whole.
+// serve responds to a request when it has received it completely.
 func (s *frameServer) serve(conn net.Conn) error {
 	preface := make([]byte, len(http2.ClientPreface))
 	if _, err := io.ReadFull(conn, preface); err != nil {
@@ -79,11 +79,11 @@ func (s *frameServer) serve(conn net.Conn) error {
 			}
 		case *http2.HeadersFrame:
 			if f.StreamEnded() {
-				err = s.answer(s.received.Add(1), framer, f.StreamID)
+				err = s.respond(s.received.Add(1), framer, f.StreamID)
 			}
 		case *http2.DataFrame:
 			if f.StreamEnded() {
-				err = s.answer(s.received.Add(1), framer, f.StreamID)
+				err = s.respond(s.received.Add(1), framer, f.StreamID)
 			}
 		}
 		if err != nil {
@@ -101,7 +101,7 @@ func goAway(_ int64, f *http2.Framer, stream uint32) error {
 	return f.WriteGoAway(stream-1, http2.ErrCodeNo, nil)
 }
 
-// then answers the first n requests with one thing, and further ones with an empty object.
+// then responds to the first n requests with one thing, and to further ones with an empty object.
 func then(n int64, first func(int64, *http2.Framer, uint32) error) func(int64, *http2.Framer, uint32) error {
 	return func(i int64, f *http2.Framer, stream uint32) error {
 		if i <= n {
@@ -137,7 +137,7 @@ func TestHTTP2(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		call     func(context.Context, *prospectkit.Client) error
-		answer   func(int64, *http2.Framer, uint32) error
+		respond  func(int64, *http2.Framer, uint32) error
 		received int64
 		outcome  prospectkit.Outcome
 	}{
@@ -155,7 +155,7 @@ func TestHTTP2(t *testing.T) {
 		{"read, INTERNAL_ERROR always", me, then(always, reset(http2.ErrCodeInternal)), 3, prospectkit.OutcomeNotApplied},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server, transport := startFrames(t, tc.answer)
+			server, transport := startFrames(t, tc.respond)
 			client, err := prospectkit.New(server.url, "token", prospectkit.WithTransport(transport),
 				prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
 			require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// TestHTTP2NeverReplaysAWrite resets a thousand body-less writes in the way that net/http would answer with a replay.
+// TestHTTP2NeverReplaysAWrite resets a thousand body-less writes in the way after which net/http would replay them.
 func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	server, transport := startFrames(t, reset(http2.ErrCodeProtocol))
 	client, err := prospectkit.New(server.url, "token", prospectkit.WithTransport(transport))
@@ -184,8 +184,8 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	require.EqualValues(t, calls, server.received.Load())
 }
 
-// TestHTTP2WindowOverflow lets a window of a stream overflow, at which net/http of Go 1.26 stops for good: no call through that transport
-// comes back by itself. Ours come back with their context, and a second one, too.
+// TestHTTP2WindowOverflow lets a window of a stream overflow, at which net/http of Go 1.26 hangs: no call through that transport
+// returns. Calls of the client return with their context, and a second one, too.
 func TestHTTP2WindowOverflow(t *testing.T) {
 	server, transport := startFrames(t, func(_ int64, f *http2.Framer, stream uint32) error {
 		return errors.Join(f.WriteWindowUpdate(stream, 1<<31-1), f.WriteWindowUpdate(stream, 1<<31-1))

@@ -28,18 +28,18 @@ var trouble = []struct {
 	stream     string
 	toxicity   float64 // share of the connections that it harms
 	attributes map[string]any
-	cuts       bool // it costs answers
+	cuts       bool // it loses responses
 }{
 	{"latency", "latency", "downstream", 1, map[string]any{"latency": 2, "jitter": 5}, false},
 	{"bandwidth", "bandwidth", "downstream", 1, map[string]any{"rate": 200}, false},
 	{"slow close", "slow_close", "downstream", 1, map[string]any{"delay": 5}, false},
-	{"sliced answers", "slicer", "downstream", 1, map[string]any{"average_size": 40, "size_variation": 20, "delay": 100}, false},
+	{"sliced responses", "slicer", "downstream", 1, map[string]any{"average_size": 40, "size_variation": 20, "delay": 100}, false},
 	{"reset while the request is written", "reset_peer", "upstream", 0.3, map[string]any{"timeout": 1}, true},
-	{"reset while the answer comes", "reset_peer", "downstream", 0.3, map[string]any{"timeout": 1}, true},
+	{"reset during the response", "reset_peer", "downstream", 0.3, map[string]any{"timeout": 1}, true},
 	{"request cut after some bytes", "limit_data", "upstream", 0.3, map[string]any{"bytes": 150}, true},
-	{"answer cut after some bytes", "limit_data", "downstream", 0.3, map[string]any{"bytes": 150}, true},
+	{"response cut after some bytes", "limit_data", "downstream", 0.3, map[string]any{"bytes": 150}, true},
 	{"request swallowed, then cut", "timeout", "upstream", 0.2, map[string]any{"timeout": 5}, true},
-	{"answer swallowed, then cut", "timeout", "downstream", 0.2, map[string]any{"timeout": 5}, true},
+	{"response swallowed, then cut", "timeout", "downstream", 0.2, map[string]any{"timeout": 5}, true},
 }
 
 const (
@@ -58,8 +58,8 @@ func TestToxics(t *testing.T) {
 				defer stage.tearDown(t)
 				stage.poison(t, tc.kind, tc.stream, tc.toxicity, tc.attributes)
 				stage.run(t)
-				doubts := stage.judge(t)
-				require.Equal(t, tc.cuts, doubts > callsEach/20, "%d creations in doubt", doubts)
+				unknown := stage.judge(t)
+				require.Equal(t, tc.cuts, unknown > callsEach/20, "%d creations with an unknown outcome", unknown)
 			}()
 			require.Eventually(t, func() bool { return leftBehind() <= before }, 10*time.Second, 20*time.Millisecond,
 				"goroutines of the client or its connections are left behind")

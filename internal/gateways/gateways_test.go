@@ -189,7 +189,7 @@ var calls = []call{
 	}},
 }
 
-// served counts the requests of an operation that the service has acted upon: answered with a success, or would have.
+// served counts the requests of an operation that the service has applied: with a success as the response, sent or not.
 func (s *stage) served(op string) (n int) {
 	for _, e := range s.sb.Journal() {
 		if e.Op == op && (len(e.Effects) > 0 || e.Status >= 200 && e.Status < 300) {
@@ -230,13 +230,13 @@ func (s *stage) round(t *testing.T, c *prospectkit.Client, veteran bool) (ended 
 
 // trouble is what the service, or the way to it, does to every second or third request.
 var trouble = map[string][]sandbox.FaultOption{
-	"answers lost":                  {sandbox.Every(2), sandbox.DropAfter()},
-	"requests lost":                 {sandbox.Every(2), sandbox.DropBefore()},
-	"errors of the service":         {sandbox.Every(2), sandbox.Status(500, "UNEXPECTED_ERROR")},
-	"errors after the work":         {sandbox.Every(2), sandbox.HTML(502), sandbox.Applied()},
-	"errors without an envelope":    {sandbox.Every(2), sandbox.RawBody(500, "")},
-	"the service is overloaded":     {sandbox.Every(2), sandbox.HTML(503)},
-	"answers that end in the midst": {sandbox.Every(2), sandbox.Truncate(10)},
+	"responses lost":                   {sandbox.Every(2), sandbox.DropAfter()},
+	"requests lost":                    {sandbox.Every(2), sandbox.DropBefore()},
+	"errors of the service":            {sandbox.Every(2), sandbox.Status(500, "UNEXPECTED_ERROR")},
+	"errors after the work":            {sandbox.Every(2), sandbox.HTML(502), sandbox.Applied()},
+	"errors without an envelope":       {sandbox.Every(2), sandbox.RawBody(500, "")},
+	"the service is overloaded":        {sandbox.Every(2), sandbox.HTML(503)},
+	"responses that end in the middle": {sandbox.Every(2), sandbox.Truncate(10)},
 }
 
 // TestClaimsBehindGateways makes every kind of call through every gateway, while the service is well, ill and dead, with clients that
@@ -275,7 +275,7 @@ func TestClaimsBehindGateways(t *testing.T) {
 	}
 }
 
-// TestEnsureBehindGateways ensures lists while every second answer to a creation gets lost. Whatever the gateway does, there is one list
+// TestEnsureBehindGateways ensures lists while every second response to a creation is lost. Whatever the gateway does, there is one list
 // of each name, and none that the call may have made is called certain.
 func TestEnsureBehindGateways(t *testing.T) {
 	t.Parallel()

@@ -261,7 +261,7 @@ func (c *Cursor) open(b byte) bool {
 	return true
 }
 
-// next moves behind the separator before a member or element, or leaves the container at its closing byte.
+// next moves after the separator before a member or element, or leaves the container at its closing byte.
 func (c *Cursor) next(closing byte) (more bool) {
 	if c.bad != 0 {
 		return false

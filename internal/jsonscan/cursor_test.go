@@ -129,7 +129,7 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-// FuzzValid holds the scanner against encoding/json: same verdict on every text, same strings, same member borders.
+// FuzzValid holds the scanner against encoding/json: same verdict on every text, same strings, same member boundaries.
 func FuzzValid(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,2.5e3,"x\u00e9",null,true]}`, `"\ud83d\ude00\ud800x"`, `[1,]`, "\"\xc3\x28\"", `{"a":1,"a":{"b":2}}`, strings.Repeat("[", 100)} {
 		f.Add([]byte(seed))

@@ -158,7 +158,7 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { sameTree(t, data) })
 }
 
-// Behind an error nothing is read, even if it looks like what is expected.
+// After an error nothing is read, even if it looks like what is expected.
 func TestErrorsAreFinal(t *testing.T) {
 	data := []byte(`[{"a":1,"b":[],"c":2},{"a":1,"b":[,"c":2}]`)
 	c, d := New(data), NewDecoder[flat]()

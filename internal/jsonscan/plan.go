@@ -65,7 +65,7 @@ func planOf(t reflect.Type, m mode) *plan {
 type builder struct {
 	*plan
 
-	nodes map[reflect.Type]*node // finished or under way, because types may be recursive
+	nodes map[reflect.Type]*node // finished or unfinished, because types may be recursive
 }
 
 func (b *builder) node(t reflect.Type) *node {

@@ -75,7 +75,7 @@ type (
 		F   float64     `json:"f,string"`
 		B   bool        `json:"b,string"`
 		S   string      `json:"s,string"`
-		N   []int       `json:"n,string"` //nolint:staticcheck // what becomes of it is the question
+		N   []int       `json:"n,string"` //nolint:staticcheck // its result is the question
 		U   uint8       `json:"u,string,omitempty"`
 		T   upper       `json:"t,string"`
 		Num json.Number `json:"num,string"`

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The functions of this file look at data from index i on and return the index behind what they found. If it is not there, they
+// The functions of this file read data from index i on and return the index after what they found. If it is not there, they
 // return where the text went wrong and why.
 
 func skipSpace(data []byte, i int) int {
@@ -24,7 +24,7 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	case b == '"':
 		return skipString(data, i)
 	case b == '{' || b == '[':
-		return skipContainer(data, i, depth+1, b+2) // in ASCII, what closes is two behind
+		return skipContainer(data, i, depth+1, b+2) // in ASCII, the closing character is two after
 	case b == '-' || isDigit(b):
 		return skipNumber(data, i)
 	}

@@ -130,7 +130,7 @@ const (
 // Route returns method and path for the documentation.
 func (o *Op) Route() string {
 	if o.Path == "" {
-		return strings.TrimSpace(o.Method + " (path not shown)")
+		return strings.TrimSpace(o.Method + " (path undocumented)")
 	}
 	return o.Method + " " + o.Path
 }

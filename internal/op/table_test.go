@@ -76,8 +76,8 @@ func TestRoutesLiveInOneServeMux(t *testing.T) {
 
 func TestRouteOfACallerSuppliedPath(t *testing.T) {
 	require.Equal(t, "GET /business/lists/{listId}/rows", op.ListsRows.Route())
-	require.Equal(t, "POST (path not shown)", op.CampaignsPreviewStep.Route())
-	require.Equal(t, "(path not shown)", op.AgentsPause.Route())
+	require.Equal(t, "POST (path undocumented)", op.CampaignsPreviewStep.Route())
+	require.Equal(t, "(path undocumented)", op.AgentsPause.Route())
 }
 
 func TestReadsAreGetsUnlessMetered(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // in between pushes a record back, so that it is on neither. Therefore a page read ahead counts only if nothing has changed since
 // the last page read on its own: the total is the same, and no record comes twice. A delete may hide an insert from the total. If it
 // was in front of a page boundary, the records after the boundary stay where they are. If it was after it, the last record read
-// comes again. At any sign of a change all pages read ahead are dropped, and the walk goes on with a page read on its own. Only a
+// comes again. At any sign of a change all pages read ahead are dropped, and the walk continues with a page read alone. Only a
 // change that replaces every record read so far, while a few pages are on their way, goes unnoticed.
 
 // ahead holds the pages read ahead of a walk.

@@ -66,7 +66,7 @@ func (p *Progress) Delivered(id string) {
 	})
 }
 
-// resume goes on from a checkpoint, so that the next one names its records, too.
+// resume continues from a checkpoint, so that the next one names its records, too.
 func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
 		p.place = *cp

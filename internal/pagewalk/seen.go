@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 )
 
-// Recent remembers at least the last 32,768 ids that were added, and at most twice as many. Records come back from the pages read
+// Recent remembers at least the last 32,768 ids that were added, and at most twice as many. Records return from the pages read
 // last, and these are 32 of the largest pages.
 //
 // It keeps 64 bits of hash for each id, with a seed of the process, in two tables of 512 KiB at most. That a walk over a million

@@ -55,7 +55,7 @@ type Source[T, K any] interface {
 	// FetchAhead reads a page ahead of its turn. When its turn comes, deliver is called.
 	FetchAhead(ctx context.Context, number int) (page *Page[T, K], deliver func(), err error)
 
-	// TooEarly reports whether a page that failed ahead of its turn is read again in its turn.
+	// TooEarly reports whether a page that failed when it was read ahead is read again in order.
 	TooEarly(err error) bool
 
 	// Broken makes the error of a walk that cannot go on.

@@ -120,7 +120,7 @@ func TestReport(t *testing.T) {
 	require.NotContains(t, report, "### W8")
 }
 
-// A figure of each version of Go stands by itself, and ratios are those of single turns.
+// Each version of Go has its own figures, and ratios are those of single turns.
 func TestVersionsApart(t *testing.T) {
 	w := find("W2")
 	o := &options{scale: 1, gos: []string{"go1.26.8", "go1.27.4"}}

@@ -77,7 +77,7 @@ var order = []string{
 func contenders() []contender {
 	hand := peer{
 		name: byHandName, open: byHand, code: codeOfProblem,
-		does: "net/http and a json.Decoder, as most programs begin. No retries, no budget, no limit to the size of an answer.",
+		does: "net/http and a json.Decoder, as most programs begin. No retries, no budget, no limit to the size of a response.",
 	}
 	all := append([]contender{{name: hand.name, does: hand.does, peer: true, open: openPeer(hand, false)}}, linked...)
 	slices.SortStableFunc(all, func(a, b contender) int { return place(a.name) - place(b.name) })
@@ -123,8 +123,8 @@ func (q *pageQuery) appendTo(path string) string {
 	return path + "?limit=" + strconv.Itoa(q.Limit) + "&pageNum=" + strconv.Itoa(q.PageNum)
 }
 
-// answer is what a careful program does with an answer.
-func answer(res *http.Response, out any) error {
+// readResponse is what a careful program does with a response.
+func readResponse(res *http.Response, out any) error {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		p := &problem{Status: res.StatusCode}
@@ -152,7 +152,7 @@ func byHand(base string, h *http.Client) (doer, error) {
 		if err != nil {
 			return err
 		}
-		return answer(res, out)
+		return readResponse(res, out)
 	}, nil
 }
 

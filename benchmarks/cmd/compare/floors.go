@@ -16,7 +16,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 )
 
-// The floors show what nobody can go below: they read the same answers and decode nothing.
+// The floors show what nobody can go below: they read the same responses and decode nothing.
 func floors() []contender {
 	floor := func(name, does string, use func([]byte) error) contender {
 		return contender{name: name, does: does, floor: true, open: func(base string, h *http.Client) (session, error) {
@@ -27,7 +27,7 @@ func floors() []contender {
 		}}
 	}
 	return []contender{
-		{name: "raw TCP", floor: true, open: openTCP, does: "The request written to a socket as bytes, the answer read into nothing; no HTTP client."},
+		{name: "raw TCP", floor: true, open: openTCP, does: "The request written to a socket as bytes, the response read into nothing; no HTTP client."},
 		floor("body to nowhere", "net/http, the body read and dropped.", nil),
 		floor("json.Valid", "The body read into one buffer and checked by encoding/json.", valid),
 		floor("own scan", "The body read into one buffer and checked by the scanner that prospectkit decodes with.", jsonscan.Valid),

@@ -46,7 +46,7 @@ func (d *decoder) open(base string, h *http.Client) (session, error) {
 		}
 		defer res.Body.Close()
 		if res.StatusCode != http.StatusOK {
-			return answer(res, out)
+			return readResponse(res, out)
 		}
 		return d.take(res, out)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// inProcess answers requests without a socket, so that what is compared is decoding, not the kernel.
+// inProcess handles requests without a socket, to compare decoding, not the kernel.
 type inProcess struct {
 	service *service
 	buffers sync.Pool
@@ -17,7 +17,7 @@ func newInProcess(perPage int) *http.Client {
 	return &http.Client{Transport: &inProcess{newService(perPage), sync.Pool{New: func() any { return new(bytes.Buffer) }}}}
 }
 
-// RoundTrip renders the answer before it returns.
+// RoundTrip renders the response before it returns.
 func (t *inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()

@@ -1,4 +1,4 @@
-// Command compare runs prospectkit and its peers against one local server, on the same bytes, each in a process of its own, and
+// Command compare runs prospectkit and its peers against one local server, on the same bytes, each in its own process, and
 // writes what they cost to docs/benchmarks.md. See README.md of the module.
 package main
 
@@ -243,7 +243,7 @@ type table struct {
 
 func (t *table) add(c cell, r result) { t.results[c] = append(t.results[c], r) }
 
-// agree demands that all contenders have decoded the same values, with every version of Go.
+// agree checks that all contenders have decoded the same values, with every version of Go.
 func (t *table) agree(w *work) error {
 	var first *result
 	all := contenders()

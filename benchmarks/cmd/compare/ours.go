@@ -24,10 +24,10 @@ func init() {
 	}
 	linked = append(linked, contender{
 		name: observed, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h, new(counter)) },
-		does: "The same with an observer that counts, for which the client also looks through each answer for what the service's document does not show.",
+		does: "The same with an observer that counts, for which the client also searches each response for undocumented fields and values.",
 	}, contender{
 		name: ours, open: func(base string, h *http.Client) (session, error) { return openOurs(base, h, nil) },
-		does: "As it comes: checks of arguments, budget, retries with connection traces, a strict scan of the whole answer, repeats removed by id. Keeps the raw lists and profiles; for W3X and W3R it keeps the raw rows: Decode fills the struct, and the other fields are read by name.",
+		does: "As it comes: checks of arguments, budget, retries with connection traces, a strict scan of the whole response, repeats removed by id. Keeps the raw lists and profiles; for W3X and W3R it keeps the raw rows: Decode fills the struct, and the other fields are read by name.",
 	})
 }
 

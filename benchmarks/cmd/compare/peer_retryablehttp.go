@@ -44,6 +44,6 @@ func openRetryable(base string, h *http.Client) (doer, error) {
 		if err != nil {
 			return err
 		}
-		return answer(res, out)
+		return readResponse(res, out)
 	}, nil
 }

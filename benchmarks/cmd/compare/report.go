@@ -53,7 +53,7 @@ func (t *table) report() string {
 const intro = `# Benchmarks
 
 This file is written by ` + "`go run ./cmd/compare`" + ` in [benchmarks](../benchmarks/README.md). It compares prospectkit with the request
-machinery of other Go SDKs, on the same bytes from a server in a process of its own on the same machine. Each measurement is a new
+machinery of other Go SDKs, on the same bytes from a server in its own process on the same machine. Each measurement is a new
 process; contenders take turns, figures are medians, and a ratio is the median of the ratios of single turns. **Trust the ratios, not the
 figures**: on a shared machine they vary by some percent from run to run, and the server takes its part of the same cores.
 
@@ -66,7 +66,7 @@ workspaces in one process.
 const aboutContenders = `## What each does and does not do
 
 All decode into the same structs and are asked in the way that their documentation shows for requests of one's own. Each uses its own
-default transport, except in W6T, where all have one tuned alike, and in the row types, where it ends in the service. Answers come compressed in W3Z only, for all. All that goes by encoding/json matches keys without regard to
+default transport, except in W6T, where all have one tuned alike, and in the row types, where it ends in the service. Responses come compressed in W3Z only, for all. All that goes by encoding/json matches keys without regard to
 case, takes the last of two equal keys, and replaces invalid UTF-8 in silence.
 
 `

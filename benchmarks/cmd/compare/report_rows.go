@@ -89,7 +89,7 @@ func worst(figures []float64, high bool) (float64, bool) {
 const aboutRows = `## Row types
 
 Rows of about 1,400 bytes and 30 fields, objects and lists inside, read into structs as different users would write them: no decoder can
-be tuned to all. The service answers in the same process, so that decoding counts and not the kernel; one column repeats it over a socket.
+be tuned to all. The service responds in the same process, so that decoding counts and not the kernel; one column repeats it over a socket.
 Ratios say how many times as fast prospectkit is. Needed is what the values cannot do without: an allocation for what each pointer, slice
 and interface holds, and for a map what the runtime takes to make one of its size. Strings need none, because those of a page can share.
 The last column has the allocations of encoding/json by hand. **The median and the worst are what to expect**, not the best.

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// The base URL of a run says how large the collections are, whether answers are compressed for who allows it, and how long the
+// The base URL of a run says how large the collections are, whether responses are compressed for clients that accept it, and how long the
 // server takes for a page: /PAGES[z]/DELAY/api/v1.
 func basePath(pages int, delay time.Duration, packed bool) string {
 	z := ""
@@ -38,7 +38,7 @@ const (
 	problemBody = `{"error":{"code":"LIST_NOT_FOUND","message":"No list has this id.","param":null,"doc_url":"https://docs.example/errors#LIST_NOT_FOUND","request_id":"req_0123456789abcdef"}}`
 )
 
-// serve runs the server in a process of its own, tells its address on standard output, and ends with standard input, so that it
+// serve runs the server in its own process, tells its address on standard output, and ends with standard input, so that it
 // never outlives the command.
 func serve() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
@@ -52,8 +52,8 @@ func serve() error {
 	return err
 }
 
-// service answers from pages that were rendered once: for each request it copies one and patches the ids, so that no two rows
-// of a collection are the same. Compressed answers are kept.
+// service serves pages that were rendered once: for each request it copies one and patches the ids, so that no two rows
+// of a collection are the same. Compressed responses are kept.
 type service struct {
 	lists, contacts, profiles, rich func() *template // rendered when they are first asked for
 	buffers                         sync.Pool
@@ -116,7 +116,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body.Bytes()) //nolint:gosec // G705: nothing of the request is in it
 }
 
-// pack compresses an answer, or takes it from an earlier time.
+// pack compresses a response, or reuses an earlier one.
 func (s *service) pack(key string, plain []byte) *bytes.Buffer {
 	text, ok := s.packed.Load(key)
 	if !ok {

@@ -156,7 +156,7 @@ func (c *sdk) profiles(ctx context.Context, s *sum) error {
 	}
 }
 
-// missing demands an error, and keeps the code that came with it.
+// missing requires an error, and keeps the code that came with it.
 func (s *sum) missing(err error, code func(error) string) error {
 	if err == nil {
 		return errors.New("no error for a 404")

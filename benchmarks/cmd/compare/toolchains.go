@@ -36,7 +36,7 @@ func (o *options) choose(ctx context.Context, toolchains string) error {
 	return nil
 }
 
-// build links each contender into a binary of its own for each version of Go, so that none pays for the size of the others.
+// build links each contender into its own binary for each version of Go, so that none pays for the size of the others.
 func (o *options) build(ctx context.Context, dir string) error {
 	o.binaries = make(map[string]string)
 	for _, version := range o.gos {

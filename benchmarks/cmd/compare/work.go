@@ -23,8 +23,8 @@ type work struct {
 	tuned   bool // all with the same transport, which keeps an idle connection for each thread
 	once    bool // one round only, because it is long
 	turns   int  // measurements in each round, for those that are short and therefore vary; 0: one
-	packed  bool // answers are compressed
-	inside  bool // the service answers in the same process, without a socket
+	packed  bool // responses are compressed
+	inside  bool // the service responds in the same process, without a socket
 	only    []string
 	extra   []string // contenders besides prospectkit and its peers
 }
@@ -86,7 +86,7 @@ const (
 	overSocket = "s"
 )
 
-// has reports whether a contender takes part.
+// has reports whether a contender participates.
 func (w *work) has(c *contender) bool {
 	if w.only != nil {
 		return slices.Contains(w.only, c.name)

@@ -58,10 +58,10 @@ test("a fault, and how much is left", async () => {
   assert.equal((await api("/business/me")).status, 200);
 });
 
-test("an approval whose answer is lost", async () => {
+test("an approval whose response is lost", async () => {
   const campaign = "b00000000000000000000001";
   await control("faults", "POST", { fault: "campaigns.approve:nth=1:drop-after" });
-  await assert.rejects(api(`/business/campaigns/${campaign}/approve`, "POST")); // it has happened all the same
+  await assert.rejects(api(`/business/campaigns/${campaign}/approve`, "POST")); // it has happened anyway
 
   await control("clock", "POST", { advance: "24h" }); // a day in no time
   const { outbox } = (await control("outbox")).body;

@@ -80,7 +80,7 @@ func (l *live) finish(worker int, a answer, took time.Duration) {
 	l.res.LongestWait = max(l.res.LongestWait, took)
 }
 
-// observation is what a client reads from an answer.
+// observation is what a client reads from a response.
 func observation(a answer) budget.Observation {
 	o := budget.NoFigures
 	if a.refused {

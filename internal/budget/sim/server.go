@@ -19,7 +19,7 @@ const (
 // Models are all of them.
 var Models = []Model{Aligned, First, Sliding, Bucket}
 
-// answer is what a request gets back.
+// answer is the response to a request.
 type answer struct {
 	refused    bool
 	bare       bool // no figures
@@ -103,7 +103,7 @@ func (s *server) arrive(now time.Duration) answer {
 
 func ceil(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// fixed counts in windows that end as a whole.
+// fixed counts in windows that reset as a whole.
 type fixed struct {
 	limit, used int
 	length      time.Duration

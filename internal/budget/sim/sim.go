@@ -1,4 +1,4 @@
-// Package sim compares ways of living with a rate limit, on models of servers, in virtual time.
+// Package sim compares ways to handle a rate limit, on models of servers, in virtual time.
 //
 // [Run] is a discrete-event simulation: many hours and hundreds of callers in milliseconds, the same for the same seed. Our own
 // strategy in it is the shipped queue and state, driven by events. [Live] runs the shipped limiter with real goroutines, inside a
@@ -26,10 +26,10 @@ type Config struct {
 	Bare      bool // no RateLimit headers, except on refusals Retry-After
 	Run       time.Duration
 	Workers   int           // callers, each with one call after another
-	Processes int           // that know nothing of each other; 1 when zero
+	Processes int           // that do not share a budget; 1 when zero
 	Latency   time.Duration // median of a log-normal round trip; 200 ms when zero
-	Lost      float64       // share of answers that never arrive
-	Restart   time.Duration // how often the process forgets everything; never when zero
+	Lost      float64       // share of responses that never arrive
+	Restart   time.Duration // how often the process restarts; never when zero
 	Mate      Mate
 	Documents bool // the limits are known beforehand
 	Drained   bool // somebody has used up the first window before the run
@@ -43,7 +43,7 @@ type Mate struct {
 	From      time.Duration // when it begins
 }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	Calls       int // served
 	Refused     int // 429s of ours
@@ -96,7 +96,7 @@ func Run(c Config) Result {
 	return w.result()
 }
 
-// world is a run under way.
+// world is a run in progress.
 type world struct {
 	conf   Config
 	random *rand.Rand
@@ -117,11 +117,11 @@ type try struct {
 	permit budget.Permit // of our own strategy
 }
 
-// plan is a strategy at work.
+// plan is a running strategy.
 type plan interface {
-	// ask calls t.send as soon as the strategy lets it go.
+	// ask calls t.send as soon as the strategy admits it.
 	ask(t *try)
-	// done takes the answer, and ends the call or asks again.
+	// done takes the response, and ends the call or asks again.
 	done(t *try, a answer, lost bool)
 }
 
@@ -173,7 +173,7 @@ func (w *world) latency() time.Duration {
 	return time.Duration(float64(w.conf.Latency) * math.Exp(0.35*w.random.NormFloat64()))
 }
 
-// invite lets the teammate loose.
+// invite starts the teammate.
 func (w *world) invite() {
 	m := w.conf.Mate
 	request := func() {

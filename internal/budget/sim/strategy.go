@@ -6,7 +6,7 @@ import (
 	"example.com/prospectkit/internal/budget"
 )
 
-// Strategy is a way of living with the limit.
+// Strategy is a way to handle the limit.
 type Strategy string
 
 // The strategies.
@@ -15,7 +15,7 @@ const (
 	Four  Strategy = "no limiter, four retries"         // like the defaults of go-retryablehttp
 	Even  Strategy = "x/time/rate, burst 1"             // even pacing
 	Burst Strategy = "x/time/rate, burst of a minute"   // a token bucket
-	Gate  Strategy = "header gate"                      // closes when an answer says that none are left
+	Gate  Strategy = "header gate"                      // closes when a response says that none are left
 	Ours  Strategy = "this package"                     // with the default share left to others
 	Whole Strategy = "this package, nothing for others" // with no share
 )
@@ -67,7 +67,7 @@ func (p *retry) done(t *try, a answer, _ bool) {
 	}
 }
 
-// bucket lets requests go at the rate of the minute, and at once what it has saved up.
+// bucket admits requests at the rate of the minute, and saved-up ones at once.
 type bucket struct {
 	world *world
 	each  time.Duration
@@ -91,7 +91,7 @@ func (p *bucket) done(t *try, a answer, _ bool) {
 	p.world.at(p.world.now+a.retryAfter, func() { p.ask(t) })
 }
 
-// gate closes when an answer says that none are left, until the reset it names.
+// gate closes when a response says that none are left, until the reset it names.
 type gate struct {
 	world  *world
 	closed time.Duration
@@ -121,7 +121,7 @@ func (p *gate) done(t *try, a answer, _ bool) {
 // ours is the queue and the state of the package, driven by events.
 type ours struct {
 	world   *world
-	line    budget.Line
+	queue   budget.Queue
 	tries   map[*budget.Waiter]*try
 	alarm   time.Duration
 	granted []*budget.Waiter
@@ -136,7 +136,7 @@ func newOurs(w *world) *ours {
 	if w.conf.Documents {
 		c.PerMinute, c.PerDay = w.conf.PerMinute, w.conf.PerDay
 	}
-	return &ours{world: w, line: budget.Line{State: budget.NewState(c)}, tries: map[*budget.Waiter]*try{}}
+	return &ours{world: w, queue: budget.Queue{State: budget.NewState(c)}, tries: map[*budget.Waiter]*try{}}
 }
 
 func (p *ours) instant() budget.Instant { return budget.Instant(1 + p.world.now/time.Microsecond) }
@@ -144,7 +144,7 @@ func (p *ours) instant() budget.Instant { return budget.Instant(1 + p.world.now/
 func (p *ours) ask(t *try) {
 	waiter := &budget.Waiter{}
 	p.tries[waiter] = t
-	p.line.Join(waiter)
+	p.queue.Join(waiter)
 	p.pump()
 }
 
@@ -152,7 +152,7 @@ func (p *ours) pump() {
 	if p.gone {
 		return
 	}
-	granted, d := p.line.Pump(p.instant(), p.granted[:0])
+	granted, d := p.queue.Pump(p.instant(), p.granted[:0])
 	for _, waiter := range granted {
 		t := p.tries[waiter]
 		delete(p.tries, waiter)
@@ -160,7 +160,7 @@ func (p *ours) pump() {
 		p.world.send(p, t)
 	}
 	p.granted = granted
-	if p.line.Waiting() == 0 {
+	if p.queue.Waiting() == 0 {
 		return
 	}
 	at := time.Duration(d.Until) * time.Microsecond
@@ -183,7 +183,7 @@ func (p *ours) done(t *try, a answer, lost bool) {
 		o = budget.NoFigures
 		o.Lost = true
 	}
-	p.line.State.Report(p.instant(), t.permit, o)
+	p.queue.State.Report(p.instant(), t.permit, o)
 	if p.gone {
 		return
 	}

@@ -64,7 +64,7 @@ type count struct {
 
 // measure runs the benchmarks: without garbage collection, which empties pools at random.
 func measure() ([]count, error) {
-	cmd := exec.Command("go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime=100x", "-cpu=1", ".") //nolint:noctx // it ends by itself
+	cmd := exec.Command("go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime=100x", "-cpu=1", ".") //nolint:noctx // it ends on its own
 	cmd.Env = append(os.Environ(), "GOGC=off")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -19,39 +19,39 @@ The same facts for programs are in [operations.json](../operations.json).
 
 ## How to read the tables
 
-| Class | What a second call does | After an unknown outcome |
+| Class | What a second request does | After a lost response |
 | --- | --- | --- |
-| ` + "`read`" + ` | nothing | the client retries it |
-| ` + "`metered-read`" + ` | changes nothing, may cost credits a second time | not retried: it may have been billed |
-| ` + "`idempotent`" + ` | leaves the same state | not retried automatically; you may |
-| ` + "`guarded-by-name`" + ` | is refused while the name is taken | not retried: look whether the name exists |
-| ` + "`guarded-by-state`" + ` | is refused once the state has changed | not retried: look at the state |
-| ` + "`unsafe`" + ` | may have a second effect | not retried: verify first |
+| ` + "`read`" + ` | nothing | retried |
+| ` + "`metered-read`" + ` | changes nothing, may cost credits again | not retried: it may have been billed |
+| ` + "`idempotent`" + ` | leaves the same state | not retried, unless you allow it |
+| ` + "`guarded-by-name`" + ` | is rejected while the name is taken | not retried: check whether the name exists |
+| ` + "`guarded-by-state`" + ` | is rejected once the state has changed | not retried: read the state |
+| ` + "`unsafe`" + ` | may happen a second time | not retried: verify first |
 
-What a call does beyond its response:
+Effects of a call:
 
 - **spends** credits, **sends** messages to prospects, **writes outside** the service (into a CRM);
-- a question mark (**spends?**) means that it is undocumented, and counts as a yes.
+- a question mark (**spends?**) means that the effect is undocumented, and the client assumes it.
 
 How much is documented:
 
-- ` + "`typed`" + `: the fields of request and response; ` + "`partial`" + `: some of them, the rest stays raw; ` + "`raw`" + `: none;
-- **path assumed**: the path is assumed by analogy; it can be overridden;
-- **path from you**: no path is documented, and a wrong guess could do harm, so you supply it.
+- ` + "`typed`" + `: the fields of request and response; ` + "`partial`" + `: some of them, and the rest stays raw; ` + "`raw`" + `: none;
+- **path assumed**: the path is inferred by analogy; it can be overridden;
+- **path from you**: the path is undocumented, and a wrong guess could do harm, so the caller has to give it.
 
-Timeout is that of one attempt. A code is documented for an operation if the API description names it in the section of the operation,
-in its table of states, or in a condition of the error table that can mean no other operation. A likely code is plausible by the error
-table, but not documented for the operation. Beside them, any operation may return
+The timeout is that of one attempt. A code is documented for an operation if the service's public API description names it in the section
+of the operation, in its table of states, or in a condition of the error table that can mean no other operation. A likely code fits by its
+row in the error table, which does not name this operation. In addition, any operation may return
 %s.
-An operation that takes arguments may return ` + "`VALIDATION_FAILED`" + ` as well.
+An operation whose arguments can be wrong may return ` + "`VALIDATION_FAILED`" + ` as well.
 `
 
 const verifyIntro = `
 ## After an unknown outcome
 
-What shows whether a call happened whose response was lost. ` + "`Resolve`" + ` reads it for
-the creation and the move of a list, the creation, activation and pause of an agent, and the approval of a campaign. For the others it is
-what you can read, or why no read can tell.
+What shows whether a call whose response was lost has happened. ` + "`Resolve`" + ` reads it for
+the creation and the move of a list, the creation, activation and pause of an agent, and the approval of a campaign. For the others, the
+table says what you can read, or why nothing shows it.
 
 | Operation | What shows it |
 | --- | --- |
@@ -60,7 +60,7 @@ what you can read, or why no read can tell.
 const codesIntro = `
 ## Error codes
 
-Branch on the code, never on the status: some codes have two. The action is the short form of what ` + "`Advice()`" + ` says.
+Branch on the code, never on the status: some codes have two. The action is a short form of ` + "`Advice()`" + `.
 
 | Code | Status | Meaning | Action | Hint |
 | --- | --- | --- | --- | --- |
@@ -78,7 +78,7 @@ func operationsMarkdown(source string) ([]byte, error) {
 	fmt.Fprintf(&b, intro, len(op.All()), len(op.Codes), quoted(everywhere))
 	for _, s := range surfaces() {
 		fmt.Fprintf(&b, "\n## Surface `%s`\n\n%s\n\n", s, limits(op.Windows[s]))
-		b.WriteString("| Operation | Call | Route | Scope | Class | Effects | Shown | Timeout | Documented codes | Likely codes |\n")
+		b.WriteString("| Operation | Call | Route | Scope | Class | Effects | Documented | Timeout | Documented codes | Likely codes |\n")
 		b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 		for _, o := range op.All() {
 			if o.Surface == s {
@@ -114,7 +114,7 @@ func surfaces() []op.Surface {
 
 func limits(w op.Window) string {
 	if w == (op.Window{}) {
-		return "Its limits are not documented: the client learns them from the response headers."
+		return "Its limits are undocumented: the client learns them from the response headers."
 	}
 	return fmt.Sprintf("%s requests a minute and %s a day, shared by the whole workspace.", thousands(w.PerMinute), thousands(w.PerDay))
 }

@@ -11,7 +11,7 @@ import (
 type linkRule struct {
 	pkg     string   // relative to the module
 	modules []string // of others
-	never   []string // packages of ours, relative to the module
+	never   []string // packages of this module, relative to the module
 }
 
 var linkRules = []linkRule{
@@ -45,7 +45,7 @@ func readGoMod(dir string) (goMod, error) {
 	return m, json.Unmarshal([]byte(out), &m)
 }
 
-// links finds packages that a program gets by importing one of ours, and should not.
+// links finds packages that a program gets by importing one of this module, and should not.
 func links(root string) ([]string, error) {
 	m, err := readGoMod(root)
 	if err != nil {

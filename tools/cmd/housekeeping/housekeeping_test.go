@@ -71,7 +71,7 @@ func (other) Method() {}
 		"agents.go": `package prospectkit
 // Pause pauses.
 //
-// (path not shown), scope agents.
+// (path undocumented), scope agents.
 func (s AgentsService) Pause() {}
 
 // GET /business/lists and POST /business/lists, scope lists.

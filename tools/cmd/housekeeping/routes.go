@@ -70,7 +70,7 @@ func operations(root string) (map[string]string, error) {
 	scopes := make(map[string]string, len(rows))
 	for _, row := range rows {
 		if row.Path == "" {
-			row.Path = "(path not shown)"
+			row.Path = "(path undocumented)"
 		}
 		scopes[strings.TrimSpace(row.Method+" "+row.Path)] = row.Scope
 	}

@@ -1,17 +1,17 @@
 package budget
 
-// Line is a [State] with those who wait for it: first come, first served, interactive before batch, and every fourth request
-// to a batch call that waits. Like the state it has neither clock nor lock, so that a simulation runs the same queue.
-type Line struct {
+// Queue is a [State] with the calls that wait for it: first come, first served, interactive before batch, and every fourth request to
+// a waiting batch call. Like the state it has neither clock nor lock, so a simulation can run the same queue.
+type Queue struct {
 	State  State
-	queues [2]queue // by Priority
-	streak int      // interactive requests in a row while batch calls wait
+	queues [2]fifo // by Priority
+	streak int     // interactive requests in a row while batch calls wait
 }
 
 // streakMax is how many interactive requests may pass a waiting batch call.
 const streakMax = 3
 
-// Waiter is a call in the line.
+// Waiter is a call in the queue.
 type Waiter struct {
 	Priority Priority
 	Permit   Permit // once granted
@@ -19,7 +19,7 @@ type Waiter struct {
 	next, prev *Waiter
 	queued     bool
 
-	wake     chan struct{} // a nudge to look at the fields again
+	wake     chan struct{} // a signal to check the fields again
 	giveUp   Instant
 	deadline bool // giveUp is the deadline of the context
 	waitDay  bool
@@ -27,25 +27,25 @@ type Waiter struct {
 	refusal  *RefusedError
 }
 
-type queue struct {
+type fifo struct {
 	first, last *Waiter
 	n           int
 }
 
-// Waiting is the number of calls in the line.
-func (l *Line) Waiting() int { return l.queues[Interactive].n + l.queues[Batch].n }
+// Waiting is the number of calls in the queue.
+func (l *Queue) Waiting() int { return l.queues[Interactive].n + l.queues[Batch].n }
 
 // Ahead is the number of calls that a new one would have to wait for.
-func (l *Line) Ahead(p Priority) int {
+func (l *Queue) Ahead(p Priority) int {
 	if p == Batch {
 		return l.Waiting()
 	}
 	return l.queues[Interactive].n
 }
 
-// before is the number of calls that will go before one in the line: a batch call waits for all that are more urgent, and has every
+// before is the number of calls that will go before one in the queue: a batch call waits for all interactive ones, and gets every
 // fourth request.
-func (l *Line) before(w *Waiter) (n int) {
+func (l *Queue) before(w *Waiter) (n int) {
 	for at := w.prev; at != nil; at = at.prev {
 		n++
 	}
@@ -57,7 +57,7 @@ func (l *Line) before(w *Waiter) (n int) {
 }
 
 // Take grants a request at once, if nobody waits and the state allows it.
-func (l *Line) Take(now Instant, p Priority, permit *Permit) (granted bool) {
+func (l *Queue) Take(now Instant, p Priority, permit *Permit) (granted bool) {
 	if l.Waiting() == 0 {
 		_, granted = l.State.take(now, p, permit)
 	}
@@ -65,7 +65,7 @@ func (l *Line) Take(now Instant, p Priority, permit *Permit) (granted bool) {
 }
 
 // Join puts a call at the end of its queue.
-func (l *Line) Join(w *Waiter) {
+func (l *Queue) Join(w *Waiter) {
 	q := &l.queues[w.Priority]
 	w.prev, w.next, w.queued = q.last, nil, true
 	if q.last != nil {
@@ -77,8 +77,8 @@ func (l *Line) Join(w *Waiter) {
 	q.n++
 }
 
-// Leave takes a call out of the line, wherever it stands.
-func (l *Line) Leave(w *Waiter) {
+// Leave removes a call from the queue.
+func (l *Queue) Leave(w *Waiter) {
 	if !w.queued {
 		return
 	}
@@ -97,17 +97,16 @@ func (l *Line) Leave(w *Waiter) {
 	q.n--
 }
 
-// Head is the call that keeps the time for all who wait.
-func (l *Line) Head() *Waiter {
+// Head is the call that keeps the time for all waiters.
+func (l *Queue) Head() *Waiter {
 	if w := l.queues[Interactive].first; w != nil {
 		return w
 	}
 	return l.queues[Batch].first
 }
 
-// Pump lets go of as many calls as the state allows, and appends them to granted. The decision tells when to come back if anybody
-// is left.
-func (l *Line) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
+// Pump admits as many calls as the state allows, and appends them to granted. The decision says when to return if any are left.
+func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 	for {
 		w := l.turn()
 		if w == nil {
@@ -126,7 +125,7 @@ func (l *Line) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 	}
 }
 
-func (l *Line) turn() *Waiter {
+func (l *Queue) turn() *Waiter {
 	batch := l.queues[Batch].first
 	if batch != nil && l.streak >= streakMax {
 		return batch
@@ -134,7 +133,7 @@ func (l *Line) turn() *Waiter {
 	return l.Head()
 }
 
-func (l *Line) passed(w *Waiter) {
+func (l *Queue) passed(w *Waiter) {
 	l.Leave(w)
 	if w.Priority == Interactive && l.queues[Batch].n > 0 {
 		l.streak++
@@ -143,8 +142,8 @@ func (l *Line) passed(w *Waiter) {
 	}
 }
 
-// order is whose turn it is if all are let go, without the first few, and at most n of them.
-func (l *Line) order(skip, n int) []Priority {
+// order is the order in which all would be admitted, without the first few, and at most n of them.
+func (l *Queue) order(skip, n int) []Priority {
 	left, streak := [...]int{l.queues[Interactive].n, l.queues[Batch].n}, l.streak
 	n = min(n, left[Interactive]+left[Batch]-skip)
 	var order []Priority

@@ -1,11 +1,11 @@
 package budget
 
-// slots bounds the memory of a ledger: a window is remembered in steps of about one sixtieth.
+// slots bounds the memory of a window count, which divides a window into about sixty steps.
 const slots = 64
 
-// Ledger counts requests over the length of a window, in a fixed number of slots. A slot leaves when its youngest request
-// does, so the count is never too low.
-type Ledger struct {
+// WindowCount counts requests over the length of a window, in a fixed number of slots. A slot expires with its youngest
+// request, so the count is never too low.
+type WindowCount struct {
 	Sum    int64
 	Head   int
 	Used   int
@@ -14,7 +14,7 @@ type Ledger struct {
 	N      [slots]int64
 }
 
-func (l *Ledger) add(now, length Instant, n int64) {
+func (l *WindowCount) add(now, length Instant, n int64) {
 	l.Sum += n
 	last := (l.Head + l.Used - 1 + slots) % slots
 	if l.Used > 0 && (now-l.Opened < length/(slots-2) || l.Used == slots) {
@@ -26,7 +26,7 @@ func (l *Ledger) add(now, length Instant, n int64) {
 	l.Used++
 }
 
-func (l *Ledger) expire(now, length Instant) {
+func (l *WindowCount) expire(now, length Instant) {
 	for l.Used > 0 && l.At[l.Head]+length <= now {
 		l.Sum -= l.N[l.Head]
 		l.Head = (l.Head + 1) % slots
@@ -34,8 +34,8 @@ func (l *Ledger) expire(now, length Instant) {
 	}
 }
 
-// roomAt is when the ledger will hold n requests less.
-func (l *Ledger) roomAt(n int64, length Instant) Instant {
+// roomAt is when the window count will be lower by n.
+func (l *WindowCount) roomAt(n int64, length Instant) Instant {
 	at := Instant(0)
 	for i := 0; i < l.Used && n > 0; i++ {
 		slot := (l.Head + i) % slots

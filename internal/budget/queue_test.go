@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLineKeepsOrder: whoever joins, leaves and is let go, within a priority the order of joining is kept exactly, nobody is
+// TestLineKeepsOrder: whoever joins, leaves and is admitted, within a priority the order of joining is kept exactly, nobody is
 // passed more often than allowed and nobody is forgotten.
 func TestLineKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := Line{State: NewState(Config{})}
+		queue := Queue{State: NewState(Config{})}
 		var expected [2][]*Waiter
 		now, passed, served, left, joined := Instant(1), 0, 0, 0, 0
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
@@ -20,18 +20,18 @@ func TestLineKeepsOrder(t *testing.T) {
 			switch p := Priority(rapid.IntRange(0, 1).Draw(t, "priority")); rapid.IntRange(0, 3).Draw(t, "step") {
 			case 0, 1:
 				w := &Waiter{Priority: p}
-				line.Join(w)
+				queue.Join(w)
 				expected[p] = append(expected[p], w)
 				joined++
 			case 2:
 				if n := len(expected[p]); n > 0 {
 					i := rapid.IntRange(0, n-1).Draw(t, "leaver")
-					line.Leave(expected[p][i])
+					queue.Leave(expected[p][i])
 					expected[p] = append(expected[p][:i:i], expected[p][i+1:]...)
 					left++
 				}
 			case 3:
-				granted, _ := line.Pump(now, nil)
+				granted, _ := queue.Pump(now, nil)
 				for _, w := range granted {
 					require.Same(t, expected[w.Priority][0], w)
 					expected[w.Priority] = expected[w.Priority][1:]
@@ -42,10 +42,10 @@ func TestLineKeepsOrder(t *testing.T) {
 						passed++
 					}
 					require.LessOrEqual(t, passed, streakMax)
-					line.State.Report(now, w.Permit, told(120, rapid.IntRange(0, 4).Draw(t, "remaining"), 0))
+					queue.State.Report(now, w.Permit, told(120, rapid.IntRange(0, 4).Draw(t, "remaining"), 0))
 				}
 			}
-			require.Equal(t, joined-left-served, line.Waiting())
+			require.Equal(t, joined-left-served, queue.Waiting())
 		}
 	})
 }
@@ -53,16 +53,16 @@ func TestLineKeepsOrder(t *testing.T) {
 // TestOrderIsThatOfThePump: what is asked of a store for those who wait is what they would be given in turn.
 func TestOrderIsThatOfThePump(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := Line{State: *opened(Config{}, told(1000, 999, time.Minute)), streak: rapid.IntRange(0, streakMax).Draw(t, "streak")}
+		queue := Queue{State: *opened(Config{}, told(1000, 999, time.Minute)), streak: rapid.IntRange(0, streakMax).Draw(t, "streak")}
 		for _, p := range rapid.SliceOfN(rapid.IntRange(0, 1), 0, 20).Draw(t, "priorities") {
-			line.Join(&Waiter{Priority: Priority(p)})
+			queue.Join(&Waiter{Priority: Priority(p)})
 		}
-		if line.queues[Batch].n == 0 {
-			line.streak = 0
+		if queue.queues[Batch].n == 0 {
+			queue.streak = 0
 		}
-		skip, n := rapid.IntRange(0, line.Waiting()).Draw(t, "skip"), rapid.IntRange(0, 25).Draw(t, "most")
-		order := line.order(skip, n)
-		granted, _ := line.Pump(second, nil)
+		skip, n := rapid.IntRange(0, queue.Waiting()).Draw(t, "skip"), rapid.IntRange(0, 25).Draw(t, "most")
+		order := queue.order(skip, n)
+		granted, _ := queue.Pump(second, nil)
 		var want []Priority
 		for _, w := range granted[skip:min(skip+n, len(granted))] {
 			want = append(want, w.Priority)
