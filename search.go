@@ -16,26 +16,19 @@ import (
 // SearchService finds prospects and companies. Searches spend credits, or may: an iterator over one demands a cap.
 type SearchService struct{ client *Client }
 
-// FilterStatus says what a value of a search filter does.
-type FilterStatus string
-
-// FilterInclude keeps what matches. No other status is documented.
-const FilterInclude FilterStatus = "include"
-
-// Known reports whether the status is documented.
-func (s FilterStatus) Known() bool { return s == FilterInclude }
-
-// FilterEntry is one value of a search filter.
+// FilterEntry is one value of a search filter; see [Including].
 type FilterEntry struct {
-	Status FilterStatus `json:"status"` // default: include
-	Value  string       `json:"value"`
+	Status string `json:"status"` // default: include, the only documented one
+	Value  string `json:"value"`
 }
+
+const filterInclude = "include"
 
 // MarshalJSON writes the default status.
 func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	type plain FilterEntry
 	if e.Status == "" {
-		e.Status = FilterInclude
+		e.Status = filterInclude
 	}
 	return json.Marshal(plain(e))
 }
@@ -44,7 +37,7 @@ func (e FilterEntry) MarshalJSON() ([]byte, error) {
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
-		entries[i] = FilterEntry{Status: FilterInclude, Value: v}
+		entries[i] = FilterEntry{Status: filterInclude, Value: v}
 	}
 	return entries
 }
