@@ -5,13 +5,14 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"example.com/prospectkit/internal/op"
 )
 
-// FactsService keeps what the service has learned, and the knowledge hubs that it feeds.
+// FactsService edits learned facts, and reads the knowledge hubs that they feed.
 type FactsService struct{ client *Client }
 
 // FactCategory says what a learned fact is about.
@@ -33,8 +34,8 @@ const (
 )
 
 var factCategories = []FactCategory{
-	FactOverview, FactProducts, FactPricing, FactUseCases, FactDifferentiators, FactCompetitors, FactFAQ, FactSourceDigest,
-	FactCustom, FactObjection, FactFAQInsight,
+	FactOverview, FactProducts, FactPricing, FactUseCases, FactDifferentiators, FactCompetitors, FactFAQ,
+	FactSourceDigest, FactCustom, FactObjection, FactFAQInsight,
 }
 
 // Known reports whether the category is documented.
@@ -50,8 +51,8 @@ type Fact struct {
 // String returns the fact as JSON, for fmt.
 func (f Fact) String() string { return textOf(Object{}, f) }
 
-// FactEdit is what to change of a learned fact: the claim, the category or both. An edit of the category alone says KeepClaim, so
-// that a claim which came out empty is not left as it was without a word.
+// FactEdit is a change of a learned fact: the claim, the category or both. To change the category
+// alone, set KeepClaim: a claim that came out empty is refused otherwise.
 type FactEdit struct {
 	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see CheckClaim
 	Category  FactCategory `json:"category,omitzero"` // empty: as it was
@@ -73,32 +74,36 @@ func (e FactEdit) check(bad *checks) {
 	oneOf(bad, "category", e.Category, factCategories...)
 }
 
-// Edit changes a learned fact. The pages of the hubs follow with the next daily learning run.
+// Edit changes a learned fact. The edit reaches the pages of the hubs with the next daily learning
+// run.
 //
-// A second edit leaves the same state, but it is never retried, because a teammate may edit in between; [AllowRetryUnknown] allows it. No
-// read of a fact is documented, so an unknown outcome cannot be resolved.
+// The same edit again leaves the same state, but it is never retried, because a teammate may edit
+// in between; [AllowRetryUnknown] allows it. No read of a fact is documented, so an unknown outcome
+// cannot be resolved.
 //
-// Errors: documented: [CodeLearnedFactNotFound] (also for one that is retired or another team's), [CodeLearnedFactNotAnonymized]
-// ([CheckClaim] foresees it), [CodeValidationFailed].
+// Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact and for one of another
+// team), [CodeLearnedFactNotAnonymized] ([CheckClaim] foresees it), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
 	return do[Fact](ctx, s.client, op.FactsEdit, args{
-		ids: []string{factID}, body: in, proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
+		ids: []string{factID}, body: in,
+		proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
 	}, opts)
 }
 
 func (f *Fact) missing() string { return noID(f.ID, "a fact has no id") }
 
-// Hubs lists the knowledge hubs: what the company knows about itself, for the texts of its campaigns. The response is
-// undocumented.
+// Hubs lists the knowledge hubs: company knowledge that feeds the texts of campaigns. The response
+// is undocumented.
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.HubsList, args{}, opts)
 }
 
-// Hub reads one knowledge hub. The response is undocumented, except that its status is processing while the hub is built.
+// Hub reads one knowledge hub. The response is undocumented, except that its status is processing
+// while the hub is built.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound].
 //
@@ -107,22 +112,24 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 	return do[Object](ctx, s.client, op.HubsGet, args{ids: []string{hubID}}, opts)
 }
 
-// KnowledgePages lists the pages of a knowledge hub. Only the end of the path is documented: the rest is assumed, and [WithRoute]
-// changes it. The response is undocumented.
+// KnowledgePages lists the pages of a knowledge hub. Only the end of the path is documented;
+// [WithRoute] changes the rest, which is assumed. The response is undocumented.
 //
-// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable] (a hub from before
-// there were pages), [CodeKnowledgePageNotFound].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady],
+// [CodeKnowledgeHubPagesUnavailable] (the hub predates pages), [CodeKnowledgePageNotFound].
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
 func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.HubsPages, args{ids: []string{hubID}}, opts)
 }
 
-// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
-// knowledgeHubId (assumed: rule hubs.set-default). A second call leaves the same state, but it is never retried; after an unknown outcome
-// look at [FactsService.Hubs].
+// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
+// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). The same call
+// again leaves the same state, but it is never retried. After an unknown outcome, check
+// [FactsService.Hubs].
 //
-// Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
+// Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],
+// [CodeKnowledgeHubNotReady].
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -132,7 +139,7 @@ func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...Cal
 // ClaimRule names a rule of the service's anonymization gate.
 type ClaimRule string
 
-// The rules, as the service's document words them.
+// The rules, in the words of the API reference.
 const (
 	ClaimEmail    ClaimRule = "e-mail address"
 	ClaimDigits   ClaimRule = "9 or more phone-like digits"
@@ -140,7 +147,7 @@ const (
 	ClaimContract ClaimRule = "contract vocabulary"
 )
 
-// ClaimFinding is a place in a claim for which the service would likely refuse it. Start and End are byte offsets: the words are
+// ClaimFinding is a place in a claim that the service is likely to refuse: the text
 // claim[Start:End].
 type ClaimFinding struct {
 	Rule  ClaimRule
@@ -148,14 +155,16 @@ type ClaimFinding struct {
 	End   int
 }
 
-// CheckClaim foresees what the service's anonymization gate says about the claim of a learned fact, before one of the day's calls
-// is spent on it. It finds e-mail addresses, runs of 9 or more phone-like digits, currency amounts and deal language in the same
-// claim (each amount and each such word is a finding), and contract vocabulary, in either case. A word may go on, as in "discounts" and
-// "contract terms"; MSA, SOW and NDA only with an s (assumed). The findings come in the order of the text.
+// CheckClaim foresees the service's anonymization gate before a call is spent on the claim of a
+// learned fact. It finds e-mail addresses, runs of 9 or more phone-like digits, contract
+// vocabulary, and currency amounts beside deal language in the same claim (each amount and each
+// such word is a finding). Case does not matter. A word may continue, as in "discounts" and
+// "contract terms"; MSA, SOW and NDA only with an s (assumed). The findings are in the order of the
+// text.
 //
-// It is advice and stops nothing: the gate is described by the service's document, but its exact patterns are not, so a claim
-// without findings may still be refused, and one with findings may pass. Names of persons and customers are not checked, neither
-// here nor there, and still have no place in a claim.
+// It is advice and stops nothing. The gate is documented, but its exact patterns are not: a claim
+// without findings may still be refused, and one with findings may pass. Names of persons and
+// customers do not belong in a claim, but neither CheckClaim nor the gate checks them.
 func CheckClaim(claim string) []ClaimFinding {
 	findings := slices.Concat(
 		findForms(claim, ClaimEmail, emailForm),
@@ -176,19 +185,24 @@ var (
 	emailForm = regexp.MustCompile(`[\pL\pN._%+\-]+@[\pL\pN\-]+(?:\.[\pL\pN\-]+)+`)
 	phoneForm = regexp.MustCompile(`[+(]?\d(?:[\pZ().\-/]{0,3}\d){8,}`)
 
-	amountForm = regexp.MustCompile(`(?i)` + currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency)
-	dealWords  = regexp.MustCompile(`(?i)(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
+	amountForm = wordForm(currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency)
+	dealWords  = wordForm(`(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
 
-	contractWords = regexp.MustCompile(`(?i)(?:renewal` + gap + `date|contract` + gap + `term|termination` + gap + `clause|auto` + gap +
-		`renew|payment` + gap + `terms|master` + gap + `service` + gap + `agreement|non` + gap + `disclosure)` + more +
-		`|net(?:` + gap + `)?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
+	contractWords = wordForm(`(?:renewal date|contract term|termination clause|auto renew|payment terms|` +
+		`master service agreement|non disclosure)` + more + `|net(?: )?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
 )
 
+// wordForm makes an expression in which a space stands for what divides words: hyphens and line
+// ends, too.
+func wordForm(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(text, " ", `[\pZ\s\-]+`))
+}
+
 const (
-	gap      = `[\pZ\s\-]+` // words stay together over line ends and hyphens
-	more     = `[\pL\pN_]*` // the gate looks for what a claim contains: discounts, contract terms, auto-renewal
+	more     = `[\pL\pN_]*` // of a word that continues: discounts, contract terms, auto-renewal
 	amount   = `\d(?:[\d.,']*\d)?(?:\pZ?(?:k|m|bn|thousand|million|billion)\b)?`
-	currency = `(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
+	currency = `(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
+		`dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
 )
 
 func findForms(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
@@ -199,7 +213,7 @@ func findForms(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding
 	return findings
 }
 
-// findWords finds whole words. A match does not hide another that overlaps it.
+// findWords finds whole words. Matches may overlap.
 func findWords(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
 	var findings []ClaimFinding
 	for at := 0; ; {
@@ -216,7 +230,7 @@ func findWords(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding
 	}
 }
 
-// wholeWords reports whether a span neither begins nor ends inside a word, of any script.
+// wholeWords reports whether a span neither starts nor ends inside a word, of any script.
 func wholeWords(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	after, _ := utf8.DecodeRuneInString(text[end:])
