@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"net/http"
 	"reflect"
@@ -370,7 +369,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		if _, asked := offers[text]; !asked {
 			response, err := s.Autocomplete(ctx, in.Field, query...)
 			if err == nil {
-				offers[text], err = stringsIn(response.raw)
+				offers[text], err = jsonscan.Strings(response.raw)
 			}
 			if err != nil {
 				return checked, err
@@ -394,21 +393,4 @@ func (v ValueCheck) compare(value string, offers []string) CheckedValue {
 	}
 	found.Widens = v.Field == AutocompleteIndustry && !found.Known
 	return found
-}
-
-// stringsIn lists the strings in a JSON text, keys left out.
-func stringsIn(raw []byte) (all []string, err error) {
-	const header = 16 // bytes of a string beside its text
-	c := jsonscan.New(raw)
-	leaves(&c, func(c *jsonscan.Cursor) {
-		if c.Is('"') && c.Spend(header) {
-			all = append(all, c.String())
-		} else {
-			c.Skip()
-		}
-	})
-	if err = c.Err(); errors.Is(err, jsonscan.ErrTooMuch) {
-		return nil, err
-	}
-	return all, nil
 }

@@ -116,49 +116,17 @@ func (p PersonDiscovery) spec() agentSpec {
 }
 
 func (p PersonDiscovery) checkFilters(bad *checks) {
-	if blank(p.Filters) {
+	text, err := json.Marshal(p.Filters)
+	if err != nil {
+		return // the body is refused for that reason
+	}
+	if jsonscan.Blank(text) {
 		bad.add("Filters", "must have at least one that is not empty")
 		return
 	}
-	bad.filledIn("Filters", p.Filters)
-	if text, err := json.Marshal(p.Filters); err == nil {
-		if texts, _ := stringsIn(text); slices.Contains(texts, "") {
-			bad.add("Filters", "must not hold an empty value")
-		}
-	}
-}
-
-// blank reports whether the filters hold no value: only null and empty arrays and objects.
-func blank(filters Fields) bool {
-	text, err := json.Marshal(filters)
-	if err != nil {
-		return false // the body is refused for that reason
-	}
-	found, c := false, jsonscan.New(text)
-	leaves(&c, func(c *jsonscan.Cursor) {
-		if !c.Null() {
-			c.Skip()
-			found = true
-		}
-	})
-	return !found
-}
-
-// leaves calls visit at every value that is neither object nor array, at any depth. visit reads it.
-func leaves(c *jsonscan.Cursor, visit func(*jsonscan.Cursor)) {
-	switch {
-	case c.Is('{'):
-		c.Object()
-		for _, ok := c.Member(); ok; _, ok = c.Member() {
-			leaves(c, visit)
-		}
-	case c.Is('['):
-		c.Array()
-		for c.Element() {
-			leaves(c, visit)
-		}
-	default:
-		visit(c)
+	bad.filled("Filters", string(text))
+	if texts, _ := jsonscan.Strings(text); slices.Contains(texts, "") {
+		bad.add("Filters", "must not hold an empty value")
 	}
 }
 

@@ -1,14 +1,10 @@
 package prospectkit
 
 import (
-	"cmp"
 	"context"
-	"regexp"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"example.com/prospectkit/internal/claim"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -141,14 +137,14 @@ type ClaimRule string
 
 // The rules, in the words of the API reference.
 const (
-	ClaimEmail    ClaimRule = "e-mail address"
-	ClaimDigits   ClaimRule = "9 or more phone-like digits"
-	ClaimDeal     ClaimRule = "currency amount beside deal language"
-	ClaimContract ClaimRule = "contract vocabulary"
+	ClaimEmail    = ClaimRule(claim.Email)
+	ClaimDigits   = ClaimRule(claim.Digits)
+	ClaimDeal     = ClaimRule(claim.Deal)
+	ClaimContract = ClaimRule(claim.Contract)
 )
 
-// ClaimFinding is a place in a claim that the service is likely to refuse: the text
-// claim[Start:End].
+// ClaimFinding is a place in a claim that the service is likely to refuse: the bytes
+// from Start up to End.
 type ClaimFinding struct {
 	Rule  ClaimRule
 	Start int
@@ -165,78 +161,10 @@ type ClaimFinding struct {
 // It is advice and stops nothing. The gate is documented, but its exact patterns are not: a claim
 // without findings may still be refused, and one with findings may pass. Names of persons and
 // customers do not belong in a claim, but neither CheckClaim nor the gate checks them.
-func CheckClaim(claim string) []ClaimFinding {
-	findings := slices.Concat(
-		findForms(claim, ClaimEmail, emailForm),
-		findForms(claim, ClaimDigits, phoneForm),
-		findWords(claim, ClaimContract, contractWords),
-	)
-	amounts, deals := findForms(claim, ClaimDeal, amountForm), findWords(claim, ClaimDeal, dealWords)
-	if len(amounts) > 0 && len(deals) > 0 {
-		findings = slices.Concat(findings, amounts, deals)
-	}
-	slices.SortStableFunc(findings, func(a, b ClaimFinding) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
-	})
-	return findings
-}
-
-var (
-	emailForm = regexp.MustCompile(`[\pL\pN._%+\-]+@[\pL\pN\-]+(?:\.[\pL\pN\-]+)+`)
-	phoneForm = regexp.MustCompile(`[+(]?\d(?:[\pZ().\-/]{0,3}\d){8,}`)
-
-	amountForm = wordForm(currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency)
-	dealWords  = wordForm(`(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
-
-	contractWords = wordForm(`(?:renewal date|contract term|termination clause|auto renew|payment terms|` +
-		`master service agreement|non disclosure)` + more + `|net(?: )?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
-)
-
-// wordForm makes an expression in which a space stands for what divides words: hyphens and line
-// ends, too.
-func wordForm(text string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(text, " ", `[\pZ\s\-]+`))
-}
-
-const (
-	more     = `[\pL\pN_]*` // of a word that continues: discounts, contract terms, auto-renewal
-	amount   = `\d(?:[\d.,']*\d)?(?:\pZ?(?:k|m|bn|thousand|million|billion)\b)?`
-	currency = `(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
-		`dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
-)
-
-func findForms(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
+func CheckClaim(text string) []ClaimFinding {
 	var findings []ClaimFinding
-	for _, span := range form.FindAllStringIndex(claim, -1) {
-		findings = append(findings, ClaimFinding{Rule: rule, Start: span[0], End: span[1]})
+	for _, f := range claim.Check(text) {
+		findings = append(findings, ClaimFinding{ClaimRule(f.Rule), f.Start, f.End})
 	}
 	return findings
-}
-
-// findWords finds whole words. Matches may overlap.
-func findWords(claim string, rule ClaimRule, form *regexp.Regexp) []ClaimFinding {
-	var findings []ClaimFinding
-	for at := 0; ; {
-		span := form.FindStringIndex(claim[at:])
-		if span == nil {
-			return findings
-		}
-		start, end := at+span[0], at+span[1]
-		if wholeWords(claim, start, end) {
-			findings = append(findings, ClaimFinding{Rule: rule, Start: start, End: end})
-		}
-		_, size := utf8.DecodeRuneInString(claim[start:])
-		at = start + size
-	}
-}
-
-// wholeWords reports whether a span neither starts nor ends inside a word, of any script.
-func wholeWords(text string, start, end int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:start])
-	after, _ := utf8.DecodeRuneInString(text[end:])
-	return !inWord(before) && !inWord(after)
-}
-
-func inWord(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

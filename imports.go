@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -45,7 +46,8 @@ func UploadFile(name string) (Upload, error) {
 	if err != nil {
 		return Upload{}, fmt.Errorf("prospectkit: %w", err)
 	}
-	return Upload{Name: info.Name(), Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil //nolint:gosec // the path is the caller's
+	open := func() (io.ReadCloser, error) { return os.Open(name) } //nolint:gosec // the path is the caller's
+	return Upload{Name: info.Name(), Size: info.Size(), Open: open}, nil
 }
 
 // UploadFrom makes an upload of size bytes of r, such as an open file or a bytes.Reader.
@@ -60,42 +62,6 @@ const (
 	sniffBytes = 512
 	filePart   = "file"
 )
-
-// fileFormat is a format that the service imports.
-type fileFormat struct {
-	name      string
-	mediaType string
-	begins    func(head []byte) bool
-}
-
-var (
-	signatureXLS  = []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
-	signatureXLSX = []byte("PK\x03\x04")
-)
-
-// The formats, by extension.
-var fileFormats = map[string]fileFormat{
-	".csv": {"CSV", "text/csv", beginsAsText},
-	".xls": {"XLS", "application/vnd.ms-excel", func(head []byte) bool { return bytes.HasPrefix(head, signatureXLS) }},
-	".xlsx": {
-		"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-		func(head []byte) bool { return bytes.HasPrefix(head, signatureXLSX) },
-	},
-}
-
-// beginsAsText reports whether a file holds nothing that text never has: the signatures of other
-// formats, and control characters, unless a byte order mark announces wide characters.
-func beginsAsText(head []byte) bool {
-	for _, signature := range [][]byte{signatureXLS, signatureXLSX, []byte("%PDF-")} {
-		if bytes.HasPrefix(head, signature) {
-			return false
-		}
-	}
-	if bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.HasPrefix(head, []byte("\xFE\xFF")) {
-		return true
-	}
-	return !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) })
-}
 
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger file see
 // [ImportsService.Presign]. Name, size and the first bytes are checked before anything is sent. The
@@ -162,7 +128,7 @@ type upload struct {
 }
 
 func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
-	format, ok := fileFormats[u.extension()]
+	format, ok := u.format()
 	switch {
 	case u.base() == "":
 		bad.add("name", "must not be empty")
@@ -194,15 +160,15 @@ func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 
 // sniff opens the file and checks that it begins as its name says. If the context has ended,
 // nothing is sent anyway.
-func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileFormat, bad *checks) {
+func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *checks) {
 	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
 	u.opened = file
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		bad.add(filePart, "%v", err)
-	case !format.begins(head):
-		bad.add(filePart, "does not begin as %s does", format.name)
+	case !format.Begins(head):
+		bad.add(filePart, "does not begin as %s does", format.Name)
 	}
 }
 
@@ -226,7 +192,9 @@ func (u *upload) close() {
 	}
 }
 
-func (u *upload) extension() string { return strings.ToLower(path.Ext(u.base())) }
+func (u *upload) format() (fileformat.Format, bool) {
+	return fileformat.ByExtension(strings.ToLower(path.Ext(u.base())))
+}
 
 // base returns the name without folders, of either kind of slash.
 func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
@@ -239,9 +207,10 @@ func (u *upload) stream() *uploadBody {
 	for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
 		_ = w.WriteField(name, u.Fields[name]) // a buffer takes everything
 	}
+	format, _ := u.format()
 	_, _ = w.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {multipart.FileContentDisposition(filePart, u.base())},
-		"Content-Type":        {fileFormats[u.extension()].mediaType},
+		"Content-Type":        {format.MediaType},
 	})
 	head := bytes.Clone(form.Bytes())
 	form.Reset()
