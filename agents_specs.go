@@ -176,9 +176,7 @@ func (p PeopleWatcher) checkSources(bad *checks) {
 		bad.add("listId", "or listIds is required")
 	}
 	bad.optionalID("listId", p.ListID)
-	if slices.ContainsFunc(p.ListIDs, func(id string) bool { return !isID(id) }) {
-		bad.add("listIds", "must all be 24 hexadecimal digits")
-	}
+	bad.allIDs("listIds", p.ListIDs)
 	bad.between("frequency", p.Frequency, 1, maxFrequency)
 }
 

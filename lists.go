@@ -66,13 +66,13 @@ const (
 	maxCRMContacts = 500
 )
 
-// ListsParams selects lists. The zero value selects all.
+// ListsParams selects lists. The zero value selects all. Search ignores case.
 type ListsParams struct {
-	Limit    int      `url:"limit,omitempty"`   // lists a page, 1 to 1000; iterators default to 1000, Page to the service's 50
+	Limit    int      `url:"limit,omitempty"`   // per page, 1 to 1000; default: 1000, and 50 for Page
 	PageNum  int      `url:"pageNum,omitempty"` // first page, from 1; default 1
 	Kind     ListKind `url:"entityType,omitempty"`
 	FolderID string   `url:"folderId,omitempty"` // only lists of this folder
-	Search   string   `url:"search,omitempty"`   // part of the name, 1 to 200 characters, case ignored, no wildcards
+	Search   string   `url:"search,omitempty"`   // part of the name, 1 to 200 characters; no wildcards
 }
 
 func (p ListsParams) check(bad *checks) {
@@ -120,8 +120,9 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 		p.Limit = maxPageSize
 	}
 	return pager[List]{
-		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: p.FolderID == "" && p.Search == "", query: collection(p),
-		id: func(l *List) string { return l.ID },
+		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collection(p),
+		order: p.FolderID == "" && p.Search == "",
+		id:    func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
@@ -132,7 +133,7 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 
 // NewList describes a list to create.
 type NewList struct {
-	Name string   `json:"name"`                // 1 to 255 characters; space around it is removed; unique in the workspace
+	Name string   `json:"name"`                // 1 to 255 characters after trimming; unique in the workspace
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
 }
 
@@ -159,7 +160,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 
 // GetListParams says what to read with a list.
 type GetListParams struct {
-	Include string `url:"include,omitempty"` // "columns" adds the custom column definitions; other values are undocumented
+	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
 }
 
 // Get reads one list.
@@ -186,7 +187,8 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
+	judge := func(l *List) sighting { return sighting{settled: test(l)} }
+	return waitFor(ctx, s.client, op.ListsGet, read, judge)
 }
 
 // Move puts a list into a folder. The response is undocumented. The same call again leaves the same
@@ -218,7 +220,7 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 
 // CRMPush says which contacts to push into which CRM.
 type CRMPush struct {
-	CRM        string   `json:"crm"`                  // one of five kinds, whose names are masked in the API reference
+	CRM        string   `json:"crm"`                  // one of five kinds; the API reference masks their names
 	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil, but not empty: the whole list
 }
 
@@ -229,11 +231,13 @@ func (p CRMPush) check(bad *checks) {
 	if n := len(p.ContactIDs); p.ContactIDs != nil && (n < 1 || n > maxCRMContacts) {
 		bad.add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
 	}
-	for _, id := range p.ContactIDs {
-		if !isID(id) {
-			bad.add("contactIds", "must all be 24 hexadecimal digits")
-			break
-		}
+	bad.allIDs("contactIds", p.ContactIDs)
+}
+
+// allIDs is id for a slice, which may be long: it adds one violation for all.
+func (c *checks) allIDs(param string, ids []string) {
+	if slices.ContainsFunc(ids, func(id string) bool { return !isID(id) }) {
+		c.add(param, "must all be 24 hexadecimal digits")
 	}
 }
 
@@ -273,7 +277,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: in.checkChoice}, opts)
+	a := args{ids: []string{listID}, body: in, check: in.checkChoice}
+	return do[Object](ctx, s.client, op.ListsAddMembers, a, opts)
 }
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
@@ -334,13 +339,7 @@ func (f Folder) String() string { return textOf(Object{}, f) }
 //
 // GET /business/folders, scope lists.
 func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {
-	query := struct {
-		Kind FolderKind `url:"type"`
-	}{kind}
-	check := func(bad *checks) {
-		requireOneOf(bad, "type", kind, folderKinds...)
-	}
-	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: query, check: check}, opts)
+	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: foldersQuery{kind}}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -348,6 +347,12 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 }
 
 func (l *List) missing() string { return noID(l.ID, "a list has no id") }
+
+type foldersQuery struct {
+	Kind FolderKind `url:"type"`
+}
+
+func (q foldersQuery) check(bad *checks) { requireOneOf(bad, "type", q.Kind, folderKinds...) }
 
 type folderList []Folder
 

@@ -180,14 +180,17 @@ type NameConflictError struct {
 
 // Error says what holds the name.
 func (e *NameConflictError) Error() string {
+	text := "prospectkit: lists.ensure: the name is "
 	switch {
 	case e.Holder != nil:
-		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted",
-			cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind"), cmp.Or(e.Kind, ContactList))
+		holder := cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind")
+		text += fmt.Sprintf("held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
 	case len(e.Near) > 0:
-		return "prospectkit: lists.ensure: the name is taken; a list differs from it in case only"
+		text += "taken; a list differs from it in case only"
+	default:
+		text += "taken, but no list has it: an agent may hold it"
 	}
-	return "prospectkit: lists.ensure: the name is taken, but no list of that name shows: an agent may hold it"
+	return text
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].
@@ -206,7 +209,9 @@ func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() 
 
 // LogValue groups the fields that are safe to log: no names.
 func (e *NameConflictError) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
+	attrs := []slog.Attr{
+		slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near)),
+	}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
 	}
@@ -215,12 +220,7 @@ func (e *NameConflictError) LogValue() slog.Value {
 
 func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
 
-func (n NewList) kind() ListKind {
-	if n.Kind == "" {
-		return ContactList
-	}
-	return n.Kind
-}
+func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
 // named finds the list of exactly this name, of either kind, and the names that differ in case
 // only.
@@ -231,12 +231,19 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	}
 	lists := s.All(ctx, ListsParams{Search: search}, iterOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
-	return match, slices.DeleteFunc(others, func(other string) bool { return !strings.EqualFold(strings.TrimSpace(other), name) }), err
+	for _, other := range others {
+		if strings.EqualFold(strings.TrimSpace(other), name) {
+			near = append(near, other)
+		}
+	}
+	return match, near, err
 }
 
 // findNamed finds the one item of exactly this name, trimmed, and the names of the others. Several
 // of one name are an error: the service promises unique names, but has a code for ambiguous ones.
-func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+func findNamed[T any](
+	items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string,
+) (match *T, others []string, err error) {
 	name = strings.TrimSpace(name)
 	for item, err := range items {
 		switch {
@@ -246,8 +253,8 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 			others = append(others, nameOf(item))
 		case match != nil:
 			return nil, nil, &Error{
-				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
-				Message: "several " + noun + " have this name", outcome: OutcomeNotApplied,
+				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
+				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
 			}
 		default:
 			match = item
@@ -267,9 +274,9 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 		case list == nil:
 			return Resolution{Verdict: VerdictNotSeen}, nil
 		case list.Kind != in.kind():
-			return Resolution{Verdict: VerdictNotSeen, Object: list, Final: true, Note: "a list of the other kind holds the name"}, nil
+			return ruledOut(list, "a list of the other kind holds the name")
 		case !list.CreatedAt.IsZero() && list.CreatedAt.Before(earliest(e.SentAt, info)):
-			return Resolution{Verdict: VerdictNotSeen, Object: list, Final: true, Note: "a list of that name is older than the call"}, nil
+			return ruledOut(list, "a list of that name is older than the call")
 		}
 		return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 	}

@@ -145,7 +145,8 @@ func checkColumns(bad *checks, columns map[string]ColumnFilter) {
 	}
 }
 
-// ContactFilter narrows the rows of a contact list.
+// ContactFilter narrows the rows of a contact list. Keywords match the job title only and may hold
+// wildcards. ICPMatch says whether a contact fits the ideal customer profile.
 type ContactFilter struct {
 	Name                       Match                   `json:"name,omitzero"`
 	Title                      Match                   `json:"title,omitzero"`
@@ -162,21 +163,22 @@ type ContactFilter struct {
 	Website                    Match                   `json:"website,omitzero"`
 	CampaignEngagement         Match                   `json:"campaignEngagement,omitzero"`
 	OtherLists                 Match                   `json:"otherLists,omitzero"`        // names of lists, not ids
-	Employees                  Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
-	Revenue                    *float64                `json:"revenue,omitempty"`          // new(5e6); nil does not filter
-	Keywords                   string                  `json:"keywords,omitzero"`          // in the job title only; may hold wildcards
+	Employees                  Match                   `json:"numberOfEmployees,omitzero"` // "51-200", "1000+" or "7"
+	Revenue                    *float64                `json:"revenue,omitempty"`          // new(5e6)
+	Keywords                   string                  `json:"keywords,omitzero"`          // of the job title
 	SocialURL                  string                  `json:"socialUrl,omitzero"`
 	EnrichedEmail              StatusFilter            `json:"enrichedEmail,omitzero"`
 	EnrichedPhone              StatusFilter            `json:"enrichedPhone,omitzero"`
 	EmailValidity              StatusFilter            `json:"emailValidity,omitzero"`
-	ICPMatch                   Match                   `json:"icpMatch,omitzero"`      // whether a contact fits the ideal customer profile: AnyOf("yes") or AnyOf("no")
+	ICPMatch                   Match                   `json:"icpMatch,omitzero"`      // AnyOf("yes") or AnyOf("no")
 	CustomColumns              map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
 
 func (f ContactFilter) checkFilter(bad *checks) {
 	f.Employees.checkHeadcounts(bad)
 	checkColumns(bad, f.CustomColumns)
-	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || len(fits.Include) == 1 && fits.Include[0] != "yes" && fits.Include[0] != "no" {
+	odd := func(value string) bool { return value != "yes" && value != "no" }
+	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || slices.ContainsFunc(fits.Include, odd) {
 		bad.add("filters.icpMatch", `must be AnyOf("yes") or AnyOf("no")`)
 	}
 }
@@ -190,7 +192,7 @@ type CompanyFilter struct {
 	Industry            Match                   `json:"companyIndustry,omitzero"`
 	HeadquartersCountry Match                   `json:"companyHeadQuartersCountry,omitzero"`
 	Website             Match                   `json:"website,omitzero"`
-	Employees           Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
+	Employees           Match                   `json:"numberOfEmployees,omitzero"` // "51-200", "1000+" or "7"
 	CampaignEngagement  Match                   `json:"campaignEngagement,omitzero"`
 	CustomColumns       map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }

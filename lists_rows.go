@@ -45,7 +45,7 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 
 // RowsParams selects rows. The zero value selects all, in undocumented order.
 type RowsParams struct {
-	Limit   int       // rows a page, 1 to 1000; iterators default to 1000, RowsPage to the service's 100
+	Limit   int       // per page, 1 to 1000; default: 1000, and 100 for RowsPage
 	PageNum int       // first page, from 1; default 1
 	Filter  RowFilter // ContactFilter, CompanyFilter or RawFilter; nil for all rows
 	Sort    RowSort   // Ascending or Descending; the zero value leaves the order to the service
@@ -164,7 +164,9 @@ type RowSource interface {
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption) iter.Seq2[*T, error] {
+func RowsOf[T any](
+	ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption,
+) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		lists, direct := source.(*ListsService)
 		if !direct {
@@ -175,7 +177,8 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
 		}
-		for row, err := range rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID }).items(ctx, opts) {
+		idOf := func(r *jsonscan.Exact[T]) string { return r.ID }
+		for row, err := range rowsPager(lists, id, p, idOf).items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -197,9 +200,11 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
+				o := op.ListsRows
 				value, err = nil, &Error{
-					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, outcome: OutcomeNotApplied,
-					RowID: hide.Clean(row.ID(), maxName), cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
+					Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied,
+					RowID: hide.Clean(row.ID(), maxName),
+					cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
 				}
 			}
 		}
@@ -209,8 +214,11 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
-	return readPage[R](ctx, s.client, op.ListsRows, args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}, opts)
+func rowsPage[R any](
+	ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption,
+) (*Page[R], error) {
+	in := args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}
+	return readPage[R](ctx, s.client, op.ListsRows, in, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
@@ -220,7 +228,8 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	q := p.wire()
 	q.PageNum = 0
 	return pager[R]{
-		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit, query: listID + "?" + collection(q), id: id,
+		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
+		query: listID + "?" + collection(q), id: id,
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
@@ -275,12 +284,10 @@ func (s RowSort) Unchecked() RowSort {
 const columnSortPrefix = "customColumns_"
 
 var (
-	contactSortKeys = []string{
-		"firstName", "lastName", "jobTitle", "createdAt", "address.city", "address.country", "updatedAt", "company.name", "company.domain",
-		"company.industry", "company.country", "company.type", "company.revenue", "company.socialHeadCount", "company.address.city",
-		"company.address.state", "company.address.country",
-	}
-	companySortKeys = []string{"name", "domain", "industry", "revenue", "socialHeadCount"}
+	contactSortKeys = strings.Fields(`firstName lastName jobTitle createdAt address.city address.country updatedAt
+		company.name company.domain company.industry company.country company.type company.revenue
+		company.socialHeadCount company.address.city company.address.state company.address.country`)
+	companySortKeys = strings.Fields(`name domain industry revenue socialHeadCount`)
 )
 
 // listKind returns the kind of list that a key belongs to; empty for any kind.
@@ -307,6 +314,7 @@ func (s RowSort) check(bad *checks) {
 	case ofColumn && !isID(column):
 		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
 	case !ofColumn && s.listKind() == "":
-		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it", s.key, contactSortKeys, companySortKeys)
+		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
+			s.key, contactSortKeys, companySortKeys)
 	}
 }

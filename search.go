@@ -50,12 +50,12 @@ const maxSearchSize = 100
 // job_title_levels, and their values.
 type SearchParams struct {
 	Filters map[string][]FilterEntry // nil for everybody; nothing in it may be empty
-	Size    int                      // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+	Size    int                      // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
 // RunParams says how to run a saved search.
 type RunParams struct {
-	Size int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+	Size int // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
 // searchBody asks for one page. Later pages differ by the token alone.
@@ -157,7 +157,8 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
-	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(maxSearchSize)).items(ctx, opts)
+	body := searchBody{Size: cmp.Or(p.Size, maxSearchSize)}
+	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
 }
 
 // RunSavedPage reads the first page of what a saved search finds; its Next reads the following one.
@@ -167,7 +168,7 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ScrollPage[Profile], error) {
-	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts)
+	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
 }
 
 // Companies searches for companies. Body and response are undocumented: you supply the fields. The
@@ -207,15 +208,17 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	if o == op.SearchRunSaved {
 		most = 0 // that it takes a size is assumed
 	}
-	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
-		in := body
-		in.ScrollToken = token
-		page, err := do[profiles](ctx, s.client, o, args{ids: ids, body: in, laterPage: token != "", secret: token, maxItems: most}, opts)
+	fetch := func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
+		body := body
+		body.ScrollToken = token
+		in := args{ids: ids, body: body, laterPage: token != "", secret: token, maxItems: most}
+		page, err := do[profiles](ctx, s.client, o, in, opts)
 		if err != nil {
 			return nil, nil, err
 		}
 		return &ScrollPage[Profile]{Items: page.Profiles}, page.ScrollToken, nil
-	}}
+	}
+	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
 
 // identity tells a profile from others.
