@@ -42,15 +42,6 @@ type terms struct {
 	unlimited bool
 }
 
-// Bounds of the API reference.
-const (
-	minCreditSpend = 1000
-	maxCreditSpend = 200_000
-	maxFrequency   = 90
-	maxPrompt      = 2000
-	maxPagesARun   = 100
-)
-
 // check refuses what breaks a documented bound. An agent that starts, now or in the next step, has
 // to say what it may spend.
 func (s agentSpec) check(bad *checks, starts bool) {
@@ -58,7 +49,7 @@ func (s agentSpec) check(bad *checks, starts bool) {
 		bad.add("listName", "must not be blank")
 	}
 	s.expires.check(bad)
-	bad.between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
+	bad.between("maxCreditSpend", s.spend, 1000, 200_000)
 	switch {
 	case s.unlimited && s.spend != 0:
 		bad.add("maxCreditSpend", "is given beside Unlimited: choose one")
@@ -177,7 +168,7 @@ func (p PeopleWatcher) checkSources(bad *checks) {
 	}
 	bad.optionalID("listId", p.ListID)
 	bad.allIDs("listIds", p.ListIDs)
-	bad.between("frequency", p.Frequency, 1, maxFrequency)
+	bad.between("frequency", p.Frequency, 1, 90)
 }
 
 // MonitorTarget is what a [WebMonitor] delivers.
@@ -231,10 +222,10 @@ func (p WebMonitor) spec() agentSpec {
 
 func (p WebMonitor) checkSearch(bad *checks) {
 	requireOneOf(bad, "entityType", p.EntityType, MonitorPeople, MonitorCompanies)
-	bad.length("prompt", p.Prompt, 1, maxPrompt)
+	bad.length("prompt", p.Prompt, 1, 2000)
 	oneOf(bad, "searchPeriod", p.SearchPeriod,
 		SearchPeriodHour, SearchPeriodSixHours, SearchPeriodDay, SearchPeriodWeek)
-	bad.between("numResults", p.NumResults, 1, maxPagesARun)
+	bad.between("numResults", p.NumResults, 1, 100)
 }
 
 // requireOneOf is [oneOf] without a default.

@@ -55,8 +55,6 @@ type FactEdit struct {
 	KeepClaim bool         `json:"-"`                 // leave the claim as it was
 }
 
-const maxClaim = 1000
-
 func (e FactEdit) check(bad *checks) {
 	switch {
 	case e.KeepClaim && e.Claim != "":
@@ -66,7 +64,7 @@ func (e FactEdit) check(bad *checks) {
 	case !e.KeepClaim && e.Claim == "":
 		bad.add("claim", "is empty: say KeepClaim to change the category alone")
 	}
-	bad.optionalLength("claim", e.Claim, 1, maxClaim)
+	bad.optionalLength("claim", e.Claim, 1, 1000)
 	oneOf(bad, "category", e.Category, factCategories...)
 }
 

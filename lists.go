@@ -59,10 +59,8 @@ type Column struct {
 // Bounds of the API reference.
 const (
 	maxPageSize    = 1000 // lists and rows
-	maxListName    = 255
 	maxListSearch  = 200
 	maxFilterChars = 8000
-	maxSortKey     = 100
 	maxCRMContacts = 500
 )
 
@@ -138,7 +136,7 @@ type NewList struct {
 }
 
 func (n NewList) check(bad *checks) {
-	bad.length("name", strings.TrimSpace(n.Name), 1, maxListName)
+	bad.length("name", strings.TrimSpace(n.Name), 1, 255)
 	oneOf(bad, "entityType", n.Kind, listKinds...)
 }
 

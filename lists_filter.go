@@ -119,17 +119,8 @@ func ColumnNumber(low, high float64) ColumnFilter {
 // check refuses undocumented forms.
 func (f ColumnFilter) check(bad *checks, param string) {
 	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin != nil || f.RangeMax != nil
-	switch f.DataType {
-	case "string":
-		text = !text
-	case "boolean":
-		truth = !truth
-	case "number":
-		number = !number
-	default:
-		text = true
-	}
-	if text || truth || number {
+	fits := text == (f.DataType == "string") && truth == (f.DataType == "boolean") && number == (f.DataType == "number")
+	if !fits || !text && !truth && !number {
 		bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
 	}
 	if f.RangeMin != nil && f.RangeMax != nil && *f.RangeMin > *f.RangeMax {

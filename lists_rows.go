@@ -308,9 +308,10 @@ func (s RowSort) check(bad *checks) {
 		return
 	}
 	column, ofColumn := strings.CutPrefix(s.key, columnSortPrefix)
+	const longest = 100
 	switch n := utf8.RuneCountInString(s.key); {
-	case s.unchecked || n < 1 || n > maxSortKey:
-		bad.length("sortBy", s.key, 1, maxSortKey)
+	case s.unchecked || n < 1 || n > longest:
+		bad.length("sortBy", s.key, 1, longest)
 	case ofColumn && !isID(column):
 		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
 	case !ofColumn && s.listKind() == "":

@@ -20,7 +20,7 @@ type ScrollPage[T any] struct {
 	ContactID string // of a page of activities; empty otherwise
 
 	op   *op.Op
-	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; a closure, so that no dump shows the token
+	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
 }
 
 // More reports whether another page follows.
@@ -172,18 +172,10 @@ type scrollWalk[T any] struct {
 	conf      iterConfig
 	paid      int // pages read, and those that may have been paid for without a response
 	restarts  int
-	fresh     int             // elements delivered since the last restart
-	delivered pagewalk.Set    // what was delivered, if there may be a restart
-	shown     pagewalk.Recent // what was on the pages since the last restart
-	empty     int             // pages without elements since the last that brought something new
-	same      int             // pages that held nothing new, likewise
+	fresh     int            // elements delivered since the last restart
+	delivered pagewalk.Set   // what was delivered, if there may be a restart
+	stall     pagewalk.Stall // since the last restart
 }
-
-// So many pages in a row may bring nothing new, and each may be paid for.
-const (
-	mostEmptyPages = 10
-	mostSamePages  = 2
-)
 
 // begin applies the options.
 func (w *scrollWalk[T]) begin(opts []PageOption) error {
@@ -228,23 +220,12 @@ func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool)
 // stuck is the error of a scroll that may never end: its pages bring nothing new, but always a new
 // token.
 func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
-	fresh := false
-	for i := range page.Items {
-		fresh = w.shown.Add(w.identity(&page.Items[i])) || fresh
+	barren, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.identity(&page.Items[i]) })
+	if !stalled {
+		return nil
 	}
-	switch {
-	case fresh:
-		w.empty, w.same = 0, 0
-	case len(page.Items) == 0:
-		w.empty++
-	default:
-		w.same++
-	}
-	if w.empty == mostEmptyPages || w.same == mostSamePages {
-		pages := plural(w.empty+w.same, "page")
-		return unusable(w.op, "the last "+pages+" brought nothing new, and another one is offered")
-	}
-	return nil
+	pages := plural(barren, "page")
+	return unusable(w.op, "the last "+pages+" brought nothing new, and another one is offered")
 }
 
 // restart reports whether to restart the scroll after an error.
@@ -258,7 +239,8 @@ func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
 	if w.capped() {
 		return false
 	}
-	w.restarts, w.fresh, w.shown = w.restarts+1, 0, pagewalk.Recent{}
+	w.restarts, w.fresh = w.restarts+1, 0
+	w.stall.Forget()
 	w.conf.progress.Update(func(r *pagewalk.Report) { r.Restarts++ })
 	return true
 }

@@ -23,14 +23,10 @@ type FilterEntry struct {
 	Value  string `json:"value"`
 }
 
-const filterInclude = "include"
-
 // MarshalJSON fills in the default status.
 func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	type plain FilterEntry
-	if e.Status == "" {
-		e.Status = filterInclude
-	}
+	e.Status = cmp.Or(e.Status, "include")
 	return json.Marshal(plain(e))
 }
 
@@ -39,7 +35,7 @@ func (e FilterEntry) MarshalJSON() ([]byte, error) {
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
-		entries[i] = FilterEntry{Status: filterInclude, Value: v}
+		entries[i] = FilterEntry{Status: "include", Value: v}
 	}
 	return entries
 }
