@@ -14,8 +14,8 @@ import (
 
 // AgentsService manages agents. An agent searches on a schedule, as its [AgentSpec] says, and
 // delivers people or companies into its own results list. Save a draft with Create, which is free,
-// or start an agent safely with CreateAndStart. Wait with WaitSettled, and read what the agent has
-// delivered with Rows.
+// or start an agent safely with CreateAndStart. Wait with WaitSettled, and read the results with
+// Rows.
 type AgentsService struct{ client *Client }
 
 // AgentType is the kind of an agent.
@@ -60,8 +60,7 @@ func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 func (s AgentStatus) started() bool { return s != AgentStatusInitializing }
 
 // Agent is an agent. All fields of the response to a creation are documented. Of an agent that is
-// read, only status, listId and contactsFound are; the names of the others are assumed to be the
-// same.
+// read, only status, listId and contactsFound are; the other names are assumed.
 type Agent struct {
 	ID            string      `json:"id"`
 	Type          AgentType   `json:"type"` // empty for a legacy kind
@@ -148,8 +147,7 @@ func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*
 	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
 }
 
-// List reads the agents in one request. If the service pages them, this is the first page; see
-// [AgentsService.All].
+// List reads the first page of the agents, or all if there are no pages; see [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {

@@ -42,8 +42,7 @@ type terms struct {
 	unlimited bool
 }
 
-// check refuses what breaks a documented bound. An agent that starts, now or in the next step, has
-// to say what it may spend.
+// check refuses what breaks a documented bound. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *checks, starts bool) {
 	if strings.TrimSpace(s.name) == "" { // of white space assumed: a list trims its name
 		bad.add("listName", "must not be blank")
@@ -236,8 +235,7 @@ func requireOneOf[T ~string](bad *checks, param string, value T, allowed ...T) {
 	oneOf(bad, param, value, allowed...)
 }
 
-// Expiration says when an agent stops. The zero value leaves it to the service: one month after
-// creation.
+// Expiration says when an agent stops. The zero value means one month after creation.
 type Expiration struct {
 	year  int
 	month time.Month

@@ -174,8 +174,7 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 	return &Agent{ID: draft.ID, Type: draft.Type, Name: draft.Name, Started: true}
 }
 
-// named finds the agent of exactly this name. It reports whether the listing has agents without
-// names.
+// named finds the agent of exactly this name. nameless reports agents without names.
 func (s *AgentsService) named(
 	ctx context.Context, name string, opts []CallOption,
 ) (match *Agent, nameless bool, err error) {
@@ -184,8 +183,7 @@ func (s *AgentsService) named(
 	return match, slices.Contains(others, ""), err
 }
 
-// lookForNew looks for an agent that an unknown creation may have made, by name, kind and state. No
-// age of an agent is documented.
+// lookForNew looks for an agent that an unknown creation may have made, by name, kind and state.
 func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		agent, nameless, err := s.named(ctx, spec.name, opts)

@@ -52,8 +52,7 @@ func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
 // Editable reports whether [CampaignsService.EditSend] is accepted in this state.
 func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
 
-// List lists the campaigns. Query parameters and response are undocumented; [WithQuery] adds
-// parameters.
+// List lists the campaigns. Parameters (see [WithQuery]) and response are undocumented.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
@@ -62,8 +61,7 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented. An array is
 // understood if it is bare, or under "campaigns" or "data". With a pagination beside it, further
-// pages are requested with pageNum (assumed). A response without such an array is an error, which
-// names its keys.
+// pages are requested with pageNum (assumed). Any other response is an error, which names its keys.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
@@ -112,8 +110,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 	return do[Object](ctx, s.client, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
 }
 
-// Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is
-// documented.
+// Steps lists the steps of a campaign. Only their id and sequenceNumber are documented.
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -122,8 +119,8 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
 }
 
-// ScheduledSends lists what a campaign has sent and will send. The response is undocumented, except
-// for the states of [SendState].
+// ScheduledSends lists what a campaign has sent and will send. Only the states are documented: see
+// [SendState].
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -132,8 +129,7 @@ func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string
 	return do[Object](ctx, s.client, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
 }
 
-// StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as
-// [CampaignsService.All] does.
+// StepsOf iterates over the steps of a campaign as [CampaignsService.All] does, under "steps".
 //
 // Errors: those of [CampaignsService.Steps].
 //
@@ -203,8 +199,7 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // It is never retried after a lost response, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an
-// [OutcomeUnknownError], whose Resolve reads the status of the campaign from the listing (assumed
-// to be there).
+// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within
@@ -218,8 +213,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 	}, opts)
 }
 
-// lookForApproval reads the status of a campaign from the listing. Only an active one proves
-// anything.
+// lookForApproval reads the status of a campaign from the listing. Only an active one is proof.
 func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		listing, err := s.List(ctx, opts...)
@@ -245,8 +239,7 @@ func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 	}
 }
 
-// inListing finds a campaign in a response, as [CampaignsService.All] does. Its id is under "id"
-// (assumed).
+// inListing finds a campaign as [CampaignsService.All] does. Its id is under "id" (assumed).
 func inListing(listing Object, id string) (Object, bool) {
 	campaigns, _ := elementsOf(listing, "campaigns")
 	for c := range campaigns.All("") {
@@ -267,8 +260,7 @@ func Initialized(campaign Object) bool {
 
 // WaitInitialized reads the listing until your test, such as [Initialized], holds for the campaign
 // of that id. It keeps waiting while the campaign is not in the listing. It polls as
-// [AgentsService.WaitSettled] does. Beside a [WaitTimeoutError], it returns the campaign as last
-// seen.
+// [AgentsService.WaitSettled] does. A [WaitTimeoutError] comes with the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(

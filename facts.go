@@ -68,8 +68,7 @@ func (e FactEdit) check(bad *checks) {
 	oneOf(bad, "category", e.Category, factCategories...)
 }
 
-// Edit changes a learned fact. The edit reaches the pages of the hubs with the next daily learning
-// run.
+// Edit changes a learned fact. The pages of the hubs follow with the next daily learning run.
 //
 // The same edit again leaves the same state, but it is never retried, because a teammate may edit
 // in between; [AllowRetryUnknown] allows it. No read of a fact is documented, so an unknown outcome
@@ -88,16 +87,14 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 
 func (f *Fact) missing() string { return noID(f.ID, "a fact has no id") }
 
-// Hubs lists the knowledge hubs: company knowledge that feeds the texts of campaigns. The response
-// is undocumented.
+// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented.
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.HubsList, args{}, opts)
 }
 
-// Hub reads one knowledge hub. The response is undocumented, except that its status is processing
-// while the hub is built.
+// Hub reads one knowledge hub. Only its status while it is built is documented: processing.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound].
 //
@@ -141,8 +138,7 @@ const (
 	ClaimContract = ClaimRule(claim.Contract)
 )
 
-// ClaimFinding is a place in a claim that the service is likely to refuse: the bytes
-// from Start up to End.
+// ClaimFinding is a place in a claim that the service is likely to refuse, in bytes.
 type ClaimFinding struct {
 	Rule  ClaimRule
 	Start int
@@ -153,8 +149,7 @@ type ClaimFinding struct {
 // learned fact. It finds e-mail addresses, runs of 9 or more phone-like digits, contract
 // vocabulary, and currency amounts beside deal language in the same claim (each amount and each
 // such word is a finding). Case does not matter. A word may continue, as in "discounts" and
-// "contract terms"; MSA, SOW and NDA only with an s (assumed). The findings are in the order of the
-// text.
+// "contract terms"; MSA, SOW and NDA only with an s (assumed). Findings are in text order.
 //
 // It is advice and stops nothing. The gate is documented, but its exact patterns are not: a claim
 // without findings may still be refused, and one with findings may pass. Names of persons and

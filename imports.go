@@ -34,13 +34,13 @@ type Upload struct {
 	// Fields are further fields of the form, whose names are undocumented.
 	Fields map[string]string
 
-	// Progress, if set, is told how much of the file has been handed to the network, in another
-	// goroutine. It restarts with each attempt. A panic in it is swallowed.
+	// Progress, if set, is called in another goroutine with the bytes handed to the network. It
+	// restarts with each attempt. A panic in it is swallowed.
 	Progress func(sent, total int64)
 }
 
-// UploadFile makes an upload of a file on disk. It reads the size now and opens the file when it is
-// sent.
+// UploadFile makes an upload of a file on disk. It reads the size now and opens the file to send
+// it.
 func UploadFile(name string) (Upload, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -199,8 +199,8 @@ func (u *upload) format() (fileformat.Format, bool) {
 // base returns the name without folders, of either kind of slash.
 func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
 
-// stream returns the form with the file in it. The text around the file is made first, so that the
-// length is known.
+// stream returns the form with the file in it. The text around it is made first, to know the
+// length.
 func (u *upload) stream() *uploadBody {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

@@ -81,8 +81,8 @@ func (p ListsParams) check(bad *checks) {
 	bad.optionalLength("search", p.Search, 1, maxListSearch)
 }
 
-// All iterates over the lists, newest first. It reads a page when the loop needs it; each range
-// restarts at the first page.
+// All iterates over the lists, newest first. It reads a page when needed; each range restarts at
+// the first.
 //
 // Lists that come twice because others are added meanwhile are dropped. Lists that are skipped at a
 // page boundary because others are deleted are found again: see [WithProgress]. In a folder or a
@@ -95,7 +95,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 	return s.pager(p).items(ctx, opts)
 }
 
-// Pages iterates over whole pages with totals, otherwise as [ListsService.All] does.
+// Pages iterates as [ListsService.All] does, over whole pages with totals.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -174,8 +174,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 
 // WaitFor reads a list until your test holds for it, for example until its completionStatus has
 // settled: find that field in [List.Raw], because its place and values are undocumented. It polls
-// as [AgentsService.WaitSettled] does. Beside a [WaitTimeoutError], it returns the list as last
-// seen.
+// as [AgentsService.WaitSettled] does. A [WaitTimeoutError] comes with the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -204,8 +203,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 	return do[Object](ctx, s.client, op.ListsMove, r, opts)
 }
 
-// MoveToRoot takes a list out of its folder. It writes null (assumed: null is documented as the
-// root for reading only).
+// MoveToRoot takes a list out of its folder. It writes null (assumed: reads show the root as null).
 //
 // Errors: those of [ListsService.Move].
 //
@@ -239,8 +237,8 @@ func (c *checks) allIDs(param string, ids []string) {
 	}
 }
 
-// CRMPushed says what the service has accepted. The push runs in the background, and there is no
-// job to poll.
+// CRMPushed says what the service has accepted. The push runs in the background, without a job to
+// poll.
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`

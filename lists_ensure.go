@@ -21,7 +21,7 @@ type Ensured struct {
 	List    *List
 	Created bool // by this call, for certain: the service said so
 	// Certain is false if this call may have made the list, too: its own request, or a gateway that
-	// repeats requests. A teammate may also have made it in the same moment.
+	// repeats requests. A teammate may have made it at the same moment.
 	Certain bool
 }
 
@@ -36,8 +36,8 @@ type Ensured struct {
 // allow a minute. If the outcome stays unknown, the error is an [OutcomeUnknownError], whatever has
 // happened since. Its text says how often it looked.
 //
-// If something else holds the name, the error is a [NameConflictError], which matches
-// [CodeListNameTaken].
+// If something else holds the name, the error is a [NameConflictError] (matches
+// [CodeListNameTaken]).
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -96,9 +96,8 @@ const ensureRounds = 3
 // afterUnknown looks for the list of a creation whose outcome is unknown. Without a result and an
 // error, the creation may be sent again.
 func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error) {
-	var unknown *OutcomeUnknownError
-	if errors.As(err, &unknown); e.unknown == nil {
-		e.unknown = unknown
+	if e.unknown == nil {
+		e.unknown, _ = errors.AsType[*OutcomeUnknownError](err)
 	}
 	patience := op.ListsCreate.Settle
 	if at, ok := ctx.Deadline(); ok {
@@ -141,8 +140,7 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 }
 
 // older reports whether a list certainly existed before this call. If no request of ours is
-// unknown, only a gateway that repeats requests can have made it for us, so a small margin is
-// enough.
+// unknown, only a gateway that repeats requests can have made it, so a small margin is enough.
 func (e *ensuring) older(list *List, info Info) bool {
 	switch {
 	case list.CreatedAt.IsZero():
@@ -222,8 +220,7 @@ func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
 
 func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
-// named finds the list of exactly this name, of either kind, and the names that differ in case
-// only.
+// named finds the list of this name, of either kind, and the names that differ in case only.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
 	search := name
 	if runes := []rune(name); len(runes) > maxListSearch {
@@ -282,9 +279,8 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 	}
 }
 
-// How far clocks may differ: that of the edge, which the Date of a response tells, and that of
-// createdAt; ours and theirs, where no Date came; and within the moment in which a gateway repeats
-// a request.
+// How far clocks may differ: the one of the Date header and the one of createdAt; ours and theirs,
+// without a Date header; and while a gateway repeats a request.
 const (
 	clocksDiffer    = 2 * time.Minute
 	strangersDiffer = 24 * time.Hour
@@ -301,8 +297,7 @@ func serverClock(info Info) (now time.Time, off time.Duration) {
 }
 
 // earliest returns the earliest time, by the service's clock, at which a request of ours can have
-// taken effect. The time since then comes from the monotonic clock, so that setting the clock does
-// no harm.
+// taken effect. The time since then comes from the monotonic clock, in case a clock is set.
 func earliest(sent time.Time, info Info) time.Time {
 	now, off := serverClock(info)
 	return now.Add(-since(sent) - off)

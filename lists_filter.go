@@ -21,8 +21,7 @@ type RowFilter interface {
 }
 
 // Match is a set of values to include, to exclude, or both. The zero value does not filter. A slice
-// that is empty but not nil is refused: the service could take it for no filter and return every
-// row.
+// that is empty but not nil is refused: the service could return every row.
 type Match struct {
 	Include []string
 	Exclude []string
@@ -34,7 +33,7 @@ func AnyOf(values ...string) Match { return Match{Include: given(values)} }
 // NoneOf matches rows with none of the values. Without values, the filter is refused.
 func NoneOf(values ...string) Match { return Match{Exclude: given(values)} }
 
-// given copies the values. The copy is never nil, so that no values are told from no filter.
+// given copies the values. The copy is never nil, so that it differs from no filter.
 func given[T any](values []T) []T { return append([]T{}, values...) }
 
 // Except returns the match without the rows that have one of the values.
@@ -82,8 +81,8 @@ func isHeadcount(s string) bool {
 	return errLow == nil && errHigh == nil && a <= b
 }
 
-// StatusFilter is a set of statuses to include. Their values are undocumented. A set that is empty
-// but not nil is refused.
+// StatusFilter is a set of statuses to include. Their values are undocumented. An empty set that is
+// not nil is refused.
 type StatusFilter []string
 
 // MarshalJSON returns the form with include.
@@ -101,8 +100,7 @@ type ColumnFilter struct {
 	RangeMax *float64 `json:"rangeMax,omitempty"`
 }
 
-// ColumnText matches rows whose text column has any of the values. Without values, the filter is
-// refused.
+// ColumnText matches rows whose text column has any of the values. It needs at least one.
 func ColumnText(include ...string) ColumnFilter {
 	return ColumnFilter{DataType: "string", Include: given(include)}
 }
@@ -110,8 +108,8 @@ func ColumnText(include ...string) ColumnFilter {
 // ColumnBool matches rows whose boolean column has the value.
 func ColumnBool(v bool) ColumnFilter { return ColumnFilter{DataType: "boolean", Value: &v} }
 
-// ColumnNumber matches rows whose number column is between the ends. Whether the ends are included
-// is undocumented.
+// ColumnNumber matches rows whose number column is between the ends. Whether they are included is
+// undocumented.
 func ColumnNumber(low, high float64) ColumnFilter {
 	return ColumnFilter{DataType: "number", RangeMin: &low, RangeMax: &high}
 }
@@ -176,8 +174,7 @@ func (f ContactFilter) checkFilter(bad *checks) {
 
 func (ContactFilter) listKind() ListKind { return ContactList }
 
-// CompanyFilter narrows the rows of a company list, by the seven fields that the service honours
-// there.
+// CompanyFilter narrows the rows of a company list, by the seven fields that it honours.
 type CompanyFilter struct {
 	Name                Match                   `json:"companyName,omitzero"`
 	Industry            Match                   `json:"companyIndustry,omitzero"`

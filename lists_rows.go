@@ -22,8 +22,8 @@ import (
 // fields are undocumented, so a row keeps the whole object: read known names with Text, Int and the
 // like, and everything with Decode. Its id is under "id" (assumed).
 //
-// The pointers that iterators yield keep their whole page in memory. To keep few rows of many, copy
-// the values.
+// The pointers that iterators yield keep their whole page in memory. Copy the values to keep few of
+// many.
 type Row struct {
 	Object
 	id jsonscan.ID // if it was read with the page
@@ -87,8 +87,7 @@ func noFilter(f RowFilter) bool {
 // zeroFilter reports whether a filter is the zero value, which does not filter.
 func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
-// filterText returns the JSON of a filter as it is sent: without escapes for HTML, which would
-// count against its length.
+// filterText returns the JSON of a filter, without escapes for HTML, which would make it longer.
 func filterText(f RowFilter) (string, error) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -116,9 +115,9 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. It reads a page when the loop needs it; each range
-// restarts at the first page. Rows that come twice or are skipped because others change the list
-// meanwhile are handled as far as the service allows: see [WithProgress].
+// Rows iterates over the rows of a list. It reads a page when needed; each range restarts at the
+// first. Rows that come twice or are skipped because others change the list meanwhile are handled
+// as far as the service allows: see [WithProgress].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -127,8 +126,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 	return rowsPager(s, listID, p, (*Row).ID).items(ctx, opts)
 }
 
-// RowsPages iterates over whole pages with totals and the kind of the list, otherwise as
-// [ListsService.Rows] does.
+// RowsPages iterates as [ListsService.Rows] does, over whole pages with totals and list kind.
 //
 // Errors: those of [ListsService.Rows].
 //

@@ -20,8 +20,8 @@ import (
 type Page[T any] struct {
 	Items        []T
 	Number       int // 1-based
-	TotalPages   int // 0 when not told
-	TotalRecords int // at the time of the request; 0 when not told
+	TotalPages   int // 0 if unknown
+	TotalRecords int // at the time of the request; 0 if unknown
 	TotalKnown   bool
 	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across a page boundary
@@ -32,8 +32,7 @@ func (p *Page[T]) shown() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns at most limit elements of an iterator. Beside an error, it returns the elements
-// before it.
+// Collect returns at most limit elements of an iterator. An error comes with those before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
@@ -55,7 +54,7 @@ func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 type Report struct {
 	Requests   int // pages read, all included
 	Delivered  int // records handed to you, in this range
-	Total      int // records in the collection when it was last told
+	Total      int // last known number of records in the collection
 	TotalKnown bool
 	Repeats    int  // records that came a second time and were dropped
 	Rereads    int  // pages read again because the total had fallen
@@ -64,9 +63,8 @@ type Report struct {
 	Rewound    bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished   bool // the end was reached
 
-	// Missing is how many more records the service has told of than have come, at the end of a
-	// range over the whole collection: the smallest total that was told, less the records of all
-	// pages. Some may have come in and others gone meanwhile.
+	// Missing is set at the end of a range over the whole collection: the smallest total that the
+	// service sent, less the records of all pages. Records may have come and gone meanwhile.
 	Missing int
 
 	Restarts  int // of a search whose token was dead: see WithRestarts
@@ -78,12 +76,11 @@ type Report struct {
 	OrderKnown bool
 }
 
-// Progress follows one iterator; see [WithProgress]. The zero value is ready to use. It is safe to
-// read while the iterator runs.
+// Progress follows one iterator; see [WithProgress]. The zero value is ready to use. Its methods
+// are safe for concurrent use.
 type Progress struct{ walk pagewalk.Progress }
 
-// Report returns the state of the range. It stays available after the range has ended, even by an
-// error.
+// Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
 // Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as
@@ -206,14 +203,13 @@ func rangeOptions(o *op.Op, opts []PageOption, byToken bool) (c iterConfig, bad 
 	return c, bad
 }
 
-// pager iterates over a collection by page number. It has no state: every range is a walk of its
-// own.
+// pager iterates over a collection by page number. It has no state.
 type pager[T any] struct {
 	client *Client
 	op     *op.Op
 	first  int    // number of the first page
 	limit  int    // elements a page
-	query  string // what tells this collection from others; part of a checkpoint
+	query  string // identifies the collection in a checkpoint
 	order  bool   // the service promises one
 	id     func(*T) string
 	fetch  func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
@@ -340,8 +336,7 @@ type listing[T any] struct {
 	name   string
 }
 
-// pager iterates over the pages. Their size is unknown: with 1, the walk goes back far enough when
-// records vanish.
+// pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager(id func(*T) string) pager[T] {
 	return pager[T]{client: l.client, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: id, fetch: l.page}
 }

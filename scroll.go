@@ -48,7 +48,7 @@ func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPa
 // been delivered is never requested again.
 type scroll[T any] struct {
 	op       *op.Op
-	identity func(*T) string // what tells elements apart
+	identity func(*T) string // identifies an element
 	fetch    fetchByToken[T]
 	opts     []CallOption // of the first page: they hold for the later ones, so that all are the same query
 	tokens   pagewalk.Set // that were given
@@ -110,8 +110,7 @@ type badTokenError string
 
 func (e badTokenError) Error() string { return string(e) }
 
-// once makes the call of the next page. The token is spent after a success, and after a call that
-// may have been delivered.
+// once makes the call of the next page. A call that may have been delivered spends the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
@@ -217,8 +216,7 @@ func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool)
 	return true
 }
 
-// stuck is the error of a scroll that may never end: its pages bring nothing new, but always a new
-// token.
+// stuck is the error of a scroll that may never end: its pages bring nothing new.
 func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
 	barren, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.identity(&page.Items[i]) })
 	if !stalled {
@@ -249,8 +247,7 @@ func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
 func (w *scrollWalk[T]) capped() bool { return w.conf.paidPages > 0 && w.paid >= w.conf.paidPages }
 
 // deadToken reports whether a failed page leaves no way to the next. The code for an expired token
-// is undocumented: since the same query was accepted before, any refusal of the request counts as
-// one.
+// is undocumented: since the same query was accepted before, any refusal counts as one.
 func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the page may have been delivered, so its token is spent

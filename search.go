@@ -13,8 +13,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// SearchService finds prospects and companies. Searches spend credits, or may, so an iterator over
-// one requires a cap.
+// SearchService finds prospects and companies. Searches may spend credits, so their iterators
+// require a cap.
 type SearchService struct{ client *Client }
 
 // FilterEntry is one value of a search filter; see [Including].
@@ -30,8 +30,7 @@ func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// Including makes the entries of a filter that keeps what has any of the values. Without values,
-// the filter is refused.
+// Including makes a filter that keeps what has any of the values. It needs at least one.
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
@@ -76,8 +75,7 @@ func (b searchBody) check(bad *checks) {
 	}
 }
 
-// Profile is a prospect that a search found. Five of its fields are documented; the others are in
-// Raw.
+// Profile is a prospect that a search found. Raw has its undocumented fields.
 type Profile struct {
 	FirstName   string `json:"firstName"`
 	LastName    string `json:"lastName"`
@@ -96,7 +94,7 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 
 // Prospects iterates over the prospects that match. It reads a page when the loop needs it, and
 // each page spends credits, so it requires [MaxPaidPages] or [UnlimitedPages]. Each range is a new
-// search and is paid for again.
+// search, paid for again.
 //
 // The service's tokens move forward only and must not be stored, so a range cannot be resumed, and
 // a page that may have been delivered is never requested again. After an error, the [Report] of
@@ -109,8 +107,7 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 	return s.scroll(op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
 }
 
-// ProspectsPage reads the first page of the prospects that match; its Next reads the following one.
-// Each page spends credits.
+// ProspectsPage reads the first page of matches; its Next reads the following. Each spends credits.
 //
 // It is retried after a failure of the service, because a failed request is never billed; set
 // NoMeteredRetry of [RetryPolicy] to forbid that. It is never retried after a lost response: the
@@ -182,8 +179,7 @@ func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOp
 	return do[Object](ctx, s.client, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
 }
 
-// FilterOptions returns the values that search filters accept. Every valid key may call it. The
-// response is undocumented.
+// FilterOptions returns the values that search filters accept. The response is undocumented.
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
@@ -217,7 +213,7 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
 
-// identity tells a profile from others.
+// identity identifies a profile.
 func (p *Profile) identity() string {
 	if p.SocialURL != "" {
 		return p.SocialURL
