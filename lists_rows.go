@@ -175,8 +175,8 @@ func RowsOf[T any](
 			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
 		}
-		idOf := func(r *jsonscan.Exact[T]) string { return r.ID }
-		for row, err := range rowsPager(lists, id, p, idOf).items(ctx, opts) {
+		rows := rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID })
+		for row, err := range rows.items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return

@@ -172,15 +172,15 @@ type iterConfig struct {
 	restarts   int // of a scroll, at most
 }
 
-// rangeOptions adds up the options of a range, and refuses those that do not fit it. A range that
-// follows tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
-func rangeOptions(o *op.Op, opts []PageOption, byToken bool) (c iterConfig, bad checks) {
+// apply adds up the options of a range, and refuses those that do not fit it. A range that follows
+// tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
+func (c *iterConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *checks) {
 	for i, option := range opts {
 		if option == nil {
 			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
 			continue
 		}
-		option.applyIter(&c, &bad)
+		option.applyIter(c, bad)
 	}
 	spends, bounded := o.Class == op.MeteredRead, c.paidPages != 0 || c.unlimited
 	switch {
@@ -200,7 +200,6 @@ func rangeOptions(o *op.Op, opts []PageOption, byToken bool) (c iterConfig, bad 
 	if byToken && c.prefetch != 0 {
 		bad.add("Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 	}
-	return c, bad
 }
 
 // pager iterates over a collection by page number. It has no state.
@@ -252,15 +251,17 @@ func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[
 func (p pager[T]) walk(
 	ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool,
 ) {
-	options, bad := rangeOptions(p.op, opts, false)
+	r := &pageRange[T]{pager: p}
+	var bad checks
+	r.conf.apply(p.op, opts, false, &bad)
 	walk := pagewalk.Config[T, ListKind]{
-		Source: &pageRange[T]{p, options.calls}, ID: p.id, First: p.first, Limit: p.limit,
-		Prefetch: options.prefetch, Progress: options.progress,
+		Source: r, ID: p.id, First: p.first, Limit: p.limit,
+		Prefetch: r.conf.prefetch, Progress: r.conf.progress,
 	}
 	walk.Progress.Start(p.fingerprint(), p.order)
-	if options.checkpoint != "" {
+	if r.conf.checkpoint != "" {
 		var err error
-		if walk.Resume, err = pagewalk.Parse(options.checkpoint, p.fingerprint()); err != nil {
+		if walk.Resume, err = pagewalk.Parse(r.conf.checkpoint, p.fingerprint()); err != nil {
 			bad.add("ResumeFrom", "%v", err)
 		}
 	}
@@ -276,12 +277,12 @@ func (p pager[T]) walk(
 // pageRange reads the pages of one range.
 type pageRange[T any] struct {
 	pager[T]
-	opts []CallOption // of every page
+	conf iterConfig
 }
 
 // Fetch reads a page.
 func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], error) {
-	page, err := r.fetch(ctx, number, r.opts)
+	page, err := r.fetch(ctx, number, r.conf.calls)
 	return (*pagewalk.Page[T, ListKind])(page), err
 }
 
@@ -294,7 +295,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Pa
 			caller, c.info = c.info, &info
 		}
 	})
-	page, err := r.fetch(ctx, number, append(slices.Clip(r.opts), keep))
+	page, err := r.fetch(ctx, number, append(slices.Clip(r.conf.calls), keep))
 	deliver := func() {
 		if caller != nil {
 			*caller = info

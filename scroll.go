@@ -179,7 +179,7 @@ type scrollWalk[T any] struct {
 // begin applies the options.
 func (w *scrollWalk[T]) begin(opts []PageOption) error {
 	var bad checks
-	if w.conf, bad = rangeOptions(w.op, opts, true); len(bad) > 0 {
+	if w.conf.apply(w.op, opts, true, &bad); len(bad) > 0 {
 		return refusal(w.op, bad...)
 	}
 	if w.conf.restarts > 0 {
