@@ -6,7 +6,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AccountService reads whom the key belongs to and what is left to spend. Any valid key may call it.
+// AccountService reads the owner of the key and the credit balance. Every valid key may call it.
 type AccountService struct{ client *Client }
 
 // User is the owner of a key.
@@ -26,8 +26,9 @@ func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, err
 	return do[User](ctx, s.client, op.AccountMe, args{}, opts)
 }
 
-// Credits returns the credit balance of the workspace. Its shape is undocumented; the sandbox sends credits.balance (assumed). Read it by
-// [Object.IntOK] or [Object.Find], so that a wrong guess does not read as 0 credits.
+// Credits returns the credit balance of the workspace. The response is undocumented; the sandbox
+// sends credits.balance (assumed). Read it with [Object.IntOK] or [Object.Find], so that a wrong
+// guess does not read as 0 credits.
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {

@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"net/http"
 	"reflect"
@@ -13,9 +12,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AgentsService keeps agents: they search on a schedule and deliver people or companies into a list of their own. An [AgentSpec] says
-// what to look for. Save a draft with Create, which is free, or start one safely with CreateAndStart; wait with WaitSettled, and read what
-// it has delivered with Rows.
+// AgentsService manages agents. An agent searches on a schedule, as its [AgentSpec] says, and
+// delivers people or companies into its own results list. Save a draft with Create, which is free,
+// or start an agent safely with CreateAndStart. Wait with WaitSettled, and read the results with
+// Rows.
 type AgentsService struct{ client *Client }
 
 // AgentType is the kind of an agent.
@@ -33,7 +33,8 @@ var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, A
 // Known reports whether the kind is documented.
 func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
 
-// AgentStatus is the state of an agent. Whether the documented ones are all is undocumented, and so is which of them a start leads to.
+// AgentStatus is the state of an agent. Whether there are states beside the documented ones is
+// undocumented, and so is the state that a start leads to.
 type AgentStatus string
 
 // The documented states.
@@ -56,14 +57,16 @@ func (s AgentStatus) Known() bool {
 // Settled reports whether the agent has left the draft state and no run is in progress.
 func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 
-// Agent is an agent. All fields of a created agent are documented. Of one that is read, only status, listId and contactsFound are; that the
-// others have the same names is assumed.
+func (s AgentStatus) started() bool { return s != AgentStatusInitializing }
+
+// Agent is an agent. All fields of the response to a creation are documented. Of an agent that is
+// read, only status, listId and contactsFound are; the other names are assumed.
 type Agent struct {
 	ID            string      `json:"id"`
 	Type          AgentType   `json:"type"` // empty for a legacy kind
 	Name          string      `json:"name"` // that of its results list, too
 	Status        AgentStatus `json:"status"`
-	Started       bool        `json:"started"`          // false for a draft; undocumented where an agent is read
+	Started       bool        `json:"started"`          // false for a draft; assumed for an agent that is read
 	ListID        string      `json:"listId,omitempty"` // its results list
 	ContactsFound int         `json:"contactsFound"`
 
@@ -73,23 +76,26 @@ type Agent struct {
 // Raw returns the agent as the service sent it, with its undocumented fields.
 func (a *Agent) Raw() Object { return a.raw }
 
-// String returns the agent as JSON text, for fmt: as the service sent it, or as you made it.
+// String returns the agent as JSON: the text that the service sent, or the fields that you set.
 func (a Agent) String() string { return textOf(a.raw, a) }
 
 // Draft reports whether the agent waits to be activated.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 
-// Create makes an agent: a draft, which is free, or one that starts at once, if the spec says Start. An agent that starts creates
-// its results list and spends credits, now and on every run; so it needs MaxCreditSpend or an explicit Unlimited.
-// [AgentsService.CreateAndStart] starts one so that a lost response cannot pay twice.
+// Create makes an agent: a draft, which is free, or an agent that starts at once if the spec says
+// Start. An agent that starts creates its results list and spends credits, now and on every run. It
+// needs MaxCreditSpend or an explicit Unlimited. To start an agent so that a lost response cannot
+// make you pay twice, use [AgentsService.CreateAndStart].
 //
-// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve looks for an agent of that name.
+// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
+// Resolve looks for an agent of that name.
 //
-// Errors: documented: [CodeListNameTaken] (also when a list holds the name), [CodeInsufficientCredits] (with nothing created or
-// spent), [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest] (when the service that owns agents refuses),
-// [CodeListNotFound] (for a [PeopleWatcher]), [CodeAgentSourceListEmpty] (for a [PeopleWatcher]), [CodeAgentSignalRejected] (for a
-// [WebMonitor]); likely: [CodeListNameReserved], [CodeContactListRequired] (for a [PeopleWatcher]), [CodeListProcessing] (for a
-// [PeopleWatcher]).
+// Errors: documented: [CodeListNameTaken] (also when a list holds the name),
+// [CodeInsufficientCredits] (nothing is created or spent), [CodeAgentLimitReached],
+// [CodeValidationFailed], [CodeInvalidRequest] (refused by the agents service), [CodeListNotFound]
+// (for a [PeopleWatcher]), [CodeAgentSourceListEmpty] (for a [PeopleWatcher]),
+// [CodeAgentSignalRejected] (for a [WebMonitor]); likely: [CodeListNameReserved],
+// [CodeContactListRequired] (for a [PeopleWatcher]), [CodeListProcessing] (for a [PeopleWatcher]).
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
 func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
@@ -101,7 +107,9 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	made, err := do[newAgent](ctx, s.client, spec.op, args{
 		shape: op.Typed, // of the response: what is undocumented is in the request
 		body:  spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
-		proof: func(made any) bool { return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name) },
+		proof: func(made any) bool {
+			return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name)
+		},
 	}, spec.options(opts))
 	if err != nil {
 		return nil, err
@@ -109,7 +117,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	return &made.Agent, nil
 }
 
-// newAgent is the response of a creation, whose fields are documented. Of agents that are read, any may be missing.
+// newAgent is the response of a creation, which has an id.
 type newAgent struct{ Agent }
 
 func (a *Agent) missing() string {
@@ -121,23 +129,25 @@ func (a *Agent) missing() string {
 
 func (a *newAgent) missing() string { return noID(a.ID, "an agent has no id") }
 
-// specOf refuses a spec that is not there.
+// specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {
 	if v := reflect.ValueOf(in); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return agentSpec{}, &RefusedError{Op: "agents.create", Method: http.MethodPost, Violations: []Violation{{"spec", "must not be nil"}}}
+		bad := []Violation{{"spec", "must not be nil"}}
+		return agentSpec{}, &RefusedError{Op: "agents.create", Method: http.MethodPost, Violations: bad}
 	}
 	return in.spec(), nil
 }
 
-// All iterates over the agents, in no promised order. The response is undocumented: {"agents": [...]}, {"data": [...], "pagination":
-// {...}} and a bare array are understood. That further pages are asked for by pageNum, as those of lists are, is assumed.
+// All iterates over the agents, in undocumented order. The response is undocumented: {"agents":
+// [...]}, {"data": [...], "pagination": {...}} and a bare array are understood. Further pages are
+// requested with pageNum, as pages of lists are (assumed).
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
 	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
 }
 
-// List reads the agents in one response, which is the first page if the service pages them: see [AgentsService.All].
+// List reads the first page of the agents, or all if there are no pages; see [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
@@ -159,12 +169,14 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 	}, opts)
 }
 
-// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed, and fields and response are undocumented: you
-// supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). A second call leaves the same state,
-// but it is never retried, because a teammate may edit the draft in between.
+// Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
+// response are undocumented: you supply the fields. The sandbox takes fields of the creation but
+// start (assumed: rule agents.adjust). The same edit again leaves the same state, but it is never
+// retried, because a teammate may edit the draft in between.
 //
-// Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (nothing to wait for: an agent that runs never becomes a draft
-// again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
+// Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
+// never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
+// agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -175,24 +187,29 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 			}
 		}
 	}
-	return do[Object](ctx, s.client, op.AgentsAdjust, args{ids: []string{agentID}, body: in, check: check}, opts)
+	a := args{ids: []string{agentID}, body: in, check: check}
+	return do[Object](ctx, s.client, op.AgentsAdjust, a, opts)
 }
 
-// Activate starts a draft. On each run it spends credits, up to the MaxCreditSpend of the draft, and without limit if it has none. A
-// second activation is refused, so it cannot pay twice. That it takes no body is assumed, and so is that the response holds the agent: if
-// it does not, only the ID of the result is set.
+// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, and
+// without limit if it has none. The service refuses a second activation, so it cannot make you pay
+// twice. The call sends no body (assumed). If the response does not hold the agent (assumed to be
+// there), only the ID of the result is set.
 //
-// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
+// Resolve reads the status of the agent.
 //
-// Errors: documented: [CodeInsufficientCredits] (with nothing billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after
-// it was activated before), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
-// [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
+// Errors: documented: [CodeInsufficientCredits] (nothing is billed), [CodeAgentSourceListEmpty],
+// [CodeAgentNotADraft] (also after an earlier activation), [CodeAgentProcessing]; likely:
+// [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound], [CodeAgentConfigMissing]
+// (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	response, err := do[Object](ctx, s.client, op.AgentsActivate, args{
-		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now != AgentStatusInitializing }),
-		proof: func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) }, responseType: reflect.TypeFor[Agent](),
+		ids: []string{agentID}, look: s.lookAtStatus(agentID, AgentStatus.started),
+		proof:        func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
+		responseType: reflect.TypeFor[Agent](),
 	}, opts)
 	if err != nil {
 		return nil, err
@@ -204,25 +221,28 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 	return agent, err
 }
 
-// Pause stops the runs of an agent, and so what it spends. The route is undocumented, and a wrong guess could do harm: you supply it
-// by [WithRoute], with a method of POST, PUT, PATCH or DELETE and one parameter in braces for the agent. A body, if it needs one, goes in
-// by [WithField]. The response is undocumented.
+// Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess
+// could do harm: supply it with [WithRoute], with the method POST, PUT, PATCH or DELETE and one
+// parameter in braces for the agent. If the route needs a body, add its fields with [WithField].
+// The response is undocumented.
 //
-// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve reads the status of the agent.
+// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
+// Resolve reads the status of the agent.
 //
-// Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run is in progress); likely:
-// [CodeAgentNotFound], [CodeAgentTypeUnsupported].
+// Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run
+// is in progress); likely: [CodeAgentNotFound], [CodeAgentTypeUnsupported].
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.AgentsPause, args{
-		ids: []string{agentID}, look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
+		ids:  []string{agentID},
+		look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
 	}, opts)
 }
 
-// Rows iterates over what an agent has delivered: the rows of its results list. Each range reads the agent first, for the id of that
-// list, and then the rows as [ListsService.Rows] does, under the scope lists. A draft has no results list: errors.Is takes the
-// error for [ErrNotStarted].
+// Rows iterates over what an agent has delivered: the rows of its results list. Each range reads
+// the agent first, for the id of that list, and then the rows as [ListsService.Rows] does, under
+// the scope lists. A draft has no results list: errors.Is takes the error for [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
@@ -230,33 +250,27 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		agent, err := s.Get(ctx, agentID, sharedOptions(opts)...)
-		if err == nil && agent.ListID == "" {
-			err = listless(agent)
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			yield(nil, err)
-			return
+		case agent.ListID != "":
+			s.client.Lists.Rows(ctx, agent.ListID, p, opts...)(yield)
+		case agent.Draft():
+			yield(nil, draftError())
+		default:
+			yield(nil, unusable(op.AgentsGet, "the agent has no listId"))
 		}
-		s.client.Lists.Rows(ctx, agent.ListID, p, opts...)(yield)
 	}
 }
 
-func listless(a *Agent) error {
-	if a.Draft() {
-		return draftError()
-	}
-	return &Error{
-		Op: op.AgentsGet.Name, Method: op.AgentsGet.Method, Route: op.AgentsGet.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
-		cause: errors.New("the agent's record tells no listId"),
-	}
-}
-
-// WaitSettled waits until no run of an agent is in progress: until its status is active, paused, expired or failed. Bound the wait
-// with the context. It slows down from a poll in 2 s to one in a minute, and further when the rate limit runs short.
+// WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
+// expired or failed. Bound the wait with the context. It polls after 2 s at first, slows down to
+// one poll a minute, and further when the rate limit runs short.
 //
-// For a draft it returns at once, with an error that errors.Is takes for [ErrNotStarted]. An undocumented status does not end the wait:
-// observers are told. A failed poll is retried later, unless its error says that no repetition helps. When the context ends, or five polls
-// in a row have failed, the error is a [WaitTimeoutError]. The agent as it was seen last is returned beside any error.
+// For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
+// status does not end the wait; observers are told. A failed poll is retried later, unless its
+// error says that retrying is useless. When the context ends, or five polls in a row have failed,
+// the error is a [WaitTimeoutError]. The agent as last seen is returned beside any error.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -272,51 +286,48 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
-// AutocompleteField names a vocabulary of [PersonDiscovery] filters.
+// AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].
 type AutocompleteField string
 
 // The vocabularies.
 const (
 	AutocompleteRegion   AutocompleteField = "region"   // a person's location
-	AutocompleteIndustry AutocompleteField = "industry" // free wording is mapped to the closest; what is close to none widens the filter
+	AutocompleteIndustry AutocompleteField = "industry" // see CheckValues for unknown ones
 	AutocompleteTitle    AutocompleteField = "title"    // current and past job titles
 )
 
-var autocompleteFields = []AutocompleteField{AutocompleteRegion, AutocompleteIndustry, AutocompleteTitle}
-
-// Known reports whether the vocabulary is documented.
-func (f AutocompleteField) Known() bool { return slices.Contains(autocompleteFields, f) }
-
-// Autocomplete looks up values of a filter. The query parameter with the text to complete is undocumented: supply it by [WithQuery]. The
-// response is undocumented.
+// Autocomplete looks up values of a filter. The query parameter with the text to complete is
+// undocumented: supply it with [WithQuery]. The response is undocumented.
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {
-	query := struct {
-		Field AutocompleteField `url:"field"`
-	}{field}
-	check := func(bad *checks) {
-		if field == "" {
-			bad.add("field", "is required")
-		}
+	return do[Object](ctx, s.client, op.AgentsAutocomplete, args{query: autocompleteQuery{field}}, opts)
+}
+
+type autocompleteQuery struct {
+	Field AutocompleteField `url:"field"`
+}
+
+func (q autocompleteQuery) check(bad *checks) {
+	if q.Field == "" {
+		bad.add("field", "is required")
 	}
-	return do[Object](ctx, s.client, op.AgentsAutocomplete, args{query: query, check: check}, opts)
 }
 
 // ValueCheck says which values of a filter to look up.
 type ValueCheck struct {
 	Field  AutocompleteField
 	Values []string
-	// TextParam is the query parameter with the text to complete, whose name is undocumented. With it, there is one request for each
-	// value; without, a single one for all, whose response may hold only a few values.
+	// TextParam is the query parameter with the text to complete, whose name is undocumented. With
+	// it, there is one request for each value; without, a single one for all, whose response may
+	// hold only a few values.
 	TextParam string
 }
 
 func (v ValueCheck) check(bad *checks) {
-	if v.Field == "" {
-		bad.add("field", "is required")
-	}
-	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+	autocompleteQuery{v.Field}.check(bad)
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, blank) {
 		bad.add("values", "must be given, and none may be blank")
 	}
 	if v.TextParam == "field" {
@@ -324,85 +335,60 @@ func (v ValueCheck) check(bad *checks) {
 	}
 }
 
-// options puts the text to complete before the caller's options, which may replace it.
-func (v ValueCheck) options(text string, opts []CallOption) []CallOption {
-	if v.TextParam == "" {
-		return opts
-	}
-	return append([]CallOption{WithQuery(v.TextParam, text)}, opts...)
-}
-
 // CheckedValue is what autocomplete shows of a value.
 type CheckedValue struct {
-	Value string
-	Known bool     // autocomplete offers exactly this text
-	Near  []string // what it offers that differs in case or surrounding space only
-	// Widens is set for an industry that is not known: it is replaced by the closest one or dropped, and the agent then delivers,
-	// and spends, more.
-	Widens bool
+	Value  string
+	Known  bool     // autocomplete offers exactly this text
+	Near   []string // what it offers that differs in case or surrounding space only
+	Widens bool     // an unknown industry: the agent may deliver more people and spend more
 }
 
-// CheckValues looks up values of a filter before credits are spent, because the service accepts unknown ones. An unknown region or title
-// matches nobody. An unknown industry is mapped to the closest one or, if none is close, dropped: the agent delivers people of every
-// industry and spends more, which Widens warns of. The response is undocumented, so a value is known if it is anywhere in it as a text.
-// Known is proof; not known is a hint to look again, all the more without TextParam.
+// CheckValues looks up values of a filter before credits are spent, because the service accepts
+// unknown ones. An unknown region or title matches nobody. An unknown industry is mapped to the
+// closest one or, if none is close, dropped: the agent then delivers people of every industry and
+// spends more.
+//
+// The response is undocumented. A value counts as known if any text of the response equals it.
+// Known is proof; not known is only a hint to check again, above all without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {
 	var bad checks
 	if in.check(&bad); len(bad) > 0 {
-		o := op.AgentsAutocomplete
-		return nil, refusal(o, bad...)
+		return nil, refusal(op.AgentsAutocomplete, bad...)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
 	offers := make(map[string][]string) // by the text that was looked up
 	for _, value := range in.Values {
-		var text string
-		if in.TextParam != "" {
-			text = value
+		text, query := "", opts
+		if in.TextParam != "" { // the caller's options come last: they may replace it
+			text, query = value, append([]CallOption{WithQuery(in.TextParam, value)}, opts...)
 		}
 		if _, asked := offers[text]; !asked {
-			response, err := s.Autocomplete(ctx, in.Field, in.options(text, opts)...)
+			response, err := s.Autocomplete(ctx, in.Field, query...)
+			if err == nil {
+				offers[text], err = jsonscan.Strings(response.raw)
+			}
 			if err != nil {
 				return checked, err
 			}
-			if offers[text], err = stringsIn(response.raw); err != nil {
-				return checked, err
-			}
 		}
-		found := compareValue(value, offers[text])
-		found.Widens = in.Field == AutocompleteIndustry && !found.Known
-		checked = append(checked, found)
+		checked = append(checked, in.compare(value, offers[text]))
 	}
 	return checked, nil
 }
 
-func compareValue(value string, offers []string) CheckedValue {
+func (v ValueCheck) compare(value string, offers []string) CheckedValue {
 	found := CheckedValue{Value: value}
 	for _, offer := range offers {
 		switch {
 		case offer == value:
 			found.Known = true
-		case strings.EqualFold(strings.TrimSpace(offer), strings.TrimSpace(value)) && !slices.Contains(found.Near, offer):
+		case slices.Contains(found.Near, offer):
+		case strings.EqualFold(strings.TrimSpace(offer), strings.TrimSpace(value)):
 			found.Near = append(found.Near, offer)
 		}
 	}
+	found.Widens = v.Field == AutocompleteIndustry && !found.Known
 	return found
-}
-
-// stringsIn lists the strings in a JSON text, keys left out.
-func stringsIn(raw []byte) (all []string, err error) {
-	const header = 16 // bytes of a string beside its text
-	c := jsonscan.New(raw)
-	leaves(&c, func(c *jsonscan.Cursor) {
-		if c.Is('"') && c.Spend(header) {
-			all = append(all, c.String())
-		} else {
-			c.Skip()
-		}
-	})
-	if err = c.Err(); errors.Is(err, jsonscan.ErrTooMuch) {
-		return nil, err
-	}
-	return all, nil
 }

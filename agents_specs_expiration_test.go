@@ -77,7 +77,7 @@ func TestExpiration_DatesThatNoCalendarHas(t *testing.T) {
 		prospectkit.ExpiresOn(2999, time.February, 29), prospectkit.ExpiresOn(2999, 13, 1), prospectkit.ExpiresOn(2999, 0, 1), prospectkit.ExpiresOn(2999, time.May, 0),
 		prospectkit.ExpiresOn(2999, time.April, 31), prospectkit.ExpiresOn(10_000, time.May, 1), prospectkit.ExpiresOn(0, time.May, 1), prospectkit.ExpiresOn(-1, time.May, 1),
 	} {
-		require.Equal(t, []string{"expirationDate is " + e.String() + ", which is no date"}, expires(t, e))
+		require.Equal(t, []string{"expirationDate is " + e.String() + ", which is not a date"}, expires(t, e))
 	}
 	require.Nil(t, expires(t, prospectkit.ExpiresOn(2996, time.February, 29)))
 	require.Nil(t, expires(t, prospectkit.NeverExpires()))

@@ -128,16 +128,3 @@ func TestSpecs_ByPointer(t *testing.T) {
 		require.Equal(t, []string{"spec must not be nil"}, refusals(t, start))
 	}
 }
-
-func TestSpecs_KnownWords(t *testing.T) {
-	require.True(t, prospectkit.WatchProfileUpdates.Known())
-	require.True(t, prospectkit.WatchPostUpdates.Known())
-	require.False(t, prospectkit.WatchEvent("x").Known())
-	require.True(t, prospectkit.MonitorPeople.Known())
-	require.True(t, prospectkit.MonitorCompanies.Known())
-	require.False(t, prospectkit.MonitorTarget("x").Known())
-	for _, period := range []prospectkit.SearchPeriod{"1h", "6h", "1d", "7d"} {
-		require.True(t, period.Known(), period)
-	}
-	require.False(t, prospectkit.SearchPeriod("").Known())
-}

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 // opCreateAndStart names the composite in errors.
 const opCreateAndStart = "agents.create-and-start"
 
-// draftError says that an agent is a draft.
+// draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	o := op.AgentsGet
 	return &Error{
@@ -22,18 +23,20 @@ func draftError() *Error {
 	}
 }
 
-// notStarted marks what the activation of a draft came to. What the service said about it stays readable.
+// notStarted says that a draft was saved and its activation failed. The fields of the service's
+// response, if there was one, stay readable.
 func notStarted(cause error) *Error {
 	var e Error
-	if said, ok := errors.AsType[*Error](cause); ok {
-		e = *said
+	if response, ok := errors.AsType[*Error](cause); ok {
+		e = *response
 	}
 	e.Op, e.Method, e.Route = opCreateAndStart, op.AgentsActivate.Method, op.AgentsActivate.Path
-	e.class, e.cause, e.outcome, e.prose = ErrNotStarted, cause, OutcomeOf(cause), "the draft was saved, but not seen to start"
+	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
+	e.prose = "the draft was saved, but not seen to start"
 	return &e
 }
 
-// startAdvice is what to do about an agent that was not started.
+// startAdvice is the advice of [ErrNotStarted].
 func startAdvice(cause error) Advice {
 	if advice, ok := adviceOf(cause); ok {
 		return advice
@@ -41,16 +44,17 @@ func startAdvice(cause error) Advice {
 	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
-// CreateAndStart saves a draft, sees that it is one, and activates it. The only step that spends credits is one that the service
-// refuses a second time, so neither a lost response nor calling this again can pay twice. The spec's Start does not matter; its
-// MaxCreditSpend or Unlimited is required. Options for one request, such as [WithField], hold for the creation of the draft.
+// CreateAndStart saves a draft, makes sure that it is one, and activates it. Only the activation
+// spends credits, and the service refuses a second one. So neither a lost response nor a second
+// call can make you pay twice. The spec's Start is ignored; its MaxCreditSpend or Unlimited is
+// required. Options for one request, such as [WithField], apply to the creation of the draft.
 //
-// Unknown outcomes are resolved by reading: a draft by its name, which no agent had before, and a start by the status of the agent. An
-// activation that did not show is sent again, at most twice. Allow some minutes for all of that. What stays unknown is returned as an
-// [OutcomeUnknownError].
+// Unknown outcomes are resolved by reading: a draft by its name, which no agent had before, and a
+// start by the status of the agent. An activation that shows no effect is sent again, at most
+// twice. Allow some minutes for this. What stays unknown is returned as an [OutcomeUnknownError].
 //
-// Once there is a draft, it is returned beside any error, which errors.Is takes for [ErrNotStarted]. The draft holds its name: go on
-// with [AgentsService.Activate], which cannot pay twice, and do not create it again.
+// Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
+// The draft holds its name: continue with [AgentsService.Activate], and do not create it again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
@@ -63,22 +67,21 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 	if err := s.mayStart(spec, opts); err != nil {
 		return nil, err
 	}
-	shared := sharedOptions(opts)
-	draft, err := s.saveDraft(ctx, spec, opts, shared)
+	draft, err := s.saveDraft(ctx, in.draft(), opts)
 	if err != nil {
 		return nil, err
 	}
-	if !draft.Draft() && draft.Status != "" {
-		return draft, nil // it has started already: to activate it now could only be refused
+	if draft.Status != "" && !draft.Draft() {
+		return draft, nil // it has started already: an activation would be refused
 	}
-	agent, err := s.startDraft(ctx, draft, shared)
+	agent, err := s.startDraft(ctx, draft, sharedOptions(opts))
 	if err != nil {
 		return draft, notStarted(err)
 	}
 	return agent, nil
 }
 
-// mayStart refuses, before a draft is saved, what would refuse to start it: a missing cap, or a safety rule.
+// mayStart refuses a draft that could not be started: without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad checks
 	conf := callConfig{settings: s.client.conf.settings}
@@ -95,19 +98,18 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	return nil
 }
 
-// saveDraft creates a draft, or finds the one that a creation without a response made.
-func (s *AgentsService) saveDraft(ctx context.Context, spec agentSpec, opts, reads []CallOption) (*Agent, error) {
-	spec = spec.draft.spec()
+// saveDraft creates a draft. If its response is lost, it looks for the draft by name.
+func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts []CallOption) (*Agent, error) {
+	spec, reads := in.spec(), sharedOptions(opts)
 	before, _, lookErr := s.named(ctx, spec.name, reads)
-	draft, err := s.Create(ctx, spec.draft, opts...)
-	if err == nil {
-		return draft, nil
-	}
-	var unknown *OutcomeUnknownError
+	draft, err := s.Create(ctx, in, opts...)
+	unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
 	switch {
+	case err == nil:
+		return draft, nil
 	case before != nil || lookErr != nil:
 		return nil, err // an agent of that name would prove nothing
-	case errors.As(err, &unknown):
+	case isUnknown:
 	case OutcomeOf(err) == OutcomeApplied:
 		unknown = &OutcomeUnknownError{op: spec.op, SentAt: time.Now(), look: s.lookForNew(spec)}
 	default:
@@ -123,44 +125,45 @@ func (s *AgentsService) saveDraft(ctx context.Context, spec agentSpec, opts, rea
 	return nil, err
 }
 
-// startRounds bounds how often a draft is activated that did not start.
+// startRounds bounds how often a draft is activated.
 const startRounds = 3
 
-// startDraft activates a draft. After each unknown outcome, its status tells whether it has started.
+// startDraft activates a draft, and again as long as an unknown activation shows no effect.
 func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []CallOption) (*Agent, error) {
-	var first error // the first unknown outcome: no refusal that comes after it can clear it
+	var first error // the first unknown outcome: a later refusal does not make it known
 	for round := 1; ; round++ {
 		agent, err := s.Activate(ctx, draft.ID, opts...)
-		var unknown *OutcomeUnknownError
+		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
 		switch {
 		case err == nil && agent.Status != "":
 			return agent, nil
-		case err == nil, OutcomeOf(err) == OutcomeApplied:
+		case err == nil, OutcomeOf(err) == OutcomeApplied, first != nil && saysStarted(err):
 			return s.started(ctx, draft, opts), nil
-		case first != nil && (errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)):
-			return s.started(ctx, draft, opts), nil
-		case !errors.As(err, &unknown) && first != nil:
+		case first != nil && !isUnknown:
 			return nil, fmt.Errorf("%w (and since: %w)", first, err)
-		case unknown == nil:
+		case !isUnknown:
 			return nil, err
 		}
-		if first == nil {
-			first = err
-		}
-		r, resolveErr := unknown.Resolve(ctx, opts...)
+		first = cmp.Or(first, err)
+		r, err := unknown.Resolve(ctx, opts...)
 		switch {
-		case resolveErr != nil:
-			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", first, resolveErr)
+		case err != nil:
+			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", first, err)
 		case r.Verdict == VerdictHappened:
 			agent, _ = Resolved[Agent](r)
 			return agent, nil
-		case r.Verdict != VerdictNotSeen || !r.Final || round == startRounds:
+		case r.Verdict == VerdictUnknowable || !r.Final || round == startRounds:
 			return nil, first
 		}
 	}
 }
 
-// started reads an agent that has started. If it cannot be read, what the draft told will do.
+// saysStarted reports whether an activation was refused because the agent has left the draft state.
+func saysStarted(err error) bool {
+	return errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)
+}
+
+// started reads an agent that has started. If the read fails, it falls back on the draft's fields.
 func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOption) *Agent {
 	if agent, err := s.Get(ctx, draft.ID, opts...); err == nil {
 		return agent
@@ -168,13 +171,16 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 	return &Agent{ID: draft.ID, Type: draft.Type, Name: draft.Name, Started: true}
 }
 
-// named finds the agent of exactly this name, and reports whether there are agents whose name is not told.
-func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	match, others, err := findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
+// named finds the agent of exactly this name. nameless reports agents without names.
+func (s *AgentsService) named(
+	ctx context.Context, name string, opts []CallOption,
+) (match *Agent, nameless bool, err error) {
+	agents := s.All(ctx, pageOptions(opts)...)
+	match, others, err := findNamed(agents, op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 	return match, slices.Contains(others, ""), err
 }
 
-// lookForNew finds an agent that an unknown creation may have made, by name, kind and state. Agents tell no age.
+// lookForNew looks for an agent that an unknown creation may have made, by name, kind and state.
 func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		agent, nameless, err := s.named(ctx, spec.name, opts)
@@ -182,21 +188,22 @@ func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 		case err != nil:
 			return Resolution{}, err
 		case agent == nil && nameless:
-			return Resolution{Verdict: VerdictUnknowable, Final: true, Note: "the listing does not tell the names of agents"}, nil
+			return unknowable(nil, "the listing has no names of agents")
 		case agent == nil:
 			return Resolution{Verdict: VerdictNotSeen}, nil
 		case agent.Type != "" && agent.Type != spec.kind:
-			return Resolution{Verdict: VerdictNotSeen, Object: agent, Final: true, Note: "an agent of another kind holds the name"}, nil
+			return ruledOut(agent, "an agent of another kind holds the name")
 		case !spec.start && agent.Status != "" && !agent.Draft():
-			return Resolution{Verdict: VerdictNotSeen, Object: agent, Final: true, Note: "an agent of that name has left the draft state"}, nil
+			return ruledOut(agent, "an agent of that name has left the draft state")
 		case spec.start && agent.Draft():
-			return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "an agent of that name is a draft, and was not started"}, nil
+			note := "an agent of that name is a draft, and was not started"
+			return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil
 		}
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 	}
 }
 
-// lookAtStatus reads whether an agent is in the state that the call should have brought about.
+// lookAtStatus reads whether an agent is in the state that the call asked for.
 func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) bool) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		agent, err := s.Get(ctx, agentID, opts...)
@@ -204,10 +211,20 @@ func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) b
 		case err != nil:
 			return Resolution{}, err
 		case agent.Status == "":
-			return Resolution{Verdict: VerdictUnknowable, Object: agent, Final: true, Note: "the agent's record tells no status"}, nil
+			return unknowable(agent, "the agent has no status")
 		case reached(agent.Status):
 			return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 		}
 		return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
 	}
+}
+
+// unknowable is the result of a lookup whose response does not hold what would tell.
+func unknowable(object any, note string) (Resolution, error) {
+	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
+}
+
+// ruledOut is the result of a lookup that found what the call cannot have made.
+func ruledOut(object any, note string) (Resolution, error) {
+	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
 }

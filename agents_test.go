@@ -185,7 +185,7 @@ func TestAgents_Adjust(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeAgentProcessing)
 
 	_, err = newClient(t, untouched(t)).Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"x": prospectkit.ExpiresOn(2027, time.February, 30)})
-	require.Equal(t, []string{"expirationDate is 2027-02-30, which is no date"}, refusals(t, err))
+	require.Equal(t, []string{"expirationDate is 2027-02-30, which is not a date"}, refusals(t, err))
 }
 
 func TestAgents_Activate(t *testing.T) {
@@ -250,7 +250,6 @@ func TestAgents_Autocomplete(t *testing.T) {
 		_, err := client.Agents.Autocomplete(t.Context(), field)
 		require.NoError(t, err)
 		require.Equal(t, "GET /agents/autocomplete?field="+string(field), s.sent[i])
-		require.Equal(t, i < 3, field.Known())
 	}
 	_, err = newClient(t, untouched(t)).Agents.Autocomplete(t.Context(), "")
 	require.Equal(t, []string{"field is required"}, refusals(t, err))
@@ -321,7 +320,7 @@ func TestAgents_Rows(t *testing.T) {
 
 	listless := always(200, `{"agent":{"status":"active"}}`)
 	_, err = prospectkit.Collect(newClient(t, listless).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
-	require.ErrorContains(t, err, "tells no listId")
+	require.ErrorContains(t, err, "the agent has no listId")
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }
 

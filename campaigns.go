@@ -4,22 +4,21 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"example.com/prospectkit/internal/op"
 )
 
-// CampaignsService reads, prepares and approves outreach campaigns, and their scheduled sends. Of all its calls only Approve lets
-// messages go out.
+// CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Of
+// all its calls only Approve sends messages.
 type CampaignsService struct{ client *Client }
 
 // CampaignStatus is the state of a campaign.
 type CampaignStatus string
 
-// The documented values. There are drafts, too, whose value is undocumented.
+// The documented values. The value of a draft is undocumented.
 const (
 	CampaignActive  CampaignStatus = "active"  // its messages go out
-	CampaignStopped CampaignStatus = "stopped" // approving it lets it go on
+	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
 )
 
 var campaignStatuses = []CampaignStatus{CampaignActive, CampaignStopped}
@@ -43,7 +42,8 @@ const (
 )
 
 var sendStates = []SendState{
-	SendScheduled, SendApprovalRequired, SendSent, SendSkipped, SendStopped, SendOverwritten, SendReplied, SendFailed,
+	SendScheduled, SendApprovalRequired, SendSent, SendSkipped, SendStopped, SendOverwritten, SendReplied,
+	SendFailed,
 }
 
 // Known reports whether the state is documented.
@@ -52,16 +52,16 @@ func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
 // Editable reports whether [CampaignsService.EditSend] is accepted in this state.
 func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
 
-// List lists the campaigns. The response is undocumented, and so are parameters: [WithQuery] adds them.
+// List lists the campaigns. Parameters (see [WithQuery]) and response are undocumented.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.CampaignsList, args{}, opts)
 }
 
-// All iterates over the campaigns, in an order that the service does not promise. The response is undocumented. Understood is an array
-// that is bare, or under "campaigns" or "data"; with a pagination beside it, further pages are asked for by pageNum (assumed). A
-// response that shows no such array is an error, which names the keys that are there.
+// All iterates over the campaigns, in undocumented order. The response is undocumented. An array is
+// understood if it is bare, or under "campaigns" or "data". With a pagination beside it, further
+// pages are requested with pageNum (assumed). Any other response is an error, which names its keys.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
@@ -73,36 +73,44 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 		pager(func(o *Object) string { return o.Text("id") })
 }
 
-// Create makes a campaign. Body and response are undocumented: you supply the fields. The sandbox takes name and optionally channels,
-// listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
-// campaigns.create and steps.sent). The body of a step of the type social_connection is the connection note, of at most 200 characters; a
-// social_message never comes before one. Parts of the campaign may be generated, so it counts as spending credits. Names may repeat, so a
-// second call makes a second campaign: it is never retried. After an unknown outcome look at [CampaignsService.List].
+// Create makes a campaign. Body and response are undocumented: you supply the fields. The sandbox
+// takes name and optionally channels, listIds, steps (objects of type, sequenceNumber, subject,
+// body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule campaigns.create
+// and steps.sent). The body of a step of the type social_connection is the connection note, of at
+// most 200 characters. A social_connection step must not follow a social_message step.
 //
-// Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
-// [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
-// [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
+// The service may generate parts of the campaign, so the call counts as spending credits. It is
+// never retried: names may repeat, so a second call makes a second campaign. After an unknown
+// outcome, check [CampaignsService.List].
+//
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound],
+// [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
+// [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached], [CodeInvalidCampaignChannels],
+// [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong],
+// [CodeInvalidRequest].
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.CampaignsCreate, args{body: in}, opts)
 }
 
-// Adjust changes a campaign, the listIds of its source lists for example, of which it has at most 10. Nothing else of body and response
-// is documented: you supply the fields. The sandbox takes name, channels, listIds and steps, at least one (assumed: rule
-// campaigns.adjust and steps.sent). It is never retried.
+// Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
+// of body and response is documented: you supply the fields. The sandbox takes name, channels,
+// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). It is never
+// retried.
 //
-// Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
-// [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels] (may pass right after a list
-// was filled), [CodeCampaignListCapReached], [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken],
-// [CodeConnectionNoteTooLong], [CodeInvalidRequest].
+// Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely:
+// [CodeCampaignNotFound], [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
+// [CodeListIncompatibleWithChannels] (may pass right after a list was filled),
+// [CodeCampaignListCapReached], [CodeInvalidCampaignChannels], [CodeStepOrderInvalid],
+// [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
 }
 
-// Steps lists the steps of a campaign. Each has an id and a sequenceNumber; nothing else is documented.
+// Steps lists the steps of a campaign. Only their id and sequenceNumber are documented.
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -111,7 +119,8 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
 }
 
-// ScheduledSends lists what a campaign has sent and will send. The response is undocumented; for the states see [SendState].
+// ScheduledSends lists what a campaign has sent and will send. Only the states are documented: see
+// [SendState].
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -120,8 +129,7 @@ func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string
 	return do[Object](ctx, s.client, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
 }
 
-// StepsOf iterates over the steps of a campaign, under "steps" or "data" and otherwise as [CampaignsService.All] does. Each has an id
-// and a sequenceNumber; nothing else is documented.
+// StepsOf iterates over the steps of a campaign as [CampaignsService.All] does, under "steps".
 //
 // Errors: those of [CampaignsService.Steps].
 //
@@ -130,8 +138,8 @@ func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts 
 	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
 }
 
-// Sends iterates over what a campaign has sent and will send, under "scheduledSends" or "data" and otherwise as
-// [CampaignsService.All] does. For the states of a send see [SendState].
+// Sends iterates over what a campaign has sent and will send, under "scheduledSends" or "data" and
+// otherwise as [CampaignsService.All] does.
 //
 // Errors: those of [CampaignsService.ScheduledSends].
 //
@@ -140,11 +148,11 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
 }
 
-// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
-// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). It is never retried; after an unknown outcome look at
-// [CampaignsService.Sends].
+// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
+// supply the fields. The sandbox takes subject, body and dueAt, at least one (assumed: rule
+// sends.edit.shape). It is never retried. After an unknown outcome, check [CampaignsService.Sends].
 //
-// Errors: documented: [CodeScheduledSendNotEditable] (unless the state is scheduled or approval_required); likely:
+// Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely:
 // [CodeScheduledSendNotFound], [CodeConnectionNoteTooLong].
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
@@ -152,27 +160,32 @@ func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Field
 	return do[Object](ctx, s.client, op.CampaignsEditSend, args{ids: []string{sendID}, body: in}, opts)
 }
 
-// StepPreview is a step as a sample lead would get it. The shape of the preview is undocumented.
+// StepPreview is a step rendered for a sample lead. The shape of the preview is undocumented.
 type StepPreview struct {
 	StepID  string `json:"stepId"`
 	Preview Object `json:"preview"`
 }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply both,
-// the path by [WithRoute], with one parameter in braces for the campaign and one for the step, in this order. The sandbox takes nothing:
-// what the body says is ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, too, so it counts as
-// spending, and is not retried after a lost response.
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
+// body are undocumented: you supply both, the path with [WithRoute] and one parameter in braces
+// each for the campaign and the step, in this order. The sandbox takes nothing: what the body says
+// is ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented,
+// so it counts as spending and is never retried after a lost response.
 //
-// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound].
+// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
+// [CodeCampaignNotFound].
 //
 // POST (path undocumented), scope campaigns.
-func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
+func (s *CampaignsService) PreviewStep(
+	ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption,
+) (*StepPreview, error) {
 	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, args{
-		ids: []string{campaignID, stepID}, body: in, proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
+		ids: []string{campaignID, stepID}, body: in,
+		proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
 	}, opts)
 }
 
-// Approval is what the service says to an approved campaign.
+// Approval is the response to the approval of a campaign.
 type Approval struct {
 	CampaignID string         `json:"campaignId"`
 	Status     CampaignStatus `json:"status"` // active
@@ -181,15 +194,16 @@ type Approval struct {
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// Approve starts a campaign: its messages are sent to people, in the background. It is the only call that does so. A stopped campaign
-// goes on where it was. Only its owner can approve it.
+// Approve starts a campaign: in the background, the service sends its messages to people. No other
+// call does so. A stopped campaign resumes where it was. Only its owner can approve it.
 //
-// It is never retried after a lost response, [AllowRetryUnknown] included: a teammate may have stopped the campaign in between, and a
-// second approval would let it go on. The error is then an [OutcomeUnknownError], whose Resolve looks for the campaign and its status in
-// the listing (assumed to be there).
+// It is never retried after a lost response, not even with [AllowRetryUnknown]: a teammate may have
+// stopped the campaign in between, and a second approval would resume it. The error is then an
+// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
 //
-// Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner), [CodeCampaignNotApprovable] (also for one that
-// is active already), [CodeCampaignBusy] (passes within seconds), [CodeCampaignNotReady], [CodeValidationFailed].
+// Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
+// [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within
+// seconds), [CodeCampaignNotReady], [CodeValidationFailed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
@@ -199,7 +213,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 	}, opts)
 }
 
-// lookForApproval reads the status of a campaign from the listing. Only an active one proves anything.
+// lookForApproval reads the status of a campaign from the listing. Only an active one is proof.
 func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		listing, err := s.List(ctx, opts...)
@@ -207,22 +221,25 @@ func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 			return Resolution{}, err
 		}
 		campaign, found := inListing(*listing, campaignID)
+		r := Resolution{Verdict: VerdictUnknowable, Object: &campaign}
 		switch status := CampaignStatus(campaign.Text("status")); {
 		case !found:
-			return Resolution{Verdict: VerdictUnknowable, Note: "the campaign is not in the listing as it came: its shape, and whether it has pages, are not shown"}, nil
+			r.Object = nil
+			r.Note = "the listing does not hold the campaign: its shape and its pages are undocumented"
 		case status == "":
-			return Resolution{Verdict: VerdictUnknowable, Object: &campaign, Note: "the campaign is in the listing, but not its status"}, nil
+			r.Note = "the listing holds the campaign, but not its status"
 		case status == CampaignActive:
-			return Resolution{Verdict: VerdictHappened, Object: &campaign, Note: "the campaign is active; a teammate may have approved it in the same moment"}, nil
+			r.Verdict = VerdictHappened
+			r.Note = "the campaign is active; a teammate may have approved it at the same moment"
+		default:
+			r.Verdict = VerdictNotSeen
+			r.Note = "the campaign is not active; a teammate may have stopped it since: if so, do not approve again"
 		}
-		return Resolution{
-			Verdict: VerdictNotSeen, Object: &campaign,
-			Note: "the campaign is not active; it may have been, and a teammate has stopped it since: approve again only if nobody has",
-		}, nil
+		return r, nil
 	}
 }
 
-// inListing finds a campaign in a response, as [CampaignsService.All] does. That each has its id under "id" is assumed.
+// inListing finds a campaign as [CampaignsService.All] does. Its id is under "id" (assumed).
 func inListing(listing Object, id string) (Object, bool) {
 	campaigns, _ := elementsOf(listing, "campaigns")
 	for c := range campaigns.All("") {
@@ -233,20 +250,22 @@ func inListing(listing Object, id string) (Object, bool) {
 	return Object{}, false
 }
 
-// Initialized is a test for [CampaignsService.WaitInitialized]: whether the campaign's initializationStatus is completed or failed.
-// Earlier values are undocumented. That the field is in the campaigns of the listing is assumed.
+// Initialized is a test for [CampaignsService.WaitInitialized]: it reports whether the
+// initializationStatus of a campaign is completed or failed. Earlier values are undocumented. The
+// field is in the campaigns of the listing (assumed).
 func Initialized(campaign Object) bool {
-	return slices.Contains(settledInitializations, campaign.Text("initializationStatus"))
+	status := campaign.Text("initializationStatus")
+	return status == "completed" || status == "failed"
 }
 
-var settledInitializations = []string{"completed", "failed"}
-
-// WaitInitialized reads the listing of campaigns until your test holds for the one of that id, such as [Initialized]: which read shows how
-// far the generated part of a campaign is, is undocumented. While the campaign is not in the listing, the wait goes on. It waits as
-// [AgentsService.WaitSettled] does; beside a [WaitTimeoutError], it returns the campaign as it was seen last.
+// WaitInitialized reads the listing until your test, such as [Initialized], holds for the campaign
+// of that id. It keeps waiting while the campaign is not in the listing. It polls as
+// [AgentsService.WaitSettled] does. A [WaitTimeoutError] comes with the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption) (*Object, error) {
+func (s *CampaignsService) WaitInitialized(
+	ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption,
+) (*Object, error) {
 	var bad checks
 	bad.id("campaignId", campaignID)
 	if test == nil {
@@ -257,7 +276,7 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 	}
 	read := func(ctx context.Context) (*Object, error) {
 		for campaign, err := range s.All(ctx, pageOptions(opts)...) {
-			if err != nil || strings.EqualFold(campaign.Text("id"), campaignID) {
+			if err != nil || sameID(campaign.Text("id"), campaignID) {
 				return campaign, err
 			}
 		}

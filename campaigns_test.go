@@ -180,8 +180,8 @@ func TestCampaigns_Iterators(t *testing.T) {
 		require.Equal(t, []string{"GET " + c.path, "GET " + c.path + "?pageNum=2"}, s.sent)
 		s.done()
 		for body, want := range map[string]string{
-			`{"items":[],"total":0}`: "the answer shows no " + name + ": it is an object with items, total",
-			`7`:                      "the answer shows no " + name + ": it is no object",
+			`{"items":[],"total":0}`: "the response has no " + name + ": it is an object with items, total",
+			`7`:                      "the response has no " + name + ": it is no object",
 		} {
 			_, err = prospectkit.Collect(c.iterate(t.Context(), newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)).Campaigns), 9)
 			require.ErrorContains(t, err, want)

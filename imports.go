@@ -15,36 +15,39 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/op"
 )
 
-// ImportsService brings files of contacts or companies into the service.
+// ImportsService imports files of contacts or companies.
 type ImportsService struct{ client *Client }
 
-// Upload is a file to import. [UploadFile] and [UploadFrom] make one.
+// Upload is a file to import. Make one with [UploadFile] or [UploadFrom].
 type Upload struct {
 	Name string // of the file; it has to end in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB
 
-	// Open opens the file at its beginning. It is called for each attempt, and of those there is one, unless the service could not
-	// be reached or was rate limited.
+	// Open opens the file at its beginning. It is called for each attempt, and of those there is
+	// one, unless the service could not be reached or was rate limited.
 	Open func() (io.ReadCloser, error)
 
 	// Fields are further fields of the form, whose names are undocumented.
 	Fields map[string]string
 
-	// Progress, if set, is told how much of the file has been handed to the network, in another goroutine. It restarts with each
-	// attempt. A panic in it is swallowed.
+	// Progress, if set, is called in another goroutine with the bytes handed to the network. It
+	// restarts with each attempt. A panic in it is swallowed.
 	Progress func(sent, total int64)
 }
 
-// UploadFile makes an upload of a file on disk. It looks at the size now and opens the file when it is sent.
+// UploadFile makes an upload of a file on disk. It reads the size now and opens the file to send
+// it.
 func UploadFile(name string) (Upload, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return Upload{}, fmt.Errorf("prospectkit: %w", err)
 	}
-	return Upload{Name: info.Name(), Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil //nolint:gosec // the path is the caller's
+	open := func() (io.ReadCloser, error) { return os.Open(name) } //nolint:gosec // the path is the caller's
+	return Upload{Name: info.Name(), Size: info.Size(), Open: open}, nil
 }
 
 // UploadFrom makes an upload of size bytes of r, such as an open file or a bytes.Reader.
@@ -60,52 +63,18 @@ const (
 	filePart   = "file"
 )
 
-// fileFormat is a format that the service imports.
-type fileFormat struct {
-	name      string
-	mediaType string
-	begins    func(head []byte) bool
-}
-
-var (
-	signatureXLS  = []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
-	signatureXLSX = []byte("PK\x03\x04")
-)
-
-// The formats, by extension.
-var fileFormats = map[string]fileFormat{
-	".csv": {"CSV", "text/csv", beginsAsText},
-	".xls": {"XLS", "application/vnd.ms-excel", func(head []byte) bool { return bytes.HasPrefix(head, signatureXLS) }},
-	".xlsx": {
-		"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-		func(head []byte) bool { return bytes.HasPrefix(head, signatureXLSX) },
-	},
-}
-
-// beginsAsText reports whether there is nothing that text never has: the signatures of other formats, and control characters,
-// unless a byte order mark announces wide characters.
-func beginsAsText(head []byte) bool {
-	for _, signature := range [][]byte{signatureXLS, signatureXLSX, []byte("%PDF-")} {
-		if bytes.HasPrefix(head, signature) {
-			return false
-		}
-	}
-	if bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.HasPrefix(head, []byte("\xFE\xFF")) {
-		return true
-	}
-	return !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) })
-}
-
-// Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger one see [ImportsService.Presign]. Name, size and the first
-// bytes are checked before anything is sent. The file is read while it is sent and never held in memory. The response is
-// undocumented, and so is whether an import costs credits, so it counts as spending.
+// Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger file see
+// [ImportsService.Presign]. Name, size and the first bytes are checked before anything is sent. The
+// file is streamed and never held in memory. The response is undocumented. Whether an import costs
+// credits is undocumented, so it counts as spending.
 //
-// A second upload may import everything twice, so it is sent again only when nothing was sent or the service refused it unread;
-// the file is then opened again. If it is cut short, because the file cannot be read to its end or the connection breaks before, the
-// error says that nothing was applied, since the end of the form never left. After that, an [OutcomeUnknownError] cannot be resolved.
+// A second upload may import everything twice. It is retried, from the start of the file, only when
+// nothing was sent or the service refused it unread. If the file cannot be read to its end, or the
+// connection breaks before it is sent, the error says that nothing was applied, because the end of
+// the form was never sent. After that point, an [OutcomeUnknownError] cannot be resolved.
 //
-// Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
-// [CodeImportNotFound].
+// Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported],
+// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
@@ -114,12 +83,13 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 	return do[Object](ctx, s.client, op.ImportsCreate, args{upload: u.stream()}, opts)
 }
 
-// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] gave. The id goes as a field of a multipart
-// form; what [WithField] adds becomes further fields (assumed). [ImportsService.FromUploadJSON] sends
-// the id as JSON. It is never retried.
+// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] returned.
+// It sends the id as a field of a multipart form; [WithField] adds further fields (assumed). It is
+// never retried. [ImportsService.FromUploadJSON] sends JSON instead.
 //
-// Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported],
-// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
+// Errors: documented: [CodeImportFileMissing] (while the upload is not complete),
+// [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
+// [CodeImportNotFound].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
@@ -128,8 +98,8 @@ func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts .
 	}, opts)
 }
 
-// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body. That the service takes one is assumed: a form is
-// documented.
+// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body (assumed: a form is
+// documented).
 //
 // Errors: those of [ImportsService.FromUpload].
 //
@@ -140,8 +110,9 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB, and returns an import id. Body and response are undocumented: you supply the
-// fields. The sandbox takes any body (assumed: rule imports.presign). It is never retried; a second one only reserves another upload.
+// Presign reserves an upload for a file of up to 50 MB and returns an import id. Body and response
+// are undocumented: you supply the fields. The sandbox takes any body (assumed: rule
+// imports.presign). It is never retried; a second call only reserves another upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
@@ -150,14 +121,14 @@ func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOpt
 	return do[Object](ctx, s.client, op.ImportsPresign, args{body: in}, opts)
 }
 
-// upload is an Upload on its way. What the check has opened serves the first attempt.
+// upload is an Upload being sent. The file that check opens serves the first attempt.
 type upload struct {
 	Upload
 	opened io.ReadCloser
 }
 
 func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
-	format, ok := fileFormats[u.extension()]
+	format, ok := u.format()
 	switch {
 	case u.base() == "":
 		bad.add("name", "must not be empty")
@@ -187,20 +158,21 @@ func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 	}
 }
 
-// sniff opens the file and looks whether it begins as its name says. If the context ends before, nothing is sent anyway.
-func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileFormat, bad *checks) {
+// sniff opens the file and checks that it begins as its name says. If the context has ended,
+// nothing is sent anyway.
+func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *checks) {
 	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
 	u.opened = file
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		bad.add(filePart, "%v", err)
-	case !format.begins(head):
-		bad.add(filePart, "does not begin as %s does", format.name)
+	case !format.Begins(head):
+		bad.add(filePart, "does not begin as %s does", format.Name)
 	}
 }
 
-// open gives what the check has opened, and opens the file again after that.
+// open returns the file that check opened, and after that opens the file again.
 func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, error) {
 	if file := u.opened; file != nil {
 		u.opened = nil
@@ -213,28 +185,32 @@ func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, 
 	return file, nil
 }
 
-// close closes what the check has opened, if it was never sent.
+// close closes the file that check opened, if it was never sent.
 func (u *upload) close() {
 	if u.opened != nil {
 		exchange.Close(u.opened)
 	}
 }
 
-func (u *upload) extension() string { return strings.ToLower(path.Ext(u.base())) }
+func (u *upload) format() (fileformat.Format, bool) {
+	return fileformat.ByExtension(strings.ToLower(path.Ext(u.base())))
+}
 
-// base is the name without folders, of either kind of slash.
+// base returns the name without folders, of either kind of slash.
 func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
 
-// stream is the form with the file in it. The form's text stands before and behind the file, so its length is known.
+// stream returns the form with the file in it. The text around it is made first, to know the
+// length.
 func (u *upload) stream() *uploadBody {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
 		_ = w.WriteField(name, u.Fields[name]) // a buffer takes everything
 	}
+	format, _ := u.format()
 	_, _ = w.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {multipart.FileContentDisposition(filePart, u.base())},
-		"Content-Type":        {fileFormats[u.extension()].mediaType},
+		"Content-Type":        {format.MediaType},
 	})
 	head := bytes.Clone(form.Bytes())
 	form.Reset()
@@ -254,7 +230,7 @@ func (u *upload) stream() *uploadBody {
 	}
 }
 
-// progress counts what one attempt has handed over.
+// progress counts the bytes of one attempt.
 func (u *upload) progress() func(int64) {
 	if u.Progress == nil {
 		return func(int64) {}

@@ -10,8 +10,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// ListsService keeps prospect lists: contact lists hold people, company lists hold companies. Read them
-// with All and their rows with Rows or [RowsOf]; make one with Ensure, which finds it if it is there.
+// ListsService manages prospect lists: contact lists hold people, company lists hold companies.
+// Read lists with All and their rows with Rows or [RowsOf]. Get or create a list with Ensure.
 type ListsService struct{ client *Client }
 
 // ListKind is what a list holds.
@@ -42,11 +42,11 @@ type List struct {
 	raw Object
 }
 
-// Raw returns the list as the service sent it, with its undocumented fields, such as the completionStatus that [CodeListProcessing] speaks
-// of.
+// Raw returns the list as the service sent it, with its undocumented fields, such as the
+// completionStatus of [CodeListProcessing].
 func (l *List) Raw() Object { return l.raw }
 
-// String returns the list as JSON text, for fmt: as the service sent it, or as you made it.
+// String returns the list as JSON: the text that the service sent, or the fields that you set.
 func (l List) String() string { return textOf(l.raw, l) }
 
 // Column is a custom column of a list.
@@ -59,20 +59,18 @@ type Column struct {
 // Bounds of the API reference.
 const (
 	maxPageSize    = 1000 // lists and rows
-	maxListName    = 255
 	maxListSearch  = 200
 	maxFilterChars = 8000
-	maxSortKey     = 100
 	maxCRMContacts = 500
 )
 
-// ListsParams selects lists. The zero value selects all.
+// ListsParams selects lists. The zero value selects all. Search ignores case.
 type ListsParams struct {
-	Limit    int      `url:"limit,omitempty"`   // lists a page, 1 to 1000; iterators default to 1000, Page to the service's 50
+	Limit    int      `url:"limit,omitempty"`   // per page, 1 to 1000; default: 1000, and 50 for Page
 	PageNum  int      `url:"pageNum,omitempty"` // first page, from 1; default 1
 	Kind     ListKind `url:"entityType,omitempty"`
 	FolderID string   `url:"folderId,omitempty"` // only lists of this folder
-	Search   string   `url:"search,omitempty"`   // part of the name, 1 to 200 characters, case ignored, no wildcards
+	Search   string   `url:"search,omitempty"`   // part of the name, 1 to 200 characters; no wildcards
 }
 
 func (p ListsParams) check(bad *checks) {
@@ -83,10 +81,12 @@ func (p ListsParams) check(bad *checks) {
 	bad.optionalLength("search", p.Search, 1, maxListSearch)
 }
 
-// All iterates over the lists, newest first. It reads a page of up to 1000 when the loop needs one; each range restarts at the first
-// page. Lists that come twice because others are added meanwhile are dropped, and those that are skipped at a page boundary because others
-// are deleted are found again: see [WithProgress]. In a folder or a search, a list may be skipped without a sign: [Report] says that the order is
-// not known.
+// All iterates over the lists, newest first. It reads a page when needed; each range restarts at
+// the first.
+//
+// Lists that come twice because others are added meanwhile are dropped. Lists that are skipped at a
+// page boundary because others are deleted are found again: see [WithProgress]. In a folder or a
+// search, a list may be skipped without a sign: [Report] says that the order is unknown.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -95,7 +95,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 	return s.pager(p).items(ctx, opts)
 }
 
-// Pages is [ListsService.All] by whole pages, with totals.
+// Pages iterates as [ListsService.All] does, over whole pages with totals.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -118,8 +118,9 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 		p.Limit = maxPageSize
 	}
 	return pager[List]{
-		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, order: p.FolderID == "" && p.Search == "", query: collection(p),
-		id: func(l *List) string { return l.ID },
+		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collection(p),
+		order: p.FolderID == "" && p.Search == "",
+		id:    func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
@@ -128,24 +129,24 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 	}
 }
 
-// NewList is what a new list is made of.
+// NewList describes a list to create.
 type NewList struct {
-	Name string   `json:"name"`                // 1 to 255 characters; space around it is removed; unique in the workspace
+	Name string   `json:"name"`                // 1 to 255 characters after trimming; unique in the workspace
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
 }
 
 func (n NewList) check(bad *checks) {
-	bad.length("name", strings.TrimSpace(n.Name), 1, maxListName)
+	bad.length("name", strings.TrimSpace(n.Name), 1, 255)
 	oneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
 // Create makes an empty list at the folder root.
 //
-// It is sent once: if the response is lost, the error is an [OutcomeUnknownError], whose Resolve looks for the list.
-// [ListsService.Ensure] does all of that.
+// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
+// Resolve looks for the list. [ListsService.Ensure] does all of this.
 //
-// Errors: documented: [CodeListNameTaken] (also when an agent holds the name), [CodeValidationFailed]; likely:
-// [CodeListNameReserved].
+// Errors: documented: [CodeListNameTaken] (also when an agent holds the name),
+// [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
@@ -157,7 +158,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 
 // GetListParams says what to read with a list.
 type GetListParams struct {
-	Include string `url:"include,omitempty"` // "columns" adds the custom column definitions; other values are undocumented
+	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
 }
 
 // Get reads one list.
@@ -171,9 +172,9 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 	}, opts)
 }
 
-// WaitFor reads a list until your test holds for it, such as that its completionStatus, which is only in [List.Raw], has
-// settled: place and values of that field are undocumented. It waits as [AgentsService.WaitSettled] does; beside a [WaitTimeoutError], it
-// returns the list as it was seen last.
+// WaitFor reads a list until your test holds for it, for example until its completionStatus has
+// settled: find that field in [List.Raw], because its place and values are undocumented. It polls
+// as [AgentsService.WaitSettled] does. A [WaitTimeoutError] comes with the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -183,11 +184,13 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	return waitFor(ctx, s.client, op.ListsGet, read, func(l *List) sighting { return sighting{settled: test(l)} })
+	judge := func(l *List) sighting { return sighting{settled: test(l)} }
+	return waitFor(ctx, s.client, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. A second call leaves the same state, but it is never retried, because a teammate may move the list in
-// between. If the outcome is unknown, Resolve reads the folder of the list. The response is undocumented.
+// Move puts a list into a folder. The response is undocumented. The same call again leaves the same
+// state, but it is never retried, because a teammate may move the list in between. After an unknown
+// outcome, Resolve reads the folder of the list.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
@@ -200,7 +203,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 	return do[Object](ctx, s.client, op.ListsMove, r, opts)
 }
 
-// MoveToRoot takes a list out of its folder, by writing null (assumed: null is documented as the root for reading only).
+// MoveToRoot takes a list out of its folder. It writes null (assumed: reads show the root as null).
 //
 // Errors: those of [ListsService.Move].
 //
@@ -211,9 +214,9 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 	}, opts)
 }
 
-// CRMPush says what to push where.
+// CRMPush says which contacts to push into which CRM.
 type CRMPush struct {
-	CRM        string   `json:"crm"`                  // one of five kinds, whose names are masked in the API reference
+	CRM        string   `json:"crm"`                  // one of five kinds; the API reference masks their names
 	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil, but not empty: the whole list
 }
 
@@ -224,15 +227,18 @@ func (p CRMPush) check(bad *checks) {
 	if n := len(p.ContactIDs); p.ContactIDs != nil && (n < 1 || n > maxCRMContacts) {
 		bad.add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
 	}
-	for _, id := range p.ContactIDs {
-		if !isID(id) {
-			bad.add("contactIds", "must all be 24 hexadecimal digits")
-			break
-		}
+	bad.allIDs("contactIds", p.ContactIDs)
+}
+
+// allIDs is id for a slice, which may be long: it adds one violation for all.
+func (c *checks) allIDs(param string, ids []string) {
+	if slices.ContainsFunc(ids, func(id string) bool { return !isID(id) }) {
+		c.add(param, "must all be 24 hexadecimal digits")
 	}
 }
 
-// CRMPushed says what the service has accepted. The push itself runs in the background, without a job to ask.
+// CRMPushed says what the service has accepted. The push runs in the background, without a job to
+// poll.
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
@@ -241,12 +247,14 @@ type CRMPushed struct {
 // String returns what was accepted as JSON, for fmt.
 func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
-// PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the service and cannot be taken back:
-// with contact ids, existing CRM records are overwritten, and the ids need not be in the list; without, the whole list is
-// pushed and nothing is overwritten. It uses the connection of the team's designated sync user and the field mapping saved in the app,
-// and spends no credits. Only the CRM shows the result: after an [OutcomeUnknownError] look there.
+// PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the
+// service and cannot be undone. With contact ids, it overwrites existing CRM records, and the ids
+// need not be in the list. Without, it pushes the whole list and overwrites nothing. It uses the
+// connection of the team's designated sync user and the field mapping saved in the app. It spends
+// no credits. Only the CRM shows the result: check it after an [OutcomeUnknownError].
 //
-// Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
+// Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
+// [CodeValidationFailed].
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
@@ -256,20 +264,22 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 	}, opts)
 }
 
-// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds,
-// 1 to 500 (assumed: rule lists.add-members). Whether it spends credits is undocumented, too, so it counts as spending. It is never
-// retried, because a second call may add twice: after an unknown outcome look at the rows.
+// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
+// fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
+// spends credits is undocumented, so it counts as spending. It is never retried, because a second
+// call may add twice. After an unknown outcome, check the rows.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: in.checkChoice}, opts)
+	a := args{ids: []string{listID}, body: in, check: in.checkChoice}
+	return do[Object](ctx, s.client, op.ListsAddMembers, a, opts)
 }
 
-// AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the fields. The sandbox takes contacts, 1 to
-// 500 objects without ids (assumed: rule lists.add-contacts). Whether it spends credits is undocumented, too, so it counts as spending.
-// It is never retried, because a second call may add twice: after an unknown outcome look at the rows.
+// AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
+// fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule
+// lists.add-contacts). Credits, retries and unknown outcomes are as for [ListsService.AddMembers].
 //
 // Errors: likely: [CodeListNotFound].
 //
@@ -278,12 +288,14 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 	return do[Object](ctx, s.client, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
-// SaveToList saves contacts of one list into another. Body and response are undocumented: you supply the fields. The sandbox takes
-// sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as
-// spending credits. It is never retried; after an unknown outcome look at the list.
+// SaveToList saves contacts of one list into another. Body and response are undocumented: you
+// supply the fields. The sandbox takes sourceListId, optionally contactIds, and listId or listName
+// (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
+// is never retried. After an unknown outcome, check the list.
 //
-// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved], [CodeListProcessing], [CodeContactNotInList],
-// [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].
+// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
+// [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched],
+// [CodeInsufficientCredits].
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -318,18 +330,12 @@ func (f Folder) String() string { return textOf(Object{}, f) }
 
 // Folders lists the folders of one kind. There are no pages.
 //
-// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (when the service that owns agents or campaigns refuses; it may
-// relay a code of its own).
+// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (refused by the service that
+// owns agents or campaigns, which may also send a code of its own).
 //
 // GET /business/folders, scope lists.
 func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {
-	query := struct {
-		Kind FolderKind `url:"type"`
-	}{kind}
-	check := func(bad *checks) {
-		requireOneOf(bad, "type", kind, folderKinds...)
-	}
-	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: query, check: check}, opts)
+	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: foldersQuery{kind}}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -337,6 +343,12 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 }
 
 func (l *List) missing() string { return noID(l.ID, "a list has no id") }
+
+type foldersQuery struct {
+	Kind FolderKind `url:"type"`
+}
+
+func (q foldersQuery) check(bad *checks) { requireOneOf(bad, "type", q.Kind, folderKinds...) }
 
 type folderList []Folder
 

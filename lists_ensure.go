@@ -16,25 +16,28 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Ensured is what [ListsService.Ensure] came to.
+// Ensured is the result of [ListsService.Ensure].
 type Ensured struct {
 	List    *List
 	Created bool // by this call, for certain: the service said so
-	// Certain is false if this call may have made the list, too: its own request, or a gateway that repeats requests. A teammate may
-	// also have made it in the same moment.
+	// Certain is false if this call may have made the list, too: its own request, or a gateway that
+	// repeats requests. A teammate may have made it at the same moment.
 	Certain bool
 }
 
-// Ensure creates a list, or finds exactly that list: same name after trimming, same kind. It tells created from found, also after a lost
-// response: it looks before it creates again, so the name serves as idempotency key.
+// Ensure gets or creates a list: the list of this name, after trimming, and this kind. It tells
+// created from found, even after a lost response: it looks for the list before it creates it again,
+// so the name serves as idempotency key.
 //
-// After a request whose outcome is unknown it looks for the list for 10 s, or for half of the time that your context leaves, and then
-// creates it again, at most twice; the unique name guards that. What it finds then is never Created. A request without a response
-// lasts as long as [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline, allow a minute.
-// If an outcome stays unknown, the error is an [OutcomeUnknownError], whatever else has happened since; its text says how often the
-// list was looked for.
+// After an unknown outcome it looks for the list for 10 s, or for half of the time that your
+// context leaves. It then creates the list again, at most twice; the unique name guards that. What
+// it finds then is never Created. A request without a response lasts as long as
+// [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
+// allow a minute. If the outcome stays unknown, the error is an [OutcomeUnknownError], whatever has
+// happened since. Its text says how often it looked.
 //
-// If the name is held by something else, the error is a [NameConflictError], which errors.Is takes for [CodeListNameTaken].
+// If something else holds the name, the error is a [NameConflictError] (matches
+// [CodeListNameTaken]).
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -62,7 +65,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 	}
 }
 
-// ensuring is one call of Ensure.
+// ensuring is the state of one call of Ensure.
 type ensuring struct {
 	lists   *ListsService
 	in      NewList
@@ -72,8 +75,8 @@ type ensuring struct {
 	looks   string               // what was seen since
 }
 
-// end keeps an unknown outcome above the error that came after it: a refusal proves nothing about the creation before. But a list of
-// another kind does, because it holds the name.
+// end returns the result. After an unknown creation, a later error does not make the outcome known,
+// except for a list of another kind, which holds the name.
 func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	held, holds := errors.AsType[*NameConflictError](err)
 	switch {
@@ -87,14 +90,14 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	return nil, fmt.Errorf("%w (%s)", e.unknown, e.looks)
 }
 
-// ensureRounds bounds how often a list is created that does not show afterwards.
+// ensureRounds bounds how often a list is created.
 const ensureRounds = 3
 
-// afterUnknown looks for what a creation has made. If nothing shows for as long as there is time to look, it may be sent again.
+// afterUnknown looks for the list of a creation whose outcome is unknown. Without a result and an
+// error, the creation may be sent again.
 func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error) {
-	var unknown *OutcomeUnknownError
-	if errors.As(err, &unknown); e.unknown == nil {
-		e.unknown = unknown
+	if e.unknown == nil {
+		e.unknown, _ = errors.AsType[*OutcomeUnknownError](err)
 	}
 	patience := op.ListsCreate.VisibleAfter
 	if at, ok := ctx.Deadline(); ok {
@@ -116,7 +119,7 @@ func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error
 	return &Ensured{List: list, Certain: r.Verdict != VerdictHappened}, nil
 }
 
-// taken finds the list that holds the name. One that was made a moment ago may not show yet.
+// taken looks for the list that holds the name. A list that was just made may not show yet.
 func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	until := time.Now().Add(op.ListsCreate.VisibleAfter)
 	for pause := time.Second; ; pause *= 2 {
@@ -136,8 +139,8 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	}
 }
 
-// older reports whether a list that holds the name was there before this call for certain. If no request of our own is unknown, only a gateway that
-// repeats requests can have made it for us, so a moment is margin enough.
+// older reports whether a list certainly existed before this call. If no request of ours is
+// unknown, only a gateway that repeats requests can have made it, so a small margin is enough.
 func (e *ensuring) older(list *List, info Info) bool {
 	switch {
 	case list.CreatedAt.IsZero():
@@ -152,7 +155,7 @@ func (e *ensuring) older(list *List, info Info) bool {
 	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
 }
 
-// created finds a list that was created, but whose response could not be read.
+// created looks for a list that was created, but whose response could not be read.
 func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) {
 	found, err := e.taken(ctx, unread)
 	if err != nil {
@@ -162,8 +165,8 @@ func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) 
 	return found, nil
 }
 
-// NameConflictError says that something else holds the name of a list: a list of the other kind, or something that is not among the lists,
-// such as an agent.
+// NameConflictError says that something else holds the name of a list: a list of the other kind, or
+// something that is not a list, such as an agent.
 type NameConflictError struct {
 	Name   string
 	Kind   ListKind // the kind that was wanted
@@ -173,16 +176,19 @@ type NameConflictError struct {
 	cause error
 }
 
-// Error says who holds the name.
+// Error says what holds the name.
 func (e *NameConflictError) Error() string {
+	text := "prospectkit: lists.ensure: the name is "
 	switch {
 	case e.Holder != nil:
-		return fmt.Sprintf("prospectkit: lists.ensure: the name is held by a %s, a %s was wanted",
-			cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind"), cmp.Or(e.Kind, ContactList))
+		holder := cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind")
+		text += fmt.Sprintf("held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
 	case len(e.Near) > 0:
-		return "prospectkit: lists.ensure: the name is taken; a list differs from it in case only"
+		text += "taken; a list differs from it in case only"
+	default:
+		text += "taken, but no list has it: an agent may hold it"
 	}
-	return "prospectkit: lists.ensure: the name is taken, but no list of that name shows: an agent may hold it"
+	return text
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].
@@ -201,7 +207,9 @@ func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() 
 
 // LogValue groups the fields that are safe to log: no names.
 func (e *NameConflictError) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
+	attrs := []slog.Attr{
+		slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near)),
+	}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
 	}
@@ -210,14 +218,9 @@ func (e *NameConflictError) LogValue() slog.Value {
 
 func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
 
-func (n NewList) kind() ListKind {
-	if n.Kind == "" {
-		return ContactList
-	}
-	return n.Kind
-}
+func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
-// named finds the list of exactly this name, of either kind; names that differ in case only come back as near.
+// named finds the list of this name, of either kind, and the names that differ in case only.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
 	search := name
 	if runes := []rune(name); len(runes) > maxListSearch {
@@ -225,12 +228,19 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	}
 	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
-	return match, slices.DeleteFunc(others, func(other string) bool { return !strings.EqualFold(strings.TrimSpace(other), name) }), err
+	for _, other := range others {
+		if strings.EqualFold(strings.TrimSpace(other), name) {
+			near = append(near, other)
+		}
+	}
+	return match, near, err
 }
 
-// findNamed finds the one item of exactly this name, trimmed, and returns the names of the others. Several of one name are an error: the
-// service promises unique names, and has a code for the opposite.
-func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+// findNamed finds the one item of exactly this name, trimmed, and the names of the others. Several
+// of one name are an error: the service promises unique names, but has a code for ambiguous ones.
+func findNamed[T any](
+	items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string,
+) (match *T, others []string, err error) {
 	name = strings.TrimSpace(name)
 	for item, err := range items {
 		switch {
@@ -240,8 +250,8 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 			others = append(others, nameOf(item))
 		case match != nil:
 			return nil, nil, &Error{
-				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, Code: CodeListNameAmbiguous,
-				Message: "several " + noun + " have this name", outcome: OutcomeNotApplied,
+				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
+				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
 			}
 		default:
 			match = item
@@ -250,7 +260,7 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 	return match, others, nil
 }
 
-// lookForNew finds a list that an unknown creation may have made, by name, kind and age.
+// lookForNew looks for a list that an unknown creation may have made, by name, kind and age.
 func (s *ListsService) lookForNew(in NewList) lookup {
 	return func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		var info Info
@@ -261,23 +271,23 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 		case list == nil:
 			return Resolution{Verdict: VerdictNotSeen}, nil
 		case list.Kind != in.kind():
-			return Resolution{Verdict: VerdictNotSeen, Object: list, Final: true, Note: "a list of the other kind holds the name"}, nil
+			return ruledOut(list, "a list of the other kind holds the name")
 		case !list.CreatedAt.IsZero() && list.CreatedAt.Before(earliest(e.SentAt, info)):
-			return Resolution{Verdict: VerdictNotSeen, Object: list, Final: true, Note: "a list of that name is older than the call"}, nil
+			return ruledOut(list, "a list of that name is older than the call")
 		}
 		return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 	}
 }
 
-// How far clocks may differ: that of the edge, which the Date of a response tells, and that of createdAt; ours and theirs, where no Date
-// came; and within the moment in which a gateway repeats a request.
+// How far clocks may differ: the one of the Date header and the one of createdAt; ours and theirs,
+// without a Date header; and while a gateway repeats a request.
 const (
 	clocksDiffer    = 2 * time.Minute
 	strangersDiffer = 24 * time.Hour
 	aMoment         = 10 * time.Second
 )
 
-// serverClock is the service's time, as well as it is known, and how far it may be off.
+// serverClock returns the service's time and how far it may be off.
 func serverClock(info Info) (now time.Time, off time.Duration) {
 	date, err := http.ParseTime(info.Header.Get("Date"))
 	if err != nil {
@@ -286,14 +296,14 @@ func serverClock(info Info) (now time.Time, off time.Duration) {
 	return date, clocksDiffer
 }
 
-// earliest is the earliest instant by the service's clock at which something that we sent then can have been made. What lies between
-// is told by the monotonic clock, so that it does not matter if ours was set meanwhile.
+// earliest returns the earliest time, by the service's clock, at which a request of ours can have
+// taken effect. The time since then comes from the monotonic clock, in case a clock is set.
 func earliest(sent time.Time, info Info) time.Time {
 	now, off := serverClock(info)
 	return now.Add(-since(sent) - off)
 }
 
-// lookForFolder reads whether a list is where the move should have put it.
+// lookForFolder reads whether a list is in the folder that the call asked for.
 func (s *ListsService) lookForFolder(listID, folderID string) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		list, err := s.Get(ctx, listID, GetListParams{}, opts...)

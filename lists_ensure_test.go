@@ -96,7 +96,7 @@ func TestEnsure_NameConflict(t *testing.T) {
 		"by the other kind":                {seededList("Q1", sandbox.ContactList), firms, nil, true, "held by a contactList"},
 		"by the other kind, response lost": {seededList("Q1", sandbox.ContactList), firms, []sandbox.FaultOption{sandbox.DropAfter()}, true, "held by a contactList"},
 		"by an agent":                      {sandbox.Workspace{Agents: []sandbox.Agent{{ID: "b00000000000000000000001", Name: "Q1", Type: "web-monitor", Status: "initializing"}}}, q1, nil, false, "an agent may hold it"},
-		"by a list that shows to nobody":   {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, q1, nil, false, "no list of that name shows"},
+		"by a list that shows to nobody":   {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, q1, nil, false, "no list has it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ensuring(t, tc.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {

@@ -9,42 +9,43 @@ import (
 	"strings"
 )
 
-// RowFilter narrows the rows of a list: values inside one field are alternatives, different fields all have to hold. Use
-// [ContactFilter] or [CompanyFilter] according to the list, or [RawFilter].
+// RowFilter narrows the rows of a list. The values of one field are alternatives; different fields
+// must all match. Use [ContactFilter] or [CompanyFilter], according to the list, or [RawFilter].
 //
-// The service does not check values against its vocabularies: one it does not know is accepted and matches nothing. Nothing in a
-// filter may be empty: what the service makes of an empty array is undocumented, and it may mean every row.
+// The service does not check values against its vocabularies: it accepts an unknown value, which
+// matches nothing. Nothing in a filter may be empty: what an empty array means is undocumented, and
+// it may mean every row.
 type RowFilter interface {
 	checkFilter(bad *checks)
 	listKind() ListKind
 }
 
-// Match is a set of values to include, to exclude, or both. The zero value does not filter. A slice that is empty but not nil is
-// refused: the service would take it for no filter and return every row.
+// Match is a set of values to include, to exclude, or both. The zero value does not filter. A slice
+// that is empty but not nil is refused: the service could return every row.
 type Match struct {
 	Include []string
 	Exclude []string
 }
 
-// AnyOf matches rows with any of the values. A filter by no values at all is refused.
+// AnyOf matches rows with any of the values. Without values, the filter is refused.
 func AnyOf(values ...string) Match { return Match{Include: given(values)} }
 
-// NoneOf matches rows with none of the values. A filter by no values at all is refused.
+// NoneOf matches rows with none of the values. Without values, the filter is refused.
 func NoneOf(values ...string) Match { return Match{Exclude: given(values)} }
 
-// given is values that somebody gave, even if there are none: they are not to pass for a filter that nobody asked for.
+// given copies the values. The copy is never nil, so that it differs from no filter.
 func given[T any](values []T) []T { return append([]T{}, values...) }
 
-// Except returns the match without rows that have one of the values.
+// Except returns the match without the rows that have one of the values.
 func (m Match) Except(values ...string) Match {
 	m.Exclude = append(given(m.Exclude), values...)
 	return m
 }
 
-// IsZero reports whether nobody asked for a filter.
+// IsZero reports whether the match does not filter.
 func (m Match) IsZero() bool { return m.Include == nil && m.Exclude == nil }
 
-// MarshalJSON writes the plain array, or the form with include and exclude where it is needed.
+// MarshalJSON returns a plain array, or the form with include and exclude if something is excluded.
 func (m Match) MarshalJSON() ([]byte, error) {
 	if m.Exclude == nil {
 		return json.Marshal(m.Include)
@@ -55,7 +56,8 @@ func (m Match) MarshalJSON() ([]byte, error) {
 	}{m.Include, m.Exclude})
 }
 
-// checkHeadcounts refuses what is no range. It is always written as a text: an unquoted number makes the service fail with a 500.
+// checkHeadcounts refuses what is not a range. A range is always sent as text: an unquoted number
+// makes the service fail with a 500.
 func (m Match) checkHeadcounts(bad *checks) {
 	for _, r := range slices.Concat(m.Include, m.Exclude) {
 		if !isHeadcount(r) {
@@ -79,15 +81,17 @@ func isHeadcount(s string) bool {
 	return errLow == nil && errHigh == nil && a <= b
 }
 
-// StatusFilter is a set of status strings to include. Their values are undocumented. A set that is empty but not nil is refused.
+// StatusFilter is a set of statuses to include. Their values are undocumented. An empty set that is
+// not nil is refused.
 type StatusFilter []string
 
-// MarshalJSON writes the include form.
+// MarshalJSON returns the form with include.
 func (s StatusFilter) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]string{"include": s})
 }
 
-// ColumnFilter narrows by a custom column; make one with ColumnText, ColumnBool or ColumnNumber. Of a range, one end will do.
+// ColumnFilter narrows by a custom column. Make one with [ColumnText], [ColumnBool] or
+// [ColumnNumber]. A range may have a single end.
 type ColumnFilter struct {
 	DataType string   `json:"dataType"`
 	Include  []string `json:"include,omitzero"`
@@ -96,7 +100,7 @@ type ColumnFilter struct {
 	RangeMax *float64 `json:"rangeMax,omitempty"`
 }
 
-// ColumnText matches rows whose text column has any of the values. A filter by no values at all is refused.
+// ColumnText matches rows whose text column has any of the values. It needs at least one.
 func ColumnText(include ...string) ColumnFilter {
 	return ColumnFilter{DataType: "string", Include: given(include)}
 }
@@ -104,7 +108,8 @@ func ColumnText(include ...string) ColumnFilter {
 // ColumnBool matches rows whose boolean column has the value.
 func ColumnBool(v bool) ColumnFilter { return ColumnFilter{DataType: "boolean", Value: &v} }
 
-// ColumnNumber matches rows whose number column lies between the ends. Whether the ends belong to the range is undocumented.
+// ColumnNumber matches rows whose number column is between the ends. Whether they are included is
+// undocumented.
 func ColumnNumber(low, high float64) ColumnFilter {
 	return ColumnFilter{DataType: "number", RangeMin: &low, RangeMax: &high}
 }
@@ -112,17 +117,8 @@ func ColumnNumber(low, high float64) ColumnFilter {
 // check refuses undocumented forms.
 func (f ColumnFilter) check(bad *checks, param string) {
 	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin != nil || f.RangeMax != nil
-	switch f.DataType {
-	case "string":
-		text = !text
-	case "boolean":
-		truth = !truth
-	case "number":
-		number = !number
-	default:
-		text = true
-	}
-	if text || truth || number {
+	fits := text == (f.DataType == "string") && truth == (f.DataType == "boolean") && number == (f.DataType == "number")
+	if !fits || !text && !truth && !number {
 		bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
 	}
 	if f.RangeMin != nil && f.RangeMax != nil && *f.RangeMin > *f.RangeMax {
@@ -138,7 +134,8 @@ func checkColumns(bad *checks, columns map[string]ColumnFilter) {
 	}
 }
 
-// ContactFilter narrows the rows of a contact list.
+// ContactFilter narrows the rows of a contact list. Keywords match the job title only and may hold
+// wildcards. ICPMatch says whether a contact fits the ideal customer profile.
 type ContactFilter struct {
 	Name                       Match                   `json:"name,omitzero"`
 	Title                      Match                   `json:"title,omitzero"`
@@ -155,34 +152,35 @@ type ContactFilter struct {
 	Website                    Match                   `json:"website,omitzero"`
 	CampaignEngagement         Match                   `json:"campaignEngagement,omitzero"`
 	OtherLists                 Match                   `json:"otherLists,omitzero"`        // names of lists, not ids
-	Employees                  Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
-	Revenue                    *float64                `json:"revenue,omitempty"`          // new(5e6); nil does not filter
-	Keywords                   string                  `json:"keywords,omitzero"`          // in the job title only; may hold wildcards
+	Employees                  Match                   `json:"numberOfEmployees,omitzero"` // "51-200", "1000+" or "7"
+	Revenue                    *float64                `json:"revenue,omitempty"`          // new(5e6)
+	Keywords                   string                  `json:"keywords,omitzero"`          // of the job title
 	SocialURL                  string                  `json:"socialUrl,omitzero"`
 	EnrichedEmail              StatusFilter            `json:"enrichedEmail,omitzero"`
 	EnrichedPhone              StatusFilter            `json:"enrichedPhone,omitzero"`
 	EmailValidity              StatusFilter            `json:"emailValidity,omitzero"`
-	ICPMatch                   Match                   `json:"icpMatch,omitzero"`      // whether a contact fits the ideal customer profile: AnyOf("yes") or AnyOf("no")
+	ICPMatch                   Match                   `json:"icpMatch,omitzero"`      // AnyOf("yes") or AnyOf("no")
 	CustomColumns              map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
 
 func (f ContactFilter) checkFilter(bad *checks) {
 	f.Employees.checkHeadcounts(bad)
 	checkColumns(bad, f.CustomColumns)
-	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || len(fits.Include) == 1 && fits.Include[0] != "yes" && fits.Include[0] != "no" {
+	odd := func(value string) bool { return value != "yes" && value != "no" }
+	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || slices.ContainsFunc(fits.Include, odd) {
 		bad.add("filters.icpMatch", `must be AnyOf("yes") or AnyOf("no")`)
 	}
 }
 
 func (ContactFilter) listKind() ListKind { return ContactList }
 
-// CompanyFilter narrows the rows of a company list. It has the seven fields that such a list honours.
+// CompanyFilter narrows the rows of a company list, by the seven fields that it honours.
 type CompanyFilter struct {
 	Name                Match                   `json:"companyName,omitzero"`
 	Industry            Match                   `json:"companyIndustry,omitzero"`
 	HeadquartersCountry Match                   `json:"companyHeadQuartersCountry,omitzero"`
 	Website             Match                   `json:"website,omitzero"`
-	Employees           Match                   `json:"numberOfEmployees,omitzero"` // ranges: "51-200", "1000+" or "7"
+	Employees           Match                   `json:"numberOfEmployees,omitzero"` // "51-200", "1000+" or "7"
 	CampaignEngagement  Match                   `json:"campaignEngagement,omitzero"`
 	CustomColumns       map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
@@ -194,7 +192,9 @@ func (f CompanyFilter) checkFilter(bad *checks) {
 
 func (CompanyFilter) listKind() ListKind { return CompanyList }
 
-// RawFilter is a filter object that you write, for undocumented keys. Nothing in it may be empty, and its size is checked; nothing else is. Beware of numbers under numberOfEmployees: the service fails on them.
+// RawFilter is a filter object that you write, for undocumented keys. Only two things are checked:
+// that nothing in it is empty, and its size. Write the values of numberOfEmployees as text: the
+// service fails on numbers.
 type RawFilter Fields
 
 func (f RawFilter) checkFilter(bad *checks) {

@@ -18,16 +18,18 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// Row is one row of a list: a contact or a company. Its fields are undocumented, beyond those that sort and filter, so a row keeps the
-// whole object: read known names with Text, Int and the like, and everything with Decode. That the id stands under "id" is assumed.
+// Row is a row of a list: a contact or a company. Beyond the fields that sort and filter, its
+// fields are undocumented, so a row keeps the whole object: read known names with Text, Int and the
+// like, and everything with Decode. Its id is under "id" (assumed).
 //
-// The pointers that iterators yield keep their whole page in memory. Keep a copy of the value, where you keep few of many.
+// The pointers that iterators yield keep their whole page in memory. Copy the values to keep few of
+// many.
 type Row struct {
 	Object
 	id jsonscan.ID // if it was read with the page
 }
 
-// ID returns the row id; a contact's also serves as contact id.
+// ID returns the id of the row. The id of a contact row is also its contact id.
 func (r *Row) ID() string {
 	if r.id == "" {
 		return r.Text("id")
@@ -41,9 +43,9 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	return r.Object.UnmarshalJSON(data)
 }
 
-// RowsParams selects rows. The zero value selects all, in an order that the service does not promise.
+// RowsParams selects rows. The zero value selects all, in undocumented order.
 type RowsParams struct {
-	Limit   int       // rows a page, 1 to 1000; iterators default to 1000, RowsPage to the service's 100
+	Limit   int       // per page, 1 to 1000; default: 1000, and 100 for RowsPage
 	PageNum int       // first page, from 1; default 1
 	Filter  RowFilter // ContactFilter, CompanyFilter or RawFilter; nil for all rows
 	Sort    RowSort   // Ascending or Descending; the zero value leaves the order to the service
@@ -76,16 +78,16 @@ func (p RowsParams) check(bad *checks) {
 	}
 }
 
-// noFilter takes a nil pointer for no filter, too.
+// noFilter reports whether a filter is nil, or a nil pointer.
 func noFilter(f RowFilter) bool {
 	v := reflect.ValueOf(f)
 	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// zeroFilter reports whether a filter is the zero value, which asks for nothing.
+// zeroFilter reports whether a filter is the zero value, which does not filter.
 func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
-// filterText is a filter as it travels: without the escapes for HTML, which would count against its length.
+// filterText returns the JSON of a filter, without escapes for HTML, which would make it longer.
 func filterText(f RowFilter) (string, error) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -94,7 +96,7 @@ func filterText(f RowFilter) (string, error) {
 	return strings.TrimSpace(text.String()), err
 }
 
-// wire is the query string's shape.
+// wire returns the parameters as they are sent.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
 	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
@@ -113,8 +115,9 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. It reads a page of up to 1000 when the loop needs one; each range restarts at the first page.
-// Repeats and gaps that come from changes meanwhile are handled as far as the service allows: see [WithProgress].
+// Rows iterates over the rows of a list. It reads a page when needed; each range restarts at the
+// first. Rows that come twice or are skipped because others change the list meanwhile are handled
+// as far as the service allows: see [WithProgress].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -123,7 +126,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 	return rowsPager(s, listID, p, (*Row).ID).items(ctx, opts)
 }
 
-// RowsPages is [ListsService.Rows] by whole pages, with totals and the kind of the list.
+// RowsPages iterates as [ListsService.Rows] does, over whole pages with totals and list kind.
 //
 // Errors: those of [ListsService.Rows].
 //
@@ -141,23 +144,27 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 	return rowsPage[Row](ctx, s, listID, p, opts)
 }
 
-// RowSource iterates over rows by an id. [ListsService] does, with the id of a list; [AgentsService] does, with the id of an agent; and
-// a stand-in of your tests can.
+// RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the
+// id of an agent, and a fake of your tests as you like.
 type RowSource interface {
 	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
 
-// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. Fields that your struct does not have are
-// dropped. A row that does not fit your types ends the range with an [*Error] whose RowID names the row and whose text names type and
-// field, but no value; what an UnmarshalJSON of yours returned is found by errors.As. So does a page that would take too much memory in
-// your types: see [WithMaxResponseBytes].
+// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. Fields
+// that your struct does not have are dropped. With client.Lists as the source, it decodes the pages
+// directly; with any other, it decodes the rows that the source yields.
 //
-// With client.Lists as the source, it decodes the pages as they come. With any other source, it decodes the rows that the source yields.
+// A row that does not fit your types ends the range with an [*Error]. Its RowID names the row, and
+// its text names type and field, but no value; errors.As finds what an UnmarshalJSON of yours
+// returned. A page that would take too much memory in your types also ends the range: see
+// [WithMaxResponseBytes].
 //
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption) iter.Seq2[*T, error] {
+func RowsOf[T any](
+	ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption,
+) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		lists, direct := source.(*ListsService)
 		if !direct {
@@ -168,7 +175,8 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
 		}
-		for row, err := range rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID }).items(ctx, opts) {
+		rows := rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID })
+		for row, err := range rows.items(ctx, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -180,8 +188,8 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 	}
 }
 
-// decodeRows hands out the rows of any source as values of T. It pulls them: were the loop handed to a source that the compiler does
-// not know, every loop over RowsOf would allocate.
+// decodeRows yields the rows of any source as values of T. It pulls them: with a loop over an
+// unknown source, every loop over RowsOf would allocate.
 func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield func(*T, error) bool) {
 	next, stop := iter.Pull2(rows)
 	defer stop()
@@ -190,9 +198,11 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
+				o := op.ListsRows
 				value, err = nil, &Error{
-					Op: op.ListsRows.Name, Method: op.ListsRows.Method, Route: op.ListsRows.Path, outcome: OutcomeNotApplied,
-					RowID: hide.Clean(row.ID(), maxName), cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
+					Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied,
+					RowID: hide.Clean(row.ID(), maxName),
+					cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
 				}
 			}
 		}
@@ -202,8 +212,11 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
-	return readPage[R](ctx, s.client, op.ListsRows, args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}, opts)
+func rowsPage[R any](
+	ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption,
+) (*Page[R], error) {
+	in := args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}
+	return readPage[R](ctx, s.client, op.ListsRows, in, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
@@ -213,7 +226,8 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	q := p.wire()
 	q.PageNum = 0
 	return pager[R]{
-		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit, query: listID + "?" + collection(q), id: id,
+		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
+		query: listID + "?" + collection(q), id: id,
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
@@ -222,7 +236,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	}
 }
 
-// collection tells a query from others, for checkpoints.
+// collection identifies a query in checkpoints.
 func collection(params any) string {
 	values, err := query.Values(params)
 	if err != nil {
@@ -232,7 +246,8 @@ func collection(params any) string {
 	return values.Encode()
 }
 
-// RowSort is a sort key with an order; make one with [Ascending] or [Descending]. The zero value leaves the order to the service.
+// RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value
+// leaves the order to the service.
 //
 // The keys of contact lists are
 //
@@ -240,12 +255,13 @@ func collection(params any) string {
 //	company.name  company.domain  company.industry  company.country  company.type  company.revenue
 //	company.socialHeadCount  company.address.city  company.address.state  company.address.country
 //
-// those of company lists
+// the keys of company lists are
 //
 //	name  domain  industry  revenue  socialHeadCount
 //
-// and customColumns_ with the id of a custom column sorts either. The service silently ignores a key that it does not know, so any other
-// key is refused before the network, unless you say [RowSort.Unchecked].
+// and customColumns_ with the id of a custom column sorts either. The service silently ignores an
+// unknown key, so any other key is refused before anything is sent, unless you call
+// [RowSort.Unchecked].
 type RowSort struct {
 	key, order string
 	unchecked  bool
@@ -257,7 +273,7 @@ func Ascending(key string) RowSort { return RowSort{key: key, order: "asc"} }
 // Descending sorts by a key, highest first.
 func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
 
-// Unchecked lets an undocumented key through, of 1 to 100 characters.
+// Unchecked allows an undocumented key, of 1 to 100 characters.
 func (s RowSort) Unchecked() RowSort {
 	s.unchecked = true
 	return s
@@ -266,15 +282,13 @@ func (s RowSort) Unchecked() RowSort {
 const columnSortPrefix = "customColumns_"
 
 var (
-	contactSortKeys = []string{
-		"firstName", "lastName", "jobTitle", "createdAt", "address.city", "address.country", "updatedAt", "company.name", "company.domain",
-		"company.industry", "company.country", "company.type", "company.revenue", "company.socialHeadCount", "company.address.city",
-		"company.address.state", "company.address.country",
-	}
-	companySortKeys = []string{"name", "domain", "industry", "revenue", "socialHeadCount"}
+	contactSortKeys = strings.Fields(`firstName lastName jobTitle createdAt address.city address.country updatedAt
+		company.name company.domain company.industry company.country company.type company.revenue
+		company.socialHeadCount company.address.city company.address.state company.address.country`)
+	companySortKeys = strings.Fields(`name domain industry revenue socialHeadCount`)
 )
 
-// listKind is the kind of list that a key belongs to; empty for any kind.
+// listKind returns the kind of list that a key belongs to; empty for any kind.
 func (s RowSort) listKind() ListKind {
 	switch {
 	case s.unchecked:
@@ -292,12 +306,14 @@ func (s RowSort) check(bad *checks) {
 		return
 	}
 	column, ofColumn := strings.CutPrefix(s.key, columnSortPrefix)
+	const longest = 100
 	switch n := utf8.RuneCountInString(s.key); {
-	case s.unchecked || n < 1 || n > maxSortKey:
-		bad.length("sortBy", s.key, 1, maxSortKey)
+	case s.unchecked || n < 1 || n > longest:
+		bad.length("sortBy", s.key, 1, longest)
 	case ofColumn && !isID(column):
 		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
 	case !ofColumn && s.listKind() == "":
-		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it", s.key, contactSortKeys, companySortKeys)
+		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
+			s.key, contactSortKeys, companySortKeys)
 	}
 }

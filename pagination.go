@@ -21,23 +21,24 @@ import (
 type Page[T any] struct {
 	Items        []T
 	Number       int // 1-based
-	TotalPages   int // 0 when not told
-	TotalRecords int // at the time of the request; 0 when not told
+	TotalPages   int // 0 if unknown
+	TotalRecords int // at the time of the request; 0 if unknown
 	TotalKnown   bool
 	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across a page boundary
 }
 
-// shown reports whether a page proves itself by its totals or elements.
+// shown reports whether totals or elements prove that this is a page.
 func (p *Page[T]) shown() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect gathers at most limit elements of an iterator. On an error it returns what came before it, too.
+// Collect returns at most limit elements of an iterator. An error comes with those before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
-		return nil, &RefusedError{Op: "collect", Violations: []Violation{{"limit", "must be positive: say how many you can hold"}}}
+		bad := []Violation{{"limit", "must be positive: say how many you can hold"}}
+		return nil, &RefusedError{Op: "collect", Violations: bad}
 	}
 	for v, err := range seq {
 		if err != nil {
@@ -54,7 +55,7 @@ func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 type Report struct {
 	Requests   int // pages read, all included
 	Delivered  int // records handed to you, in this range
-	Total      int // records in the collection when it was last told
+	Total      int // last known number of records in the collection
 	TotalKnown bool
 	Repeats    int  // records that came a second time and were dropped
 	Rereads    int  // pages read again because the total had fallen
@@ -63,31 +64,34 @@ type Report struct {
 	Rewound    bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished   bool // the end was reached
 
-	// Missing is how many more records the service has told of than have come, at the end of a range over the whole collection: the
-	// smallest total that was told, less the records of all pages. Some may have come in and others gone meanwhile.
+	// Missing is set at the end of a range over the whole collection: the smallest total that the
+	// service sent, less the records of all pages. Records may have come and gone meanwhile.
 	Missing int
 
 	Restarts  int // of a search whose token was dead: see WithRestarts
 	PaidAgain int // pages read after a restart that held something delivered before; Repeats says how much
 
-	// OrderKnown says that the service promises an order. It does so for all lists, not for those of a folder or a search. Without an
-	// order, records may have been skipped where the total did not fall.
+	// OrderKnown says that the service promises an order. It does so for all lists, not for those
+	// of a folder or a search. Without an order, records may have been skipped where the total did
+	// not fall.
 	OrderKnown bool
 }
 
-// Progress follows one iterator; see [WithProgress]. The zero value is ready. It is safe to read while the iterator runs.
+// Progress follows one iterator; see [WithProgress]. The zero value is ready to use. Its methods
+// are safe for concurrent use.
 type Progress struct{ walk pagewalk.Progress }
 
-// Report returns the state of the range. It stays when the range has ended, also by an error.
+// Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
-// Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as delivered: take it once the
-// record is stored, in the same transaction if you can. It is empty before the first record, and for a search or a timeline,
-// whose token must not be kept. It names the ids of the last records, but no token and no other content.
+// Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as
+// delivered: take it once the record is stored, if possible in the same transaction. It is empty
+// before the first record. It is always empty for a search or a timeline, whose tokens must not be
+// stored. It holds the ids of the last records, but no token and no other content.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
-// WithProgress fills p while an iterator runs: the report, and a checkpoint from which another process can go on. A new range
-// starts it afresh.
+// WithProgress fills p while an iterator runs: with the report, and with a checkpoint from which
+// another process can resume. A new range resets it.
 func WithProgress(p *Progress) PageOption {
 	return pageOption(func(c *pageConfig, bad *checks) {
 		if p == nil {
@@ -98,9 +102,9 @@ func WithProgress(p *Progress) PageOption {
 	})
 }
 
-// ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was taken. It has to be the same
-// collection, with the same filter, sort order and page size. An empty checkpoint, as there is before a first run, starts at the
-// beginning.
+// ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
+// taken. The collection, its filter, sort order and page size must be the same. An empty checkpoint
+// starts at the beginning.
 func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *checks) { c.resumes, c.checkpoint = true, checkpoint })
 }
@@ -108,10 +112,10 @@ func ResumeFrom(checkpoint string) PageOption {
 // maxPrefetch is how many idle connections the default transport keeps.
 const maxPrefetch = 64
 
-// Prefetch reads up to n pages, 1 to 64, ahead of the one that the loop works on or waits for, so that the service's time is
-// divided by nearly n+1. The elements, their order, checkpoints and the rate limit are what they are without it. So many
-// pages are held in memory. Where others change the collection at the same time, pages read ahead are read again, and
-// fewer pages are ahead for a while. It is for iterators over page numbers: those that follow a token refuse it.
+// Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides
+// the waiting time by nearly n+1. Elements, order, checkpoints and rate limits stay the same. The
+// pages are held in memory. If others change the collection meanwhile, pages read ahead are read
+// again, and fewer pages are ahead for a while. Iterators that follow a token refuse this option.
 func Prefetch(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *checks) {
 		if n < 1 || n > maxPrefetch {
@@ -121,7 +125,43 @@ func Prefetch(n int) PageOption {
 	})
 }
 
-// pageConfig is what the options of an iterator add up to.
+// MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the
+// range ends with a [RefusedError] of [RulePaidPages]. The [Report] says what was delivered before.
+func MaxPaidPages(n int) PageOption {
+	return pageOption(func(c *pageConfig, bad *checks) {
+		if n < 1 {
+			bad.add("MaxPaidPages", "is %d, must be positive", n)
+		}
+		c.paidPages = n
+	})
+}
+
+// UnlimitedPages lets an iterator that spends credits read all results, whatever they cost. The
+// range still ends with an error when ten pages in a row are empty, or two bring nothing new, and
+// another page is offered.
+func UnlimitedPages() PageOption {
+	return pageOption(func(c *pageConfig, _ *checks) { c.unlimited = true })
+}
+
+// WithRestarts restarts a search, at most so many times, when the token of its next page is dead:
+// refused, unusable, or sent with a request whose response was lost. Without it, the range ends
+// with the error of the page.
+//
+// The restarted search skips the profiles that were delivered before. Its first pages spend credits
+// again and count against [MaxPaidPages]; the [Report] says how many. Search results have no
+// documented id: a profile is recognized by its socialUrl, or by its whole text without one. After
+// a restart that brings nothing new, there is no other. The range keeps up to 50 bytes for each
+// profile that it delivers.
+func WithRestarts(times int) PageOption {
+	return pageOption(func(c *pageConfig, bad *checks) {
+		if times < 1 {
+			bad.add("WithRestarts", "is %d, must be positive", times)
+		}
+		c.restarts = times
+	})
+}
+
+// pageConfig is the sum of the options of an iterator.
 type pageConfig struct {
 	calls      []CallOption // for the call of each page
 	progress   *pagewalk.Progress
@@ -133,24 +173,43 @@ type pageConfig struct {
 	restarts   int // of a scroll, at most
 }
 
-func (c *pageConfig) apply(o *op.Op, opts []PageOption, bad *checks) {
-	for i, opt := range opts {
-		if opt == nil {
+// apply adds up the options of a range, and refuses those that do not fit it. A range that follows
+// tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
+func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *checks) {
+	for i, option := range opts {
+		if option == nil {
 			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
 			continue
 		}
-		opt.applyPage(c, bad)
+		option.applyPage(c, bad)
 	}
-	c.checkPaid(o, bad)
+	spends, bounded := o.Class == op.MeteredRead, c.paidPages != 0 || c.unlimited
+	switch {
+	case spends && !bounded:
+		bad.add("MaxPaidPages", "is required, because each page may spend credits; UnlimitedPages if you mean it")
+	case !spends && bounded:
+		bad.add("MaxPaidPages", "is for iterators that spend credits: this one does not")
+	case c.paidPages != 0 && c.unlimited:
+		bad.add("MaxPaidPages", "contradicts UnlimitedPages")
+	}
+	if !spends && c.restarts != 0 {
+		bad.add("WithRestarts", "is for iterators that spend credits: this one does not")
+	}
+	if byToken && c.resumes {
+		bad.add("ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
+	}
+	if byToken && c.prefetch != 0 {
+		bad.add("Prefetch", "is not possible here: the request of a page needs the token of the page before it")
+	}
 }
 
-// pager iterates over a collection by page number. It has no state of its own: every range is a walk.
+// pager iterates over a collection by page number. It has no state.
 type pager[T any] struct {
 	client *Client
 	op     *op.Op
 	first  int    // number of the first page
 	limit  int    // elements a page
-	query  string // what tells this collection from others; part of a checkpoint
+	query  string // identifies the collection in a checkpoint
 	order  bool   // the service promises one
 	id     func(*T) string
 	fetch  func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
@@ -164,7 +223,7 @@ func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, er
 				return yield(nil, err)
 			}
 			for i := range page.Items {
-				p.delivered(progress, &page.Items[i])
+				progress.Delivered(p.id(&page.Items[i]))
 				if !yield(&page.Items[i], nil) {
 					return false
 				}
@@ -174,7 +233,7 @@ func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, er
 	}
 }
 
-// pages iterates over whole pages, repeats removed.
+// pages iterates over whole pages, without repeats.
 func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
@@ -182,30 +241,28 @@ func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[
 				return yield(nil, err)
 			}
 			for i := range page.Items {
-				p.delivered(progress, &page.Items[i])
+				progress.Delivered(p.id(&page.Items[i]))
 			}
 			return yield(page, nil)
 		})
 	}
 }
 
-func (p pager[T]) delivered(progress *pagewalk.Progress, item *T) {
-	if progress != nil {
-		progress.Delivered(p.id(item))
-	}
-}
-
-// walk applies the options and hands each page to yield, and an error as the last.
-func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
+// walk applies the options and yields each page, and an error as the last.
+func (p pager[T]) walk(
+	ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool,
+) {
 	r := &pageRange[T]{pager: p}
-	conf := pagewalk.Config[T, ListKind]{Source: r, ID: p.id, First: p.first, Limit: p.limit}
 	var bad checks
-	r.conf.apply(p.op, opts, &bad)
-	conf.Prefetch, conf.Progress = r.conf.prefetch, r.conf.progress
-	conf.Progress.Start(p.fingerprint(), p.order)
+	r.conf.apply(p.op, opts, false, &bad)
+	walk := pagewalk.Config[T, ListKind]{
+		Source: r, ID: p.id, First: p.first, Limit: p.limit,
+		Prefetch: r.conf.prefetch, Progress: r.conf.progress,
+	}
+	walk.Progress.Start(p.fingerprint(), p.order)
 	if r.conf.checkpoint != "" {
 		var err error
-		if conf.Resume, err = pagewalk.Parse(r.conf.checkpoint, p.fingerprint()); err != nil {
+		if walk.Resume, err = pagewalk.Parse(r.conf.checkpoint, p.fingerprint()); err != nil {
 			bad.add("ResumeFrom", "%v", err)
 		}
 	}
@@ -213,24 +270,24 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 		yield(nil, nil, refusal(p.op, bad...))
 		return
 	}
-	conf.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
-		return yield((*Page[T])(page), conf.Progress, err)
+	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
+		return yield((*Page[T])(page), walk.Progress, err)
 	})
 }
 
-// pageRange is one range of a pager, and reads its pages.
+// pageRange reads the pages of one range.
 type pageRange[T any] struct {
 	pager[T]
 	conf pageConfig
 }
 
-// Fetch reads a page in its turn.
+// Fetch reads a page.
 func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], error) {
 	page, err := r.fetch(ctx, number, r.conf.calls)
 	return (*pagewalk.Page[T, ListKind])(page), err
 }
 
-// FetchAhead keeps what [WithInfo] gets until it is the page's turn.
+// FetchAhead reads a page early. What [WithInfo] gets is held back until the page is needed.
 func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
 	var info Info
 	var caller *Info
@@ -248,7 +305,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Pa
 	return (*pagewalk.Page[T, ListKind])(page), deliver, err
 }
 
-// TooEarly reports a refused wait for the rate limit: in its turn, a page waits less than ahead of it.
+// TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
 func (r *pageRange[T]) TooEarly(err error) bool {
 	_, ok := errors.AsType[*WaitError](err)
 	return ok
@@ -257,19 +314,23 @@ func (r *pageRange[T]) TooEarly(err error) bool {
 // Broken is the error of a walk that cannot go on.
 func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
-// fingerprint tells collections apart without storing what was asked.
+// fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
 	sum := sha256.Sum256([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
 	return hex.EncodeToString(sum[:8])
 }
 
-// unusable is the error of a success that the service should not have sent.
+// unusable is the error of a success whose content is of no use.
 func unusable(o *op.Op, what string) error {
-	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied, cause: errors.New(what)}
+	return &Error{
+		Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
+		cause: errors.New(what),
+	}
 }
 
-// listing is a collection whose response is undocumented: an array that is bare, or under its name or "data", where a pagination
-// stands beside it. Further pages are requested by pageNum, as those of lists are. All of that is assumed.
+// listing is a collection whose response is undocumented: a bare array, or an array under its name
+// or "data", with a pagination beside it. Further pages are requested with pageNum, as pages of
+// lists are. All of this is assumed.
 type listing[T any] struct {
 	client *Client
 	op     *op.Op
@@ -277,7 +338,7 @@ type listing[T any] struct {
 	name   string
 }
 
-// pager iterates over the pages. Their size is unknown: 1 makes the walk go back far enough when records vanish.
+// pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager(id func(*T) string) pager[T] {
 	return pager[T]{client: l.client, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: id, fetch: l.page}
 }
@@ -291,7 +352,8 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	}
 	var page *Page[T]
 	_, err := do[Object](ctx, l.client, l.op, args{
-		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"}, proof: func(any) bool { return page.shown() },
+		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"},
+		proof: func(any) bool { return page.shown() },
 		accept: func(response any) (err error) {
 			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
 			return err
@@ -306,7 +368,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 func (l listing[T]) read(response Object) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return nil, fmt.Errorf("the answer shows no %s: it is %s", l.name, novelty.Outline(response.raw))
+		return nil, fmt.Errorf("the response has no %s: it is %s", l.name, novelty.Outline(response.raw))
 	}
 	items, err := recordOf[[]T](array)
 	if err != nil {
@@ -327,7 +389,7 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	return p, err
 }
 
-// elementsOf finds the array of a listing.
+// elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
 	for _, path := range []string{"", name, "data"} {
 		if array, ok = response.Get(path); ok && array.isArray() {

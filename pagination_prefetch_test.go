@@ -340,7 +340,7 @@ func TestPrefetch_AndARefusedWait(t *testing.T) {
 
 func TestPrefetch_IsRefused(t *testing.T) {
 	client := newClient(t, untouched(t))
-	token := []string{"Prefetch is not possible here: a page is asked for with what the one before it gave"}
+	token := []string{"Prefetch is not possible here: the request of a page needs the token of the page before it"}
 	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))
 	require.Equal(t, token, refusals(t, err))
 	_, err = names(client.Search.RunSaved(t.Context(), savedID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))

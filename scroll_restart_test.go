@@ -154,7 +154,7 @@ func TestScroll_RestartIsRefused(t *testing.T) {
 	client := newClient(t, untouched(t))
 	_, err := names(client.Search.Prospects(t.Context(), everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(0)))
 	require.Equal(t, []string{"WithRestarts is 0, must be positive"}, refusals(t, err))
-	other := []string{"WithRestarts is for iterators that spend credits: this one begins again for nothing"}
+	other := []string{"WithRestarts is for iterators that spend credits: this one does not"}
 	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute, prospectkit.WithRestarts(1)), 1)
 	require.Equal(t, other, refusals(t, err))
 	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRestarts(1)), 1)

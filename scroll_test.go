@@ -137,7 +137,7 @@ func TestScroll_PaidPagesNeedADecision(t *testing.T) {
 	require.Equal(t, []string{"MaxPaidPages is -1, must be positive"}, refusals(t, err))
 	_, err = names(client.Search.Prospects(t.Context(), everything, nil, prospectkit.UnlimitedPages(), prospectkit.ResumeFrom("")))
 	require.Equal(t, []string{
-		"option 1 is nil", "ResumeFrom is not possible here: the service forbids keeping the token of a scroll, so begin a new range",
+		"option 1 is nil", "ResumeFrom is not possible here: the service forbids storing its tokens, so start a new range",
 	}, refusals(t, err))
 	unpaid := []string{"MaxPaidPages is for iterators that spend credits: this one does not"}
 	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute, prospectkit.MaxPaidPages(1)), 1)

@@ -13,57 +13,47 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// SearchService finds prospects and companies. Searches spend credits, or may: an iterator over one demands a cap.
+// SearchService finds prospects and companies. Searches may spend credits, so their iterators
+// require a cap.
 type SearchService struct{ client *Client }
 
-// FilterStatus says what a value of a search filter does.
-type FilterStatus string
-
-// FilterInclude keeps what matches. No other status is documented.
-const FilterInclude FilterStatus = "include"
-
-// Known reports whether the status is documented.
-func (s FilterStatus) Known() bool { return s == FilterInclude }
-
-// FilterEntry is one value of a search filter.
+// FilterEntry is one value of a search filter; see [Including].
 type FilterEntry struct {
-	Status FilterStatus `json:"status"` // default: include
-	Value  string       `json:"value"`
+	Status string `json:"status"` // default: include, the only documented one
+	Value  string `json:"value"`
 }
 
-// MarshalJSON writes the default status.
+// MarshalJSON fills in the default status.
 func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	type plain FilterEntry
-	if e.Status == "" {
-		e.Status = FilterInclude
-	}
+	e.Status = cmp.Or(e.Status, "include")
 	return json.Marshal(plain(e))
 }
 
-// Including makes filter entries that keep what has any of the values. A filter by no values at all is refused where it is used.
+// Including makes a filter that keeps what has any of the values. It needs at least one.
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
-		entries[i] = FilterEntry{Status: FilterInclude, Value: v}
+		entries[i] = FilterEntry{Status: "include", Value: v}
 	}
 	return entries
 }
 
 const maxSearchSize = 100
 
-// SearchParams says what to search for. The names of the filters, such as job_title_levels, and their values are served by
-// [SearchService.FilterOptions].
+// SearchParams says what to search for. [SearchService.FilterOptions] lists the filters, such as
+// job_title_levels, and their values.
 type SearchParams struct {
 	Filters map[string][]FilterEntry // nil for everybody; nothing in it may be empty
-	Size    int                      // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+	Size    int                      // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
 // RunParams says how to run a saved search.
 type RunParams struct {
-	Size int // profiles a page, 1 to 100; iterators default to 100, pages to the service's 10
+	Size int // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
-// searchBody is the request of one page. A page after the first differs by the token alone.
+// searchBody asks for one page. Later pages differ by the token alone.
 type searchBody struct {
 	Filters     map[string][]FilterEntry `json:"filters,omitempty"`
 	Size        int                      `json:"size,omitzero"`
@@ -85,7 +75,7 @@ func (b searchBody) check(bad *checks) {
 	}
 }
 
-// Profile is a prospect that a search has found. Five of its fields are documented; the others are in Raw.
+// Profile is a prospect that a search found. Raw has its undocumented fields.
 type Profile struct {
 	FirstName   string `json:"firstName"`
 	LastName    string `json:"lastName"`
@@ -99,14 +89,16 @@ type Profile struct {
 // Raw returns the profile as the service sent it.
 func (p *Profile) Raw() Object { return p.raw }
 
-// String returns the profile as JSON text, for fmt: as the service sent it, or as you made it.
+// String returns the profile as JSON: the text that the service sent, or the fields that you set.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
-// Prospects iterates over the prospects that match. Each page of up to 100 is read when the loop needs it, and spends credits, so
-// [MaxPaidPages] or [UnlimitedPages] has to be given. Each range is a new search and is paid for again.
+// Prospects iterates over the prospects that match. It reads a page when the loop needs it, and
+// each page spends credits, so it requires [MaxPaidPages] or [UnlimitedPages]. Each range is a new
+// search, paid for again.
 //
-// The service's tokens move forward only and must not be kept, so a range cannot be resumed, and a page that may have been
-// delivered is never requested again. After an error, the [Report] of [WithProgress] says how much was delivered.
+// The service's tokens move forward only and must not be stored, so a range cannot be resumed, and
+// a page that may have been delivered is never requested again. After an error, the [Report] of
+// [WithProgress] says how much was delivered.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
@@ -115,10 +107,11 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 	return s.scroll(op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
 }
 
-// ProspectsPage reads the first page of prospects that match; its Next reads on. Each page spends credits.
+// ProspectsPage reads the first page of matches; its Next reads the following. Each spends credits.
 //
-// It is sent again after an error of the service itself, because a failed request is never billed, unless [RetryPolicy] says
-// NoMeteredRetry; but not after a lost response: then the error is an [OutcomeUnknownError]. A page without a body is never an empty one.
+// It is retried after a failure of the service, because a failed request is never billed; set
+// NoMeteredRetry of [RetryPolicy] to forbid that. It is never retried after a lost response: the
+// error is then an [OutcomeUnknownError]. An empty body is an error, never an empty page.
 //
 // Errors: those of [SearchService.Prospects].
 //
@@ -127,12 +120,13 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 	return s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
-// SaveToList runs a search on the service's side and saves the matches into a list. Body and response are undocumented: you supply the
-// fields. The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as
-// spending credits. It is never retried; after an unknown outcome look at the list.
+// SaveToList runs a search on the server and saves the matches into a list. Body and response are
+// undocumented: you supply the fields. The sandbox takes filters and listId or listName (assumed:
+// rule search.save-to-list). It counts as spending credits. It is never retried. After an unknown
+// outcome, check the list.
 //
-// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
-// [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous],
+// [CodeListNameReserved], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
@@ -146,49 +140,53 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 	return do[Object](ctx, s.client, op.SearchSaved, args{}, opts)
 }
 
-// RunSaved iterates over the prospects that a saved search finds, page by page as [SearchService.Prospects] does. That a run
-// takes size as a search does is assumed. Whether it spends credits is undocumented, so it counts as spending, and
-// [MaxPaidPages] or [UnlimitedPages] has to be given.
+// RunSaved iterates over the prospects that a saved search finds, page by page as
+// [SearchService.Prospects] does. A run takes a size as a search does (assumed). Whether it spends
+// credits is undocumented, so it counts as spending, and requires [MaxPaidPages] or
+// [UnlimitedPages].
 //
-// Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
+// Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid],
+// [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
-	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(maxSearchSize)).items(ctx, opts)
+	body := searchBody{Size: cmp.Or(p.Size, maxSearchSize)}
+	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
 }
 
-// RunSavedPage reads the first page of what a saved search finds; its Next reads on. What [SearchService.RunSaved] says about
-// size and credits holds here, too.
+// RunSavedPage reads the first page of what a saved search finds; its Next reads the following one.
+// Size and credits are as for [SearchService.RunSaved].
 //
 // Errors: those of [SearchService.RunSaved].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ScrollPage[Profile], error) {
-	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, SearchParams{Size: p.Size}.body(0)).first(ctx, opts)
+	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
 }
 
-// Companies searches for companies. Body and response are undocumented: you supply the fields. The sandbox takes filters, with
-// headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken (assumed: rule search.companies). The path is the one
-// printed there, outside of /business as no other; [WithRoute] changes it. Whether it spends credits is undocumented, so it
-// counts as spending, and is not retried after a lost response.
+// Companies searches for companies. Body and response are undocumented: you supply the fields. The
+// sandbox takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size
+// and scrollToken (assumed: rule search.companies). The documented path is the only one outside of
+// /business; [WithRoute] changes it. Whether it spends credits is undocumented, so it counts as
+// spending and is never retried after a lost response.
 //
-// Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid],
-// [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved],
+// [CodeExcludeCompanyListsInvalid], [CodeSavedSearchNotFound], [CodeSavedSearchInvalid],
+// [CodeInsufficientCredits].
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
 }
 
-// FilterOptions returns the values that search filters accept. Any valid key may call it. The response is
-// undocumented.
+// FilterOptions returns the values that search filters accept. The response is undocumented.
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.SearchFilterOptions, args{}, opts)
 }
 
-// body is what all pages of a walk ask for. It is a copy, so that they all ask for the same.
+// body returns what all pages of a range ask for. It is a copy, so that they all ask for the same.
 func (p SearchParams) body(size int) searchBody {
 	filters := maps.Clone(p.Filters)
 	for name, entries := range filters {
@@ -202,18 +200,20 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	if o == op.SearchRunSaved {
 		most = 0 // that it takes a size is assumed
 	}
-	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
-		in := body
-		in.ScrollToken = token
-		page, err := do[profiles](ctx, s.client, o, args{ids: ids, body: in, laterPage: token != "", secret: token, maxItems: most}, opts)
+	fetch := func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
+		body := body
+		body.ScrollToken = token
+		in := args{ids: ids, body: body, laterPage: token != "", secret: token, maxItems: most}
+		page, err := do[profiles](ctx, s.client, o, in, opts)
 		if err != nil {
 			return nil, nil, err
 		}
 		return &ScrollPage[Profile]{Items: page.Profiles}, page.ScrollToken, nil
-	}}
+	}
+	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
 
-// identity is what tells a profile from others.
+// identity identifies a profile.
 func (p *Profile) identity() string {
 	if p.SocialURL != "" {
 		return p.SocialURL
@@ -221,7 +221,8 @@ func (p *Profile) identity() string {
 	return string(p.raw.Raw())
 }
 
-// profiles is the response of a search. What is no profile is kept as it is: the page has been paid for.
+// profiles is the response of a search. An element that is not a profile is kept as it is: the page
+// has been paid for.
 type profiles struct {
 	Profiles    []Profile     `json:"profiles"`
 	ScrollToken jsonscan.Text `json:"scrollToken"`

@@ -5,12 +5,14 @@ import (
 	"sync"
 )
 
-// Pages that are read ahead are requested at the same time, so the service may look at page 5 before it looks at page 4. An insert
-// in between pushes a record back, so that it is on neither. Therefore a page read ahead counts only if nothing has changed since
-// the last page read on its own: the total is the same, and no record comes twice. A delete may hide an insert from the total. If it
-// was in front of a page boundary, the records after the boundary stay where they are. If it was after it, the last record read
-// comes again. At any sign of a change all pages read ahead are dropped, and the walk continues with a page read alone. Only a
-// change that replaces every record read so far, while a few pages are on their way, goes unnoticed.
+// Pages that are read ahead are requested at the same time, so the service may look at page 5
+// before it looks at page 4. An insert in between pushes a record back, so that it is on neither.
+// Therefore a page read ahead counts only if nothing has changed since the last page read on its
+// own: the total is the same, and no record comes twice. A delete may hide an insert from the
+// total. If it was in front of a page boundary, the records after the boundary stay where they are.
+// If it was after it, the last record read comes again. At any sign of a change all pages read
+// ahead are dropped, and the walk goes on with a page read on its own. Only a change that replaces
+// every record read so far, while a few pages are on their way, goes unnoticed.
 
 // ahead holds the pages read ahead of a walk.
 type ahead[T, K any] struct {
@@ -89,7 +91,8 @@ func (w *walk[T, K]) next() (*Page[T, K], error) {
 	return e.page, e.err
 }
 
-// changed reports whether the collection was touched between the current page and one that was read ahead.
+// changed reports whether the collection was touched between the current page and one that was read
+// ahead.
 func (w *walk[T, K]) changed(p *Page[T, K]) bool {
 	if !p.TotalKnown || p.TotalRecords != w.total {
 		return true
@@ -102,7 +105,7 @@ func (w *walk[T, K]) changed(p *Page[T, K]) bool {
 	return !w.allHaveIDs(p)
 }
 
-// allHaveIDs reports whether each record of a page has an id. Without one, nothing would tell that a record came twice.
+// allHaveIDs reports whether each record of a page has an id. Without ids, repeats cannot be found.
 func (w *walk[T, K]) allHaveIDs(p *Page[T, K]) bool {
 	for i := range p.Items {
 		if w.ID(&p.Items[i]) == "" {

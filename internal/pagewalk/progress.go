@@ -26,7 +26,7 @@ type Report struct {
 	OrderKnown bool
 }
 
-// Progress follows a walk. It is safe for concurrent use. What is told to a nil one goes nowhere.
+// Progress follows a walk. It is safe for concurrent use. The methods of a nil one do nothing.
 type Progress struct {
 	mu     sync.Mutex
 	report Report
@@ -42,7 +42,8 @@ func (p *Progress) do(change func()) {
 	}
 }
 
-// Start begins a new walk over the collection that the query stands for. No checkpoint is made without a query.
+// Start begins a new walk over the collection of the query. Without a query there are no
+// checkpoints.
 func (p *Progress) Start(query string, orderKnown bool) {
 	p.do(func() { p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query} })
 }
@@ -74,7 +75,8 @@ func (p *Progress) resume(cp *Checkpoint) {
 	})
 }
 
-// reached notes the page that is about to be handed out. Until its last record is delivered, the place is there.
+// reached notes the page that is about to be handed out. Until its last record is delivered, the
+// place is there.
 func (p *Progress) reached(number, total int, known bool) {
 	p.do(func() {
 		p.report.Total, p.report.TotalKnown = total, known
@@ -89,7 +91,8 @@ func (p *Progress) Report() Report {
 	return p.report
 }
 
-// Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before the first.
+// Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before
+// the first.
 func (p *Progress) Checkpoint() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +106,8 @@ func (p *Progress) Checkpoint() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// anchors is how many of the last ids a checkpoint names. As long as one of these records exists, the place is found again.
+// anchors is how many of the last ids a checkpoint names. As long as one of these records exists,
+// the place is found again.
 const anchors = 16
 
 // Checkpoint is the place after the last record delivered.

@@ -6,11 +6,12 @@ import (
 	"hash/maphash"
 )
 
-// Recent remembers at least the last 32,768 ids that were added, and at most twice as many. Records return from the pages read
-// last, and these are 32 of the largest pages.
+// Recent remembers at least the last 32,768 ids that were added, and at most twice as many. Records
+// come back from the pages read last, and these are 32 of the largest pages.
 //
-// It keeps 64 bits of hash for each id, with a seed of the process, in two tables of 512 KiB at most. That a walk over a million
-// records takes a new id for a known one has a chance below one in a hundred million.
+// It keeps 64 bits of hash for each id, with a seed of the process, in two tables of 512 KiB at
+// most. That a walk over a million records takes a new id for a known one has a chance below one in
+// a hundred million.
 type Recent struct{ young, old table }
 
 const (
@@ -58,7 +59,8 @@ func (r *Recent) Add(id string) bool {
 	return true
 }
 
-// table is a hash table with open addressing. Its size is a power of two, and 0 marks an empty slot.
+// table is a hash table with open addressing. Its size is a power of two, and 0 marks an empty
+// slot.
 type table struct {
 	slots []uint64
 	n     int

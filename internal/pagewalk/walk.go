@@ -1,11 +1,12 @@
-// Package pagewalk walks over the numbered pages of a collection that others change between our requests. It knows no API: it reads
-// pages by a function, and tells records apart by an id.
+// Package pagewalk walks over the numbered pages of a collection that others change between our
+// requests. It knows no API: it reads pages by a function, and identifies records by an id.
 //
-// An insert in front of the place that the walk has reached moves records back, so that they come twice: the walk drops these
-// repeats. A delete moves records forward, past the boundary of the page that is read next. Each delete that moves a record forward
-// by one place also lowers the total by one, and inserts only move records back. So no record moves forward by more than the
-// total falls. As long as the total does not fall, no record is skipped. When it falls, the walk reads as many pages before the
-// current one again as the fall can have moved records.
+// An insert in front of the place that the walk has reached moves records back, so that they come
+// twice: the walk drops these repeats. A delete moves records forward, past the boundary of the
+// page that is read next. Each delete that moves a record forward by one place also lowers the
+// total by one, and inserts only move records back. So no record moves forward by more than the
+// total falls. As long as the total does not fall, no record is skipped. When it falls, the walk
+// reads as many pages before the current one again as the fall can have moved records.
 package pagewalk
 
 import (
@@ -19,15 +20,15 @@ import (
 // Page is one page of a collection.
 type Page[T, K any] struct {
 	Items        []T
-	Number       int // 1-based; 0 when not told
-	TotalPages   int // 0 when not told
+	Number       int // 1-based; 0 if unknown
+	TotalPages   int // 0 if unknown
 	TotalRecords int
-	TotalKnown   bool // whether TotalRecords was told
+	TotalKnown   bool // whether TotalRecords is known
 	Kind         K    // of the collection; the walk only passes it on
-	Recovered    bool // whether the walk has made the page of records that it found on pages read again
+	Recovered    bool // made by the walk, of records found on pages read again
 }
 
-// total is unknown, which no total is below, where none is told.
+// total is the total, or unknown, which is below every total.
 func (p *Page[T, K]) total() int {
 	if p.TotalKnown {
 		return p.TotalRecords
@@ -37,7 +38,7 @@ func (p *Page[T, K]) total() int {
 
 const unknown = math.MinInt
 
-// Config says how to walk over a collection. It has no state: each walk starts afresh.
+// Config says how to walk over a collection. It has no state: each walk is new.
 type Config[T, K any] struct {
 	Source   Source[T, K]
 	ID       func(*T) string // empty where a record has none
@@ -52,10 +53,10 @@ type Config[T, K any] struct {
 type Source[T, K any] interface {
 	Fetch(ctx context.Context, number int) (*Page[T, K], error)
 
-	// FetchAhead reads a page ahead of its turn. When its turn comes, deliver is called.
+	// FetchAhead reads a page early. deliver is called when the page is needed.
 	FetchAhead(ctx context.Context, number int) (page *Page[T, K], deliver func(), err error)
 
-	// TooEarly reports whether a page that failed when it was read ahead is read again in order.
+	// TooEarly reports whether a page that failed early is read again when it is needed.
 	TooEarly(err error) bool
 
 	// Broken makes the error of a walk that cannot go on.
@@ -67,7 +68,7 @@ type walk[T, K any] struct {
 	Config[T, K]
 	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
 	number  int             // of the page being read
-	total   int             // told by the page handed out last
+	total   int             // by the page handed out last
 	latest  int             // of the totals, in the order in which they came
 	least   int             // of the totals
 	place   int             // of the last record read, by the sizes of the pages
@@ -75,7 +76,7 @@ type walk[T, K any] struct {
 	brought int             // records that did not come before
 	pushed  int             // records that were pushed back, by the total, and did not come again yet
 	barren  int             // pages in a row that brought nothing new; below 0: none was read
-	before  []T             // of the page before, if nothing else tells it from the next
+	before  []T             // items of the page before, if they alone identify it
 	seen    Recent
 	ahead   ahead[T, K]
 }
@@ -141,8 +142,9 @@ func (w *walk[T, K]) finish() {
 	w.Progress.Update(func(r *Report) { r.Finished, r.Missing = true, missing })
 }
 
-// atEnd reports whether a page is the last. An empty page is the end only where no total says that more pages follow. Pages may be
-// shorter than was asked for: where their count is not told, their records count.
+// atEnd reports whether a page is the last. An empty page is the end only where no total says that
+// more pages follow. Pages may be shorter than was asked for: where their count is unknown, their
+// records count.
 func (w *walk[T, K]) atEnd(p *Page[T, K], size int) bool {
 	if w.place == 0 {
 		w.place = (w.number - 1) * size
@@ -157,11 +159,12 @@ func (w *walk[T, K]) atEnd(p *Page[T, K], size int) bool {
 	return size == 0
 }
 
-// stuck is the error of a walk that may never end, or would leave out what it cannot read: two pages in a row brought nothing new.
-// Inserts in front bring records again, but then the total has grown by as many.
+// stuck is the error of a walk that may never end, or would leave out what it cannot read: two
+// pages in a row brought nothing new. Inserts in front bring records again, but then the total has
+// grown by as many.
 func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
 	again := false
-	if p.TotalPages == 0 && !p.TotalKnown && !w.allHaveIDs(p) { // nothing else tells
+	if p.TotalPages == 0 && !p.TotalKnown && !w.allHaveIDs(p) { // they alone identify it
 		again = reflect.DeepEqual(p.Items, w.before)
 		w.before = p.Items
 	}
@@ -230,7 +233,7 @@ func (w *walk[T, K]) accept(number int, page *Page[T, K], err error) (*Page[T, K
 	return page, nil
 }
 
-// pageCount is how many pages there are, as far as it was told.
+// pageCount is the number of pages, as far as it is known.
 func (w *walk[T, K]) pageCount(p *Page[T, K]) int {
 	switch {
 	case p.TotalPages > 0:
@@ -249,8 +252,9 @@ func (w *walk[T, K]) pagesOf(records int) int {
 	return (records-1)/w.Limit + 1
 }
 
-// catchUp reads again what a fall to the given total can have moved records across, until the total does not fall meanwhile. It
-// returns the records that the walk would have skipped, and the current page as it is after that.
+// catchUp reads again what a fall to the given total can have moved records across, until the total
+// does not fall meanwhile. It returns the records that the walk would have skipped, and the current
+// page as it is after that.
 func (w *walk[T, K]) catchUp(total int) (slipped, current *Page[T, K], err error) {
 	for round := 1; ; round++ {
 		low := max(w.First, w.number-w.pagesOf(w.total-total))
@@ -271,8 +275,8 @@ func (w *walk[T, K]) catchUp(total int) (slipped, current *Page[T, K], err error
 	}
 }
 
-// reread reads from page low up to the current one. It returns what the pages before the current one hold after the last record
-// seen, the current page, and whether the total never fell.
+// reread reads from page low up to the current one. It returns what the pages before the current
+// one hold after the last record seen, the current page, and whether the total never fell.
 func (w *walk[T, K]) reread(low, total int) (slipped []T, page *Page[T, K], steady bool, err error) {
 	steady = true
 	for number := low; number <= w.number; number++ {
@@ -314,8 +318,9 @@ func (w *walk[T, K]) dropRepeats(p *Page[T, K]) {
 	p.Items = kept
 }
 
-// reopen finds the place after the last record that was delivered before the checkpoint. Records may have come and gone since: it
-// tries the page of the checkpoint first, then those around it, as far as the total has moved.
+// reopen finds the place after the last record that was delivered before the checkpoint. Records
+// may have come and gone since: it tries the page of the checkpoint first, then those around it, as
+// far as the total has moved.
 func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 	home, err := w.read(max(cp.Page, w.First))
 	if err != nil {
@@ -346,7 +351,8 @@ func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 			}
 		}
 	}
-	// None of the records delivered last is left: go back as far as the others can have moved, and risk repeats.
+	// None of the records delivered last is left: go back as far as the others can have moved, and
+	// risk repeats.
 	w.Progress.Update(func(r *Report) { r.Rewound = true })
 	w.number, w.total = w.First, home.total()
 	if told {
@@ -355,7 +361,8 @@ func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 	return w.read(w.number)
 }
 
-// skipTo makes a page the current one, without its records up to the last one that the checkpoint names, if it is there.
+// skipTo makes a page the current one, without its records up to the last one that the checkpoint
+// names, if it is there.
 func (w *walk[T, K]) skipTo(p *Page[T, K], cp *Checkpoint) bool {
 	for i := len(p.Items) - 1; i >= 0; i-- {
 		if !cp.names(w.ID(&p.Items[i])) {

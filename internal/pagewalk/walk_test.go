@@ -122,7 +122,7 @@ func TestWalkResumesAfterEachRecord(t *testing.T) {
 	}
 }
 
-// A page that came too early is read again in order.
+// A page that came too early is read again when it is needed.
 func TestWalkReadsAhead(t *testing.T) {
 	t.Parallel()
 	s := &shelf{items: "abcdefghijkl", limit: 2, fail: func(number int) error {

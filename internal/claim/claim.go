@@ -1,0 +1,106 @@
+// Package claim finds what does not belong in an anonymized text: e-mail addresses, phone numbers,
+// contract vocabulary, and currency amounts beside deal language.
+package claim
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Rule names what was found.
+type Rule string
+
+// The rules.
+const (
+	Email    Rule = "e-mail address"
+	Digits   Rule = "9 or more phone-like digits"
+	Deal     Rule = "currency amount beside deal language"
+	Contract Rule = "contract vocabulary"
+)
+
+// Finding is a place in a text. Start and End are byte offsets.
+type Finding struct {
+	Rule       Rule
+	Start, End int
+}
+
+// Check returns the findings in the order of the text.
+func Check(text string) []Finding {
+	findings := slices.Concat(
+		findForms(text, Email, emailForm),
+		findForms(text, Digits, phoneForm),
+		findWords(text, Contract, contractWords),
+	)
+	amounts, deals := findForms(text, Deal, amountForm), findWords(text, Deal, dealWords)
+	if len(amounts) > 0 && len(deals) > 0 {
+		findings = slices.Concat(findings, amounts, deals)
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
+	})
+	return findings
+}
+
+var (
+	emailForm = regexp.MustCompile(`[\pL\pN._%+\-]+@[\pL\pN\-]+(?:\.[\pL\pN\-]+)+`)
+	phoneForm = regexp.MustCompile(`[+(]?\d(?:[\pZ().\-/]{0,3}\d){8,}`)
+
+	amountForm = wordForm(currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency)
+	dealWords  = wordForm(`(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
+
+	contractWords = wordForm(`(?:renewal date|contract term|termination clause|auto renew|payment terms|` +
+		`master service agreement|non disclosure)` + more + `|net(?: )?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
+)
+
+// wordForm makes an expression in which a space stands for what divides words: hyphens and line
+// ends, too.
+func wordForm(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(text, " ", `[\pZ\s\-]+`))
+}
+
+const (
+	more     = `[\pL\pN_]*` // of a word that continues: discounts, contract terms, auto-renewal
+	amount   = `\d(?:[\d.,']*\d)?(?:\pZ?(?:k|m|bn|thousand|million|billion)\b)?`
+	currency = `(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
+		`dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
+)
+
+func findForms(text string, rule Rule, form *regexp.Regexp) []Finding {
+	var findings []Finding
+	for _, span := range form.FindAllStringIndex(text, -1) {
+		findings = append(findings, Finding{Rule: rule, Start: span[0], End: span[1]})
+	}
+	return findings
+}
+
+// findWords finds whole words. Matches may overlap.
+func findWords(text string, rule Rule, form *regexp.Regexp) []Finding {
+	var findings []Finding
+	for at := 0; ; {
+		span := form.FindStringIndex(text[at:])
+		if span == nil {
+			return findings
+		}
+		start, end := at+span[0], at+span[1]
+		if wholeWords(text, start, end) {
+			findings = append(findings, Finding{Rule: rule, Start: start, End: end})
+		}
+		_, size := utf8.DecodeRuneInString(text[start:])
+		at = start + size
+	}
+}
+
+// wholeWords reports whether a span neither starts nor ends inside a word, of any script.
+func wholeWords(text string, start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	return !inWord(before) && !inWord(after)
+}
+
+func inWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}

@@ -1,0 +1,52 @@
+// Package fileformat tells by its first bytes whether a file is a spreadsheet of the kind that its
+// name says.
+package fileformat
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Format is a format of spreadsheets.
+type Format struct {
+	Name      string
+	MediaType string
+	Begins    func(head []byte) bool // whether a file of this format can begin so
+}
+
+const (
+	signatureXLS  = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
+	signatureXLSX = "PK\x03\x04"
+	signaturePDF  = "%PDF-"
+)
+
+var formats = map[string]Format{
+	".csv":  {"CSV", "text/csv", beginsAsText},
+	".xls":  {"XLS", "application/vnd.ms-excel", beginsWith(signatureXLS)},
+	".xlsx": {"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", beginsWith(signatureXLSX)},
+}
+
+// ByExtension returns the format of an extension such as ".csv", in lower case.
+func ByExtension(extension string) (Format, bool) {
+	f, ok := formats[extension]
+	return f, ok
+}
+
+func beginsWith(signature string) func([]byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }
+}
+
+// beginsAsText reports whether a file holds nothing that text never has: the signatures of other
+// formats, and control characters, unless a byte order mark announces wide characters.
+func beginsAsText(head []byte) bool {
+	for _, signature := range []string{signatureXLS, signatureXLSX, signaturePDF} {
+		if bytes.HasPrefix(head, []byte(signature)) {
+			return false
+		}
+	}
+	if bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.HasPrefix(head, []byte("\xFE\xFF")) {
+		return true
+	}
+	control := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) }
+	return !bytes.ContainsFunc(head, control)
+}

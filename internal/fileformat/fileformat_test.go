@@ -1,0 +1,30 @@
+package fileformat_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/fileformat"
+)
+
+func TestBegins(t *testing.T) {
+	heads := map[string]string{
+		".csv": "email,name\n", ".xls": "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x00", ".xlsx": "PK\x03\x04\x14",
+	}
+	for of, head := range heads {
+		for extension := range heads {
+			format, ok := fileformat.ByExtension(extension)
+			require.True(t, ok)
+			require.Equal(t, of == extension, format.Begins([]byte(head)), "%q as %s", head, extension)
+		}
+	}
+	text, _ := fileformat.ByExtension(".csv")
+	for head, want := range map[string]bool{
+		"": true, "%PDF-1.7": false, "a\x00b": false, "\xFF\xFEa\x00": true, "\xFE\xFF\x00a": true, "a\tb\r\n": true,
+	} {
+		require.Equal(t, want, text.Begins([]byte(head)), "%q", head)
+	}
+	_, ok := fileformat.ByExtension(".pdf")
+	require.False(t, ok)
+}

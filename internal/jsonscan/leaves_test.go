@@ -1,0 +1,23 @@
+package jsonscan_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/jsonscan"
+)
+
+func TestStringsAreFoundAtAnyDepth(t *testing.T) {
+	all, err := jsonscan.Strings([]byte(`{"key": ["a", {"b": "c"}, 1, null, true], "d": "e"}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "c", "e"}, all)
+}
+
+func TestBlank(t *testing.T) {
+	for text, want := range map[string]bool{
+		`null`: true, `{}`: true, `{"a": [], "b": {"c": [null]}}`: true, `{"a": [""]}`: false, `[0]`: false, `[[false]]`: false,
+	} {
+		require.Equal(t, want, jsonscan.Blank([]byte(text)), text)
+	}
+}
