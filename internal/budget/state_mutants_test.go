@@ -98,3 +98,25 @@ func TestWhatSlidesIsNotForgottenAtOnce(t *testing.T) {
 	}
 	require.Zero(t, o.Slides)
 }
+
+// Without figures, whoever comes back exactly when told is let go.
+func TestTheTimeToldIsInTime(t *testing.T) {
+	s := NewState(Config{PerMinute: 10})
+	s.Silent = silence
+	s.LookUntil = second + lookLease // one that takes long
+	d := s.Take(2*second, Interactive)
+	require.False(t, d.Granted)
+	require.Equal(t, second+patience, d.Until)
+	require.True(t, s.Take(d.Until, Interactive).Granted)
+}
+
+// What others take is believed less the longer nothing was heard of it.
+func TestTheRateOfOthersFades(t *testing.T) {
+	o := Others{Sum: 60, Span: float64(minute), At: minute}
+	at := o.rate(minute)
+	require.Positive(t, at)
+	require.InEpsilon(t, at, o.rate(second), 1e-9, "nothing is known before")
+	require.InEpsilon(t, at/2, o.rate(minute+memory), 1e-9)
+	require.InEpsilon(t, at/4, o.rate(minute+3*memory), 1e-9)
+	require.Zero(t, o.rate(minute+1000*memory))
+}

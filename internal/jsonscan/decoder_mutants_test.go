@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
 
@@ -53,4 +54,99 @@ func TestBrokenPairs(t *testing.T) {
 		sameForAll(t, []byte(text))
 		require.Equal(t, json.Valid([]byte(text)), Valid([]byte(text)) == nil, text)
 	}
+}
+
+// encoding/json puts the second value of a key into what is there from the first, in ways that differ from type to type.
+func TestSecondValuesOfAKey(t *testing.T) {
+	type twice struct {
+		Pointer  *flat            `json:"pointer"`
+		Deep     **flat           `json:"far"`
+		Number   *int             `json:"number"`
+		List     *[]flat          `json:"list"`
+		Map      *map[string]flat `json:"map"`
+		Slice    []flat           `json:"slice"`
+		Slices   [][]int          `json:"slices"`
+		Array    [3]flat          `json:"array"`
+		Arrays   []*[2]*int       `json:"arrays"`
+		Maps     map[string]*flat `json:"maps"`
+		Any      any              `json:"any"`
+		AnyPtr   *any             `json:"anyptr"`
+		Struct   flat             `json:"struct"`
+		Raw      json.RawMessage  `json:"raw"`
+		RawPtr   *json.RawMessage `json:"rawptr"`
+		Bytes    []byte           `json:"bytes"`
+		BytesPtr *[]byte          `json:"bytesptr"`
+		Text     upper            `json:"text"`
+		TextPtr  *upper           `json:"textptr"`
+		Quoted   *int             `json:"quoted,string"`
+		*Wrapped
+	}
+	objects := []string{`null`, `{}`, `{"id":"a"}`, `{"name":"b","int":2}`}
+	arrays := []string{`null`, `[]`, `[{"id":"a"},{"name":"b"}]`, `[{"int":3}]`, `[null]`}
+	maps := []string{`null`, `{}`, `{"a":{"id":"a"}}`, `{"a":{"name":"b"},"b":{}}`, `{"a":null}`}
+	texts := []string{`null`, `""`, `"aGk="`, `"aGVsbG8="`}
+	anys := []string{`null`, `1`, `"x"`, `{"a":1}`, `{"b":2}`, `[1,2]`, `[{}]`}
+	for key, values := range map[string][]string{
+		"pointer": objects, "far": objects, "struct": objects, "number": {`null`, `1`, `2`, `"x"`}, "list": arrays, "slice": arrays, "array": arrays, "map": maps, "maps": maps,
+		"slices": {`null`, `[]`, `[[1,2],[3]]`, `[[4]]`, `[null,[5]]`}, "arrays": {`null`, `[[1,2]]`, `[[3]]`, `[null,[null,4]]`},
+		"any": anys, "anyptr": anys, "raw": anys, "rawptr": anys, "bytes": texts, "bytesptr": texts, "text": texts, "textptr": texts, "quoted": {`null`, `"1"`, `"2"`, `"null"`},
+		"deep": {`null`, `{"A":1}`, `{"B":2}`}, "ID": {`null`, `1`},
+	} {
+		for _, first := range values {
+			for _, second := range values {
+				same[twice](t, []byte(`{"`+key+`":`+first+`,"`+key+`":`+second+`}`))
+			}
+		}
+	}
+}
+
+// A text may end anywhere, and one byte may be another: in the first object, and in one that is read by what was learnt from it.
+func TestTextsThatEndAnywhere(t *testing.T) {
+	texts := []string{
+		`{"id":"a","name":"b\u00e9\n","WORD":"ü","int":-1,"float":1.5e3,"bool":true,"other":[1,{"a":null}]}`, ` { "id" : "x" , "name" : null , "int" : 0.5 } `,
+		`{"flat":{"id":"x"},"when":"2026-11-22T10:00:00Z","number":12.5,"any":{"a":[-1,"b",false]},"map":{"a":"b"},"array":[1,2]}`,
+	}
+	for _, text := range texts {
+		for end := range len(text) + 1 {
+			for _, cut := range []string{text[:end], text[:end] + "}", text[:end] + "," + text[end:], text[:end] + `"` + text[end:], text[:end] + text[min(end+1, len(text)):]} {
+				sameInArray[flat](t, text, cut)
+				sameInArray[deep](t, text, cut)
+				sameInArray[map[string]any](t, text, cut)
+			}
+		}
+	}
+}
+
+// sameInArray holds an array of two objects, of which the second may be broken, against encoding/json.
+func sameInArray[T any](t *testing.T, first, second string) {
+	t.Helper()
+	text := []byte("[" + first + "," + second)
+	if json.Valid(append(text, ']')) {
+		text = append(text, ']')
+	}
+	var want, got []T
+	wantErr := json.Unmarshal(text, &want)
+	require.Equal(t, wantErr, Unmarshal(text, &got), string(text))
+	require.Equal(t, want, got, string(text))
+	c, d := New(text), NewDecoder[T]()
+	defer d.Release()
+	var err error
+	for c.Array(); err == nil && c.Element(); {
+		err = d.Decode(&c, new(T))
+	}
+	if err == nil {
+		err = c.End()
+	}
+	require.Equal(t, wantErr == nil, err == nil, "%s: %v, %v", text, wantErr, err)
+
+	c, err = New(text), nil
+	x := NewRecordDecoder[indexedRow]()
+	defer x.Release()
+	for c.Array(); err == nil && c.Element(); {
+		err = x.Decode(&c, new(indexedRow))
+	}
+	if err == nil {
+		err = c.End()
+	}
+	require.Equal(t, json.Valid(text), err == nil || errors.Is(err, errNoObject) && json.Valid(text), string(text))
 }
