@@ -120,3 +120,31 @@ func TestTheRateOfOthersFades(t *testing.T) {
 	require.InEpsilon(t, at/4, o.rate(minute+3*memory), 1e-9)
 	require.Zero(t, o.rate(minute+1000*memory))
 }
+
+// A refusal shows that others took all that we did not.
+func TestARefusalIsTheDoingOfOthers(t *testing.T) {
+	s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
+	permits, _ := take(s, second, 2)
+	s.Report(2*second, permits[0], Observation{Limit: -1, Remaining: -1, Refused: true})
+	require.EqualValues(t, 120-2, s.Others.Seen, "the other request under way may have been counted")
+	s.Report(2*second, permits[1], Observation{Limit: -1, Remaining: -1, Refused: true})
+	require.EqualValues(t, 120-1, s.Others.Seen, "it was not")
+}
+
+// Where the look after a reset is refused, that reset was not rounded up: the next ones are waited for longer.
+func TestARefusedLookEndsTheTrustInResets(t *testing.T) {
+	for _, look := range []bool{true, false} {
+		s := opened(Config{PerMinute: 2}, told(2, 1, time.Minute))
+		s.RoundsUp = RoundsUp
+		now := second
+		if look {
+			_, _ = take(s, now, 2)
+			now = s.resetAt()
+		}
+		d := s.Take(now, Interactive)
+		require.True(t, d.Granted)
+		require.Equal(t, look, d.Permit.Look)
+		s.Report(now, d.Permit, Observation{Limit: -1, Remaining: -1, Refused: true})
+		require.Equal(t, look, s.RoundsUp == RoundsDown)
+	}
+}
