@@ -1,0 +1,59 @@
+package budget
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the next day has to serve takes the minutes that it needs there.
+func TestForecastEndsWithinTheNextDay(t *testing.T) {
+	s := NewState(Config{PerMinute: 10, PerDay: 100})
+	require.Equal(t, day+3*minute, s.Forecast(second, 130))
+	require.Equal(t, 2*day+minute, s.Forecast(second, 210))
+}
+
+// Only a hold of the day that still stands takes what is left of the day.
+func TestForecastWhileHeld(t *testing.T) {
+	const began, until = second, 60 * second
+	for name, c := range map[string]struct {
+		held Window
+		now  Instant
+		want Instant
+	}{
+		"in the minute":      {Minute, 2 * second, began + day - 2*second},
+		"in the day":         {Day, 2 * second, until - 2*second},
+		"in the day, before": {Day, until, began + day - until},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewState(Config{PerDay: 100})
+			s.Ledgers[Day].add(began, day, 70)
+			s.HeldIn, s.HeldUntil = c.held, until
+			require.Equal(t, c.want, s.Forecast(c.now, 40))
+		})
+	}
+}
+
+// What is left of a day is what was told last, less what has left since.
+func TestForecastAfterManyResponsesWithinADay(t *testing.T) {
+	s := opened(Config{PerMinute: 120, PerDay: 10_000}, told(10_000, 500, 5*time.Hour))
+	permits, _ := take(s, second, 50)
+	require.Len(t, permits, 50)
+	for i, p := range permits {
+		s.Report(second+Instant(i), p, told(10_000, 499-i, 5*time.Hour))
+	}
+	require.Less(t, s.Forecast(2*second, 450), 10*minute)
+	require.Greater(t, s.Forecast(2*second, 451), 4*60*minute)
+}
+
+// Without figures, each whole window of those ahead adds its length.
+func TestEarliestWithoutFigures(t *testing.T) {
+	s := opened(Config{PerMinute: 10}, NoFigures)
+	const opens = 1 + 200*millisecond + minute
+	for ahead, want := range map[int]Instant{0: second, 8: second, 9: opens, 18: opens, 19: opens + minute, 35: opens + 2*minute, 109: opens + 10*minute} {
+		at, w := s.Earliest(second, ahead, Interactive)
+		require.Equal(t, want, at, "%d ahead", ahead)
+		require.Equal(t, Minute, w)
+	}
+}

@@ -1,0 +1,76 @@
+package budget
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A wait for a time that is known asks the store about once a second. Only a wait for the answer of another process asks more often.
+func TestAHeldSurfaceIsAskedForOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var k kept
+		var asks atomic.Int32
+		l := NewShared(Config{PerMinute: 120}, &Link{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+			asks.Add(1)
+			return k.ask(ctx, a)
+		})
+		first, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		refused := hold(30 * time.Second)
+		l.Done(time.Now(), &Report{first, refused})
+		asks.Store(0)
+		_, err = l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		require.LessOrEqual(t, asks.Load(), int32(40))
+	})
+}
+
+// A permit that comes for somebody who has left goes back to the store unused.
+func TestAPermitOfOneWhoLeftGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var k kept
+		var unused atomic.Int32
+		gate := make(chan struct{})
+		l := NewShared(Config{PerMinute: 120}, &Link{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+			for _, r := range a.Reports {
+				if r.Observation.NotSent {
+					unused.Add(1)
+				}
+			}
+			if len(a.Wanted) == 2 {
+				<-gate
+			}
+			return k.ask(ctx, a)
+		})
+		look, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		stays, leaves := make(chan error, 1), make(chan error, 1)
+		go func() {
+			_, err := l.Acquire(t.Context(), Request{})
+			stays <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, err := l.Acquire(ctx, Request{})
+			leaves <- err
+		}()
+		time.Sleep(time.Second) // one of them asks for both
+		cancel()
+		require.ErrorIs(t, <-leaves, context.Canceled)
+		l.Done(time.Now(), &Report{look, told(120, 100, time.Minute)})
+		require.Empty(t, stays)
+		close(gate)
+		require.NoError(t, <-stays)
+		synctest.Wait()
+		require.EqualValues(t, 1, unused.Load())
+		state, _, ok := decodeState(k.stored)
+		require.True(t, ok)
+		require.EqualValues(t, 1, state.underWay())
+	})
+}

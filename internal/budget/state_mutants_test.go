@@ -1,0 +1,150 @@
+package budget
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Requests that are a day old take no room.
+func TestADayGivesBack(t *testing.T) {
+	s := opened(Config{PerDay: 5}, NoFigures)
+	permits, _ := take(s, second, 10)
+	require.Len(t, permits, 4)
+	for _, p := range permits {
+		s.Report(2*second, p, NoFigures)
+	}
+	require.False(t, s.Take(3*second, Interactive).Granted)
+	permits, _ = take(s, day+3*second, 10)
+	require.Len(t, permits, 5)
+}
+
+// A stored state may contradict itself. What is returned to it never makes the number under way negative.
+func TestAContradictoryStateStaysInBounds(t *testing.T) {
+	s := NewState(Config{})
+	p := s.Take(second, Interactive).Permit
+	s.Dispatched, s.Completed, s.LateNew = 5, 3, 2
+	s.Return(p)
+	require.EqualValues(t, 5, s.Dispatched)
+	require.Zero(t, s.underWay())
+}
+
+// A permit of one life on its own says nothing about the next one.
+func TestAloneTwice(t *testing.T) {
+	s := opened(lists(), told(120, 119, time.Minute))
+	first := s.alone(10*second, 2)
+	look := first.Take(10*second, Interactive)
+	require.True(t, look.Granted)
+	second := s.alone(30*second, 2)
+	require.NotEqual(t, first.Epoch, second.Epoch)
+	second.Report(31*minute/60, look.Permit, told(120, 100, 20*time.Second))
+	require.False(t, second.Figures.Valid)
+}
+
+// A limit of one request is known like any other.
+func TestALimitOfOneIsThatOfItsWindow(t *testing.T) {
+	s := opened(Config{PerDay: 1}, Observation{Limit: 1, Remaining: 0})
+	require.Zero(t, s.Limits[Minute].Max)
+	require.Equal(t, Limit{1, Documented}, s.Limits[Day])
+	require.Equal(t, Day, s.Figures.Window)
+}
+
+// After figures, three looks without any make a service one without figures, and not fewer.
+func TestThreeSilentLooks(t *testing.T) {
+	s := opened(Config{PerMinute: 120}, told(120, 0, 10*time.Second))
+	now := 2 * minute
+	for range silence {
+		permits, d := take(s, now, 10)
+		require.Len(t, permits, 1, "one at a time looks for figures")
+		require.Equal(t, News, d.Reason)
+		now += second
+		s.Report(now, permits[0], NoFigures)
+	}
+	permits, _ := take(s, now, 10)
+	require.Len(t, permits, 10)
+}
+
+// A service that rounds its resets up is asked again as soon as the whole seconds are over.
+func TestRoundedUpResetsAreNotWaitedForLonger(t *testing.T) {
+	for name, reset := range map[string]time.Duration{"rounded up": time.Minute, "unknown": 59 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
+			p := s.Take(second, Interactive).Permit
+			s.Report(1200*millisecond, p, told(120, 118, reset))
+			all, _ := take(s, 2*second, 200)
+			require.Len(t, all, 118)
+			now := 1200*millisecond + instant(reset) + 100*millisecond
+			require.Equal(t, reset == time.Minute, s.Take(now, Interactive).Granted)
+			require.True(t, s.Take(now+second, Interactive).Granted || reset == time.Minute)
+		})
+	}
+}
+
+// A minute that was seen to slide many times is not taken for a fixed one at once.
+func TestWhatSlidesIsNotForgottenAtOnce(t *testing.T) {
+	var o Others
+	for range 10 {
+		o.learnSliding(10 * second)
+	}
+	for range sure {
+		o.learnSliding(minute)
+		require.True(t, o.slides())
+	}
+	o.learnSliding(minute)
+	require.False(t, o.slides())
+	for range sure {
+		o.learnSliding(minute)
+	}
+	require.Zero(t, o.Slides)
+}
+
+// Without figures, whoever comes back exactly when told is let go.
+func TestTheTimeToldIsInTime(t *testing.T) {
+	s := NewState(Config{PerMinute: 10})
+	s.Silent = silence
+	s.LookUntil = second + lookLease // one that takes long
+	d := s.Take(2*second, Interactive)
+	require.False(t, d.Granted)
+	require.Equal(t, second+patience, d.Until)
+	require.True(t, s.Take(d.Until, Interactive).Granted)
+}
+
+// What others take is believed less the longer nothing was heard of it.
+func TestTheRateOfOthersFades(t *testing.T) {
+	o := Others{Sum: 60, Span: float64(minute), At: minute}
+	at := o.rate(minute)
+	require.Positive(t, at)
+	require.InEpsilon(t, at, o.rate(second), 1e-9, "nothing is known before")
+	require.InEpsilon(t, at/2, o.rate(minute+memory), 1e-9)
+	require.InEpsilon(t, at/4, o.rate(minute+3*memory), 1e-9)
+	require.Zero(t, o.rate(minute+1000*memory))
+}
+
+// A refusal shows that others took all that we did not.
+func TestARefusalIsTheDoingOfOthers(t *testing.T) {
+	s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
+	permits, _ := take(s, second, 2)
+	s.Report(2*second, permits[0], Observation{Limit: -1, Remaining: -1, Refused: true})
+	require.EqualValues(t, 120-2, s.Others.Seen, "the other request under way may have been counted")
+	s.Report(2*second, permits[1], Observation{Limit: -1, Remaining: -1, Refused: true})
+	require.EqualValues(t, 120-1, s.Others.Seen, "it was not")
+}
+
+// Where the look after a reset is refused, that reset was not rounded up: the next ones are waited for longer.
+func TestARefusedLookEndsTheTrustInResets(t *testing.T) {
+	for _, look := range []bool{true, false} {
+		s := opened(Config{PerMinute: 2}, told(2, 1, time.Minute))
+		s.RoundsUp = RoundsUp
+		now := second
+		if look {
+			_, _ = take(s, now, 2)
+			now = s.resetAt()
+		}
+		d := s.Take(now, Interactive)
+		require.True(t, d.Granted)
+		require.Equal(t, look, d.Permit.Look)
+		s.Report(now, d.Permit, Observation{Limit: -1, Remaining: -1, Refused: true})
+		require.Equal(t, look, s.RoundsUp == RoundsDown)
+	}
+}

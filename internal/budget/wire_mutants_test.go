@@ -1,0 +1,81 @@
+package budget
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fill gives every field another value than zero, and every number one of its own.
+func fill(v reflect.Value, n *int) {
+	switch *n++; v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "Alone" { // it is for one process
+				fill(v.Field(i), n)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Uint8:
+		v.SetUint(1)
+	case reflect.Float64:
+		v.SetFloat(float64(*n) + 0.5)
+	case reflect.Int8:
+		v.SetInt(int64(*n % 100))
+	default:
+		if v.Type() == reflect.TypeFor[time.Duration]() {
+			v.SetInt(int64(*n) * int64(time.Microsecond))
+		} else {
+			v.SetInt(int64(*n))
+		}
+	}
+}
+
+// Whatever a process and the store say to each other arrives.
+func TestEveryFieldIsCarried(t *testing.T) {
+	n := 0
+	var ask, askBack Ask
+	fill(reflect.ValueOf(&ask).Elem(), &n)
+	require.NoError(t, askBack.Decode(ask.Encode()))
+	require.Equal(t, ask, askBack)
+
+	var reply, replyBack Reply
+	fill(reflect.ValueOf(&reply).Elem(), &n)
+	s := &reply.State
+	s.Limits[Unknown] = Limit{}
+	for w := range s.Ledgers {
+		l := Ledger{Sum: s.Ledgers[w].Sum, Used: 3, Opened: s.Ledgers[w].Opened}
+		copy(l.At[:l.Used], s.Ledgers[w].At[:])
+		copy(l.N[:l.Used], s.Ledgers[w].N[:])
+		s.Ledgers[w] = l
+	}
+	s.Ledgers[Unknown] = Ledger{}
+	require.NoError(t, replyBack.Decode(reply.Encode()))
+	require.Equal(t, reply, replyBack)
+
+	// The slots of a ledger arrive the oldest first, wherever its ring begins.
+	turned := reply
+	l := &turned.State.Ledgers[Day]
+	l.Head = slots - 1
+	l.At[slots-1], l.At[0], l.At[1], l.At[2] = l.At[0], l.At[1], l.At[2], 0
+	l.N[slots-1], l.N[0], l.N[1], l.N[2] = l.N[0], l.N[1], l.N[2], 0
+	var turnedBack Reply
+	require.NoError(t, turnedBack.Decode(turned.Encode()))
+	require.Equal(t, reply, turnedBack)
+
+	back, last, ok := decodeState(encodeState(s, 7*second))
+	require.True(t, ok)
+	require.Equal(t, 7*second, last)
+	require.Equal(t, *s, back)
+}

@@ -1,0 +1,26 @@
+package prospectkit_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// A failed poll that names no time ends no wait early: the next one may have been in time, had the pause been shorter.
+func TestWaitLastsToItsDeadlineAfterAFailedPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		began := time.Now()
+		failing := always(500, envelope("UNEXPECTED_ERROR"))
+		_, err := newClient(t, failing, prospectkit.WithRetry(prospectkit.NoRetry)).Agents.WaitSettled(ctx, agentID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		require.Equal(t, 4*time.Second, time.Since(began))
+	})
+}
