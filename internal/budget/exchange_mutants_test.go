@@ -16,7 +16,7 @@ func TestAReturnIsFollowedByALook(t *testing.T) {
 	require.Len(t, reply.Grants, 16)
 	_, reply = Decide(stored, 3*second, 1, &Ask{Config: config, Returned: true, Elsewhere: 7, Wanted: make([]Priority, 16)})
 	require.Len(t, reply.Grants, 1)
-	require.True(t, reply.Grants[0].Permit.Look)
+	require.True(t, reply.Grants[0].Permit.Probe)
 	require.Equal(t, News, reply.Denied.Reason)
-	require.EqualValues(t, 8, reply.State.Ledgers[Minute].Sum)
+	require.EqualValues(t, 8, reply.State.Counts[Minute].Sum)
 }

@@ -28,7 +28,7 @@ func TestForecastWhileHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewState(Config{PerDay: 100})
-			s.Ledgers[Day].add(began, day, 70)
+			s.Counts[Day].add(began, day, 70)
 			s.HeldIn, s.HeldUntil = c.held, until
 			require.Equal(t, c.want, s.Forecast(c.now, 40))
 		})

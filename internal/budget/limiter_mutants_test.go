@@ -14,11 +14,11 @@ func TestSnapshotSaysWhenItWasTold(t *testing.T) {
 		l := fresh(t, Config{PerMinute: 120}, told(120, 60, 30*time.Second))
 		at := time.Now()
 		time.Sleep(10 * time.Second)
-		require.Equal(t, Stand{
+		require.Equal(t, WindowState{
 			Limit: 120, Source: Documented, Used: 1, Remaining: 60, ToldAt: at, ResetAt: at.Add(30 * time.Second),
 		}, l.Snapshot().Minute)
 		time.Sleep(time.Minute)
-		require.Equal(t, Stand{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
+		require.Equal(t, WindowState{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
 	})
 }
 

@@ -15,7 +15,7 @@ func TestAHeldSurfaceIsAskedForOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k kept
 		var asks atomic.Int32
-		l := NewShared(Config{PerMinute: 120}, &Link{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
 			asks.Add(1)
 			return k.ask(ctx, a)
 		})
@@ -36,7 +36,7 @@ func TestAPermitOfOneWhoLeftGoesBack(t *testing.T) {
 		var k kept
 		var unused atomic.Int32
 		gate := make(chan struct{})
-		l := NewShared(Config{PerMinute: 120}, &Link{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
 			for _, r := range a.Reports {
 				if r.Observation.NotSent {
 					unused.Add(1)

@@ -103,7 +103,7 @@ func TestWhatSlidesIsNotForgottenAtOnce(t *testing.T) {
 func TestTheTimeToldIsInTime(t *testing.T) {
 	s := NewState(Config{PerMinute: 10})
 	s.Silent = silence
-	s.LookUntil = second + lookLease // one that takes long
+	s.ProbeUntil = second + lookLease // one that takes long
 	d := s.Take(2*second, Interactive)
 	require.False(t, d.Granted)
 	require.Equal(t, second+patience, d.Until)
@@ -143,7 +143,7 @@ func TestARefusedLookEndsTheTrustInResets(t *testing.T) {
 		}
 		d := s.Take(now, Interactive)
 		require.True(t, d.Granted)
-		require.Equal(t, look, d.Permit.Look)
+		require.Equal(t, look, d.Permit.Probe)
 		s.Report(now, d.Permit, Observation{Limit: -1, Remaining: -1, Refused: true})
 		require.Equal(t, look, s.RoundsUp == RoundsDown)
 	}

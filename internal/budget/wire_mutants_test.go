@@ -54,19 +54,19 @@ func TestEveryFieldIsCarried(t *testing.T) {
 	fill(reflect.ValueOf(&reply).Elem(), &n)
 	s := &reply.State
 	s.Limits[Unknown] = Limit{}
-	for w := range s.Ledgers {
-		l := Ledger{Sum: s.Ledgers[w].Sum, Used: 3, Opened: s.Ledgers[w].Opened}
-		copy(l.At[:l.Used], s.Ledgers[w].At[:])
-		copy(l.N[:l.Used], s.Ledgers[w].N[:])
-		s.Ledgers[w] = l
+	for w := range s.Counts {
+		l := Ledger{Sum: s.Counts[w].Sum, Used: 3, Opened: s.Counts[w].Opened}
+		copy(l.At[:l.Used], s.Counts[w].At[:])
+		copy(l.N[:l.Used], s.Counts[w].N[:])
+		s.Counts[w] = l
 	}
-	s.Ledgers[Unknown] = Ledger{}
+	s.Counts[Unknown] = Ledger{}
 	require.NoError(t, replyBack.Decode(reply.Encode()))
 	require.Equal(t, reply, replyBack)
 
 	// The slots of a ledger arrive the oldest first, wherever its ring begins.
 	turned := reply
-	l := &turned.State.Ledgers[Day]
+	l := &turned.State.Counts[Day]
 	l.Head = slots - 1
 	l.At[slots-1], l.At[0], l.At[1], l.At[2] = l.At[0], l.At[1], l.At[2], 0
 	l.N[slots-1], l.N[0], l.N[1], l.N[2] = l.N[0], l.N[1], l.N[2], 0
