@@ -71,6 +71,6 @@ func TestAPermitOfOneWhoLeftGoesBack(t *testing.T) {
 		require.EqualValues(t, 1, unused.Load())
 		state, _, ok := decodeState(k.stored)
 		require.True(t, ok)
-		require.EqualValues(t, 1, state.underWay())
+		require.EqualValues(t, 1, state.inFlight())
 	})
 }

@@ -27,7 +27,7 @@ func TestAContradictoryStateStaysInBounds(t *testing.T) {
 	s.Dispatched, s.Completed, s.LateNew = 5, 3, 2
 	s.Return(p)
 	require.EqualValues(t, 5, s.Dispatched)
-	require.Zero(t, s.underWay())
+	require.Zero(t, s.inFlight())
 }
 
 // A permit of one life on its own says nothing about the next one.
