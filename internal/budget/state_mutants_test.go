@@ -103,7 +103,7 @@ func TestWhatSlidesIsNotForgottenAtOnce(t *testing.T) {
 func TestTheTimeToldIsInTime(t *testing.T) {
 	s := NewState(Config{PerMinute: 10})
 	s.Silent = silence
-	s.ProbeUntil = second + lookLease // one that takes long
+	s.ProbeUntil = second + probeLease // one that takes long
 	d := s.Take(2*second, Interactive)
 	require.False(t, d.Granted)
 	require.Equal(t, second+patience, d.Until)
