@@ -55,16 +55,16 @@ func TestEveryFieldIsCarried(t *testing.T) {
 	s := &reply.State
 	s.Limits[Unknown] = Limit{}
 	for w := range s.Counts {
-		l := Ledger{Sum: s.Counts[w].Sum, Used: 3, Opened: s.Counts[w].Opened}
+		l := WindowCount{Sum: s.Counts[w].Sum, Used: 3, Opened: s.Counts[w].Opened}
 		copy(l.At[:l.Used], s.Counts[w].At[:])
 		copy(l.N[:l.Used], s.Counts[w].N[:])
 		s.Counts[w] = l
 	}
-	s.Counts[Unknown] = Ledger{}
+	s.Counts[Unknown] = WindowCount{}
 	require.NoError(t, replyBack.Decode(reply.Encode()))
 	require.Equal(t, reply, replyBack)
 
-	// The slots of a ledger arrive the oldest first, wherever its ring begins.
+	// The slots of a count arrive the oldest first, wherever its ring begins.
 	turned := reply
 	l := &turned.State.Counts[Day]
 	l.Head = slots - 1
