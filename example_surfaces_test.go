@@ -181,7 +181,7 @@ func ExampleAgentsService_Pause() {
 func ExampleListsService_PushToCRM() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
-	// The document masks the names of the CRMs: this one is the sandbox's.
+	// The API description masks the names of CRMs: this one is the sandbox's.
 	push := prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{graceID}}
 	_, err := client.Lists.PushToCRM(ctx, berlinID, push)
 	fmt.Println("not connected:", errors.Is(err, prospectkit.CodeCRMNotConnected))

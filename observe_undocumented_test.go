@@ -35,7 +35,7 @@ func (c *canary) observe(_ context.Context, e prospectkit.Event) {
 
 func (c *canary) option() prospectkit.ClientOption { return prospectkit.WithObserver(c.observe) }
 
-// The sandbox responds as the document says, so a canary reports nothing on any operation.
+// The sandbox responds as documented, so a canary reports nothing on any operation.
 func TestUndocumented_NothingInTheSandbox(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	eachOperation(t, func(t *testing.T, _ *op.Op, call anyCall) {

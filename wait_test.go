@@ -49,7 +49,7 @@ func TestWait_Settled(t *testing.T) {
 	}
 	// 2 s, 3 s, 4.5 s: each at most a tenth longer.
 	waited(t, append(times(3, sees("processing")), sees("active")), 9500*time.Millisecond, 10450*time.Millisecond, settledAs("active"))
-	// Neither a state that the document does not list nor none at all is an end.
+	// Neither an undocumented state nor none at all is an end.
 	waited(t, []roundTrip{sees("hibernating"), sees(""), always(200, `{"agent":{}}`), sees("paused")}, 9500*time.Millisecond, 10450*time.Millisecond, settledAs("paused"))
 }
 

@@ -20,7 +20,7 @@ func TestADayGivesBack(t *testing.T) {
 	require.Len(t, permits, 5)
 }
 
-// A stored state may contradict itself. What is returned to it never makes the number under way negative.
+// A stored state may contradict itself. What is returned to it never makes the number in flight negative.
 func TestAContradictoryStateStaysInBounds(t *testing.T) {
 	s := NewState(Config{})
 	p := s.Take(second, Interactive).Permit
@@ -99,7 +99,7 @@ func TestWhatSlidesIsNotForgottenAtOnce(t *testing.T) {
 	require.Zero(t, o.Slides)
 }
 
-// Without figures, whoever comes back exactly when told is let go.
+// Without figures, a caller that returns exactly when told is admitted.
 func TestTheTimeToldIsInTime(t *testing.T) {
 	s := NewState(Config{PerMinute: 10})
 	s.Silent = silence
@@ -126,7 +126,7 @@ func TestARefusalIsTheDoingOfOthers(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
 	permits, _ := take(s, second, 2)
 	s.Report(2*second, permits[0], Observation{Limit: -1, Remaining: -1, Refused: true})
-	require.EqualValues(t, 120-2, s.Others.Seen, "the other request under way may have been counted")
+	require.EqualValues(t, 120-2, s.Others.Seen, "the other request in flight may have been counted")
 	s.Report(2*second, permits[1], Observation{Limit: -1, Remaining: -1, Refused: true})
 	require.EqualValues(t, 120-1, s.Others.Seen, "it was not")
 }

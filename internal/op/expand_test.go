@@ -145,7 +145,7 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// The template comes from a caller where the document shows no path: whatever it is, the answer is a path or false.
+// The template comes from a caller where the path is undocumented. Whatever it is, the result is a path or false.
 func FuzzExpandTemplate(f *testing.F) {
 	for _, seed := range []string{"", "/a", twoIDs, "/{", "/}", "/{}{", "{a}/{b", "{a{b}"} {
 		f.Add(seed, "id")

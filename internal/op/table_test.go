@@ -199,7 +199,7 @@ func TestOperationsNameKnownCodes(t *testing.T) {
 	}
 }
 
-// What the document says of the codes of each operation, read once more and written down a second time. Operations that it names no
+// The documented codes of each operation, read once more and written down a second time. Operations that it names no
 // code for, and no other operation can mean, have none.
 func TestDocumentedCodes(t *testing.T) {
 	const agent = "LIST_NAME_TAKEN INSUFFICIENT_CREDITS AGENT_LIMIT_REACHED VALIDATION_FAILED INVALID_REQUEST"

@@ -1,16 +1,16 @@
 // Command housekeeping checks the rules of this repository that no linter knows: the routes that service methods name and that nothing
 // else does, what the library links, that every service has an example and every example runs, that the Go code in README files and in
-// docs compiles, and that links in Markdown lead somewhere.
+// docs compiles, that links in Markdown lead somewhere,
+// and that no phrase of phrases.txt is used.
 //
 // Usage, in the tools directory:
 //
-//	go run ./cmd/housekeeping [-words] [root]
+//	go run ./cmd/housekeeping [root]
 //
 // It prints one line per finding and exits with status 1 if there is one. The root defaults to the parent directory.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -30,26 +30,13 @@ var checks = []check{
 	{"links", links},
 	{"snippets", snippets},
 	{"references", references},
+	{"words", words},
 }
 
-// wording is its own list, because -words runs it alone.
-var wording = []check{{"words", words}}
-
-// everyRun makes the wording a rule of every run. Set it to true once all texts keep to it.
-const everyRun = false
-
 func main() {
-	texts := flag.Bool("words", false, "look for the phrases of phrases.txt, and for nothing else")
-	flag.Parse()
-	switch {
-	case *texts:
-		checks = wording
-	case everyRun:
-		checks = append(checks, wording...)
-	}
 	root := ".."
-	if flag.NArg() > 0 {
-		root = flag.Arg(0)
+	if len(os.Args) > 1 {
+		root = os.Args[1]
 	}
 	if !run(os.Stdout, root, checks) {
 		os.Exit(1)
