@@ -41,7 +41,8 @@ func TypeName(t reflect.Type) string {
 	return strings.ToValidUTF8(name[:min(len(name), most)], "")
 }
 
-// fieldPath is the part of a path of keys that a type has names for: other keys are the peer's.
+// fieldPath is the part of a path of keys that a type has names for: other keys are the peer's. Go 1.27 has
+// the indexes of arrays in the path, too.
 func fieldPath(t reflect.Type, path string) string {
 	var names []string
 	for name := range strings.SplitSeq(path, ".") {
@@ -57,6 +58,9 @@ func fieldPath(t reflect.Type, path string) string {
 			if key == name || t.Field(n).Name == name {
 				i = n
 			}
+		}
+		if _, err := strconv.Atoi(name); i < 0 && err == nil {
+			continue
 		}
 		if i < 0 {
 			break
