@@ -171,9 +171,9 @@ type StepPreview struct {
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
 // body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
-// braces, for the campaign and then the step. The sandbox ignores the body (assumed: rule
-// steps.preview.shape). Whether rendering costs credits is undocumented, so it counts as spending
-// and is never retried after a lost response.
+// braces, for the campaign and then the step. The sandbox takes nothing (assumed: rule
+// steps.preview.shape): it ignores the body. Whether rendering costs credits is undocumented, so it
+// counts as spending and is never retried after a lost response.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
 // [CodeCampaignNotFound].

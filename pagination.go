@@ -398,3 +398,26 @@ func elementsOf(response Object, name string) (array Object, ok bool) {
 	}
 	return Object{}, false
 }
+
+// findNamed finds the only item with exactly this name, after trimming, and the names of the others.
+// Several matches are an error: names are documented as unique, but there is a code for ambiguous
+// ones.
+func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+	name = strings.TrimSpace(name)
+	for item, err := range items {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case strings.TrimSpace(nameOf(item)) != name:
+			others = append(others, nameOf(item))
+		case match != nil:
+			return nil, nil, &Error{
+				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
+				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
+			}
+		default:
+			match = item
+		}
+	}
+	return match, others, nil
+}
