@@ -171,17 +171,15 @@ type StepPreview struct {
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
 // body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
-// braces, for the campaign and then the step. The sandbox takes nothing (assumed: rule
-// steps.preview.shape): it ignores the body. Whether rendering costs credits is undocumented, so it
+// braces, for the campaign and then the step. The sandbox takes nothing: the body is
+// ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, so it
 // counts as spending and is never retried after a lost response.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
 // [CodeCampaignNotFound].
 //
 // POST (path undocumented), scope campaigns.
-func (s *CampaignsService) PreviewStep(
-	ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption,
-) (*StepPreview, error) {
+func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
 	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, args{
 		ids: []string{campaignID, stepID}, body: in,
 		proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
