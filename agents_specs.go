@@ -91,10 +91,7 @@ type PersonDiscovery struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
-func (p PersonDiscovery) draft() AgentSpec {
-	p.Start = false
-	return p
-}
+func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
 
 func (p PersonDiscovery) spec() agentSpec {
 	return agentSpec{
@@ -144,10 +141,7 @@ type PeopleWatcher struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
-func (p PeopleWatcher) draft() AgentSpec {
-	p.Start = false
-	return p
-}
+func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
 
 func (p PeopleWatcher) spec() agentSpec {
 	return agentSpec{
@@ -206,10 +200,7 @@ type WebMonitor struct {
 	Extra          Fields        `json:"-"`                       // fields whose names are undocumented
 }
 
-func (p WebMonitor) draft() AgentSpec {
-	p.Start = false
-	return p
-}
+func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
 
 func (p WebMonitor) spec() agentSpec {
 	return agentSpec{

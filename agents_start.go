@@ -11,9 +11,6 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// opCreateAndStart names the composite in errors.
-const opCreateAndStart = "agents.create-and-start"
-
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	o := op.AgentsGet
@@ -30,7 +27,7 @@ func notStarted(cause error) *Error {
 	if response, ok := errors.AsType[*Error](cause); ok {
 		e = *response
 	}
-	e.Op, e.Method, e.Route = opCreateAndStart, op.AgentsActivate.Method, op.AgentsActivate.Path
+	e.Op, e.Method, e.Route = "agents.create-and-start", op.AgentsActivate.Method, op.AgentsActivate.Path
 	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
 	e.prose = "the draft was saved, but not seen to start"
 	return &e
@@ -125,9 +122,6 @@ func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts []Call
 	return nil, err
 }
 
-// startRounds bounds how often a draft is activated.
-const startRounds = 3
-
 // startDraft activates a draft, and again as long as an unknown activation shows no effect.
 func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []CallOption) (*Agent, error) {
 	var first error // the first unknown outcome: a later refusal does not make it known
@@ -152,7 +146,7 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 		case r.Verdict == VerdictHappened:
 			agent, _ = Resolved[Agent](r)
 			return agent, nil
-		case r.Verdict == VerdictUnknowable || !r.Final || round == startRounds:
+		case r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
 			return nil, first
 		}
 	}

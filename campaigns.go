@@ -264,9 +264,7 @@ func Initialized(campaign Object) bool {
 // [AgentsService.WaitSettled] does. With a [WaitTimeoutError], it returns the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) WaitInitialized(
-	ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption,
-) (*Object, error) {
+func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
 	var bad checks
 	bad.id("campaignId", campaignID)
 	if test == nil {

@@ -196,11 +196,10 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
-	r := args{
+	return do[Object](ctx, s.client, op.ListsMove, args{
 		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder(listID, folderID),
 		check: func(bad *checks) { bad.id("folderId", folderID) },
-	}
-	return do[Object](ctx, s.client, op.ListsMove, r, opts)
+	}, opts)
 }
 
 // MoveToRoot moves a list out of its folder. It sends null (assumed: reads show the root as null).

@@ -51,7 +51,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 			return &Ensured{List: list, Created: true, Certain: true}, nil
 		case errors.Is(err, ErrOutcomeUnknown):
 			found, err := e.afterUnknown(ctx, err)
-			if found != nil || err != nil || round == ensureRounds {
+			if found != nil || err != nil || round == maxRounds {
 				return e.end(found, err)
 			}
 		case errors.Is(err, CodeListNameTaken):
@@ -89,8 +89,8 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	return nil, fmt.Errorf("%w (%s)", e.unknown, e.looks)
 }
 
-// ensureRounds bounds how often a list is created.
-const ensureRounds = 3
+// maxRounds bounds how often a list is created, or a draft activated.
+const maxRounds = 3
 
 // afterUnknown looks for the list of a creation whose outcome is unknown. Without a result and an
 // error, the creation may be sent again.

@@ -68,12 +68,9 @@ func (m Match) checkHeadcounts(bad *checks) {
 var headcountForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
 
 func isHeadcount(s string) bool {
-	if !headcountForm.MatchString(s) {
-		return false
-	}
 	low, high, isRange := strings.Cut(s, "-")
-	if !isRange {
-		return true
+	if !isRange || !headcountForm.MatchString(s) {
+		return headcountForm.MatchString(s)
 	}
 	a, errLow := strconv.Atoi(low)
 	b, errHigh := strconv.Atoi(high)

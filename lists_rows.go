@@ -268,12 +268,7 @@ func Ascending(key string) RowSort { return RowSort{key: key, order: "asc"} }
 func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
 
 // Unchecked allows an undocumented key, of 1 to 100 characters.
-func (s RowSort) Unchecked() RowSort {
-	s.unchecked = true
-	return s
-}
-
-const columnSortPrefix = "customColumns_"
+func (s RowSort) Unchecked() RowSort { s.unchecked = true; return s }
 
 var (
 	contactSortKeys = strings.Fields(`firstName lastName jobTitle createdAt address.city address.country updatedAt
@@ -299,7 +294,7 @@ func (s RowSort) check(bad *checks) {
 	if s == (RowSort{}) {
 		return
 	}
-	column, ofColumn := strings.CutPrefix(s.key, columnSortPrefix)
+	column, ofColumn := strings.CutPrefix(s.key, "customColumns_")
 	const longest = 100
 	switch n := utf8.RuneCountInString(s.key); {
 	case s.unchecked || n < 1 || n > longest:

@@ -237,13 +237,10 @@ func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, er
 func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
-			if err != nil {
-				return yield(nil, err)
-			}
-			for i := range page.Items {
+			for i := 0; err == nil && i < len(page.Items); i++ {
 				progress.Delivered(p.id(&page.Items[i]))
 			}
-			return yield(page, nil)
+			return yield(page, err)
 		})
 	}
 }

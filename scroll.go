@@ -106,7 +106,7 @@ type badTokenError string
 
 func (e badTokenError) Error() string { return string(e) }
 
-// once makes the call of the next page. A call that may have been delivered spends the token.
+// once makes the call of the next page. A call that may have been delivered uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
