@@ -23,7 +23,7 @@ type AgentSpec interface {
 	draft() AgentSpec // the same without Start
 }
 
-// agentSpec is what the three kinds have in common.
+// agentSpec is the common form of the three kinds.
 type agentSpec struct {
 	op   *op.Op
 	kind AgentType
@@ -42,7 +42,7 @@ type terms struct {
 	unlimited bool
 }
 
-// check refuses what breaks a documented bound. An agent that starts needs a cap or Unlimited.
+// check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *checks, starts bool) {
 	if strings.TrimSpace(s.name) == "" { // of white space assumed: a list trims its name
 		bad.add("listName", "must not be blank")
@@ -163,7 +163,7 @@ func (p PeopleWatcher) checkSources(bad *checks) {
 	bad.between("frequency", p.Frequency, 1, 90)
 }
 
-// MonitorTarget is what a [WebMonitor] delivers.
+// MonitorTarget is the kind of result of a [WebMonitor].
 type MonitorTarget string
 
 // The targets.

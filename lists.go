@@ -156,7 +156,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 	}, opts)
 }
 
-// GetListParams says what to read with a list.
+// GetListParams selects what to read with a list.
 type GetListParams struct {
 	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
 }
