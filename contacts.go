@@ -84,8 +84,5 @@ type activities struct {
 }
 
 func (a *activities) missing() string {
-	if a.Activities == nil {
-		return "the page has no activities"
-	}
-	return ""
+	return missingIf(a.Activities == nil, "the page has no activities")
 }

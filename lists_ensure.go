@@ -206,9 +206,7 @@ func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() 
 
 // LogValue groups the fields that are safe to log: no names.
 func (e *NameConflictError) LogValue() slog.Value {
-	attrs := []slog.Attr{
-		slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near)),
-	}
+	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
 	}

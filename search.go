@@ -228,9 +228,12 @@ type profiles struct {
 	ScrollToken jsonscan.Text `json:"scrollToken"`
 }
 
-func (p *profiles) missing() string {
-	if p.Profiles == nil {
-		return "the page has no profiles"
+func (p *profiles) missing() string { return missingIf(p.Profiles == nil, "the page has no profiles") }
+
+// missingIf returns a description of what is missing from a response, or "".
+func missingIf(missing bool, what string) string {
+	if missing {
+		return what
 	}
 	return ""
 }
