@@ -414,7 +414,7 @@ func TestImports_EndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 	require.Empty(t, rest)
 }
 
-// Nothing listens: nothing was sent, so the file goes out anew, and whole.
+// Nothing listens: nothing was sent, so the file goes out again, and whole.
 func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
 	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
 		t.Helper()

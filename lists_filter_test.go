@@ -255,7 +255,7 @@ func keysOf(f any) []string {
 	return keys
 }
 
-// The document names 24 keys for contact lists and says that company lists honour seven.
+// Documented are 24 keys for contact lists and says that company lists honour seven.
 func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
