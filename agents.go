@@ -12,10 +12,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AgentsService manages agents. An agent searches on a schedule, as its [AgentSpec] says, and
-// delivers people or companies into its own results list. Save a draft with Create, which is free,
-// or start an agent safely with CreateAndStart. Wait with WaitSettled, and read the results with
-// Rows.
+// AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
+// and delivers people or companies into its own results list. Save a draft with Create, which is
+// free, or start an agent safely with CreateAndStart. Wait with WaitSettled; read results with Rows.
 type AgentsService struct{ client *Client }
 
 // AgentType is the kind of an agent.
@@ -33,13 +32,13 @@ var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, A
 // Known reports whether the kind is documented.
 func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
 
-// AgentStatus is the state of an agent. Whether there are states beside the documented ones is
-// undocumented, and so is the state that a start leads to.
+// AgentStatus is the state of an agent. There may be undocumented states. The state after a start
+// is undocumented.
 type AgentStatus string
 
 // The documented states.
 const (
-	AgentStatusInitializing AgentStatus = "initializing" // a draft: it does not move until it is activated
+	AgentStatusInitializing AgentStatus = "initializing" // a draft: it does nothing until it is activated
 	AgentStatusProcessing   AgentStatus = "processing"   // a run is in progress
 	AgentStatusActive       AgentStatus = "active"
 	AgentStatusPaused       AgentStatus = "paused"
@@ -59,14 +58,14 @@ func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 
 func (s AgentStatus) started() bool { return s != AgentStatusInitializing }
 
-// Agent is an agent. All fields of the response to a creation are documented. Of an agent that is
-// read, only status, listId and contactsFound are; the other names are assumed.
+// Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
+// and contactsFound are; the other names are assumed.
 type Agent struct {
 	ID            string      `json:"id"`
 	Type          AgentType   `json:"type"` // empty for a legacy kind
-	Name          string      `json:"name"` // that of its results list, too
+	Name          string      `json:"name"` // also of its results list
 	Status        AgentStatus `json:"status"`
-	Started       bool        `json:"started"`          // false for a draft; assumed for an agent that is read
+	Started       bool        `json:"started"`          // false for a draft; assumed after a read
 	ListID        string      `json:"listId,omitempty"` // its results list
 	ContactsFound int         `json:"contactsFound"`
 
@@ -79,18 +78,19 @@ func (a *Agent) Raw() Object { return a.raw }
 // String returns the agent as JSON: the text that the service sent, or the fields that you set.
 func (a Agent) String() string { return textOf(a.raw, a) }
 
-// Draft reports whether the agent waits to be activated.
+// Draft reports whether the agent has yet to be activated.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 
-// Create makes an agent: a draft, which is free, or an agent that starts at once if the spec says
-// Start. An agent that starts creates its results list and spends credits, now and on every run. It
-// needs MaxCreditSpend or an explicit Unlimited. To start an agent so that a lost response cannot
-// make you pay twice, use [AgentsService.CreateAndStart].
+// Create creates an agent: a draft, which is free, or with Start an agent that starts at once. An
+// agent that starts creates its results list and spends credits, now and on every run. It needs
+// MaxCreditSpend or an explicit Unlimited. To start an agent so that a lost response cannot make you
+// pay twice, use [AgentsService.CreateAndStart].
 //
-// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
-// Resolve looks for an agent of that name.
+// An agent that starts is never created again after a lost response; a draft is only with
+// [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
+// with that name.
 //
-// Errors: documented: [CodeListNameTaken] (also when a list holds the name),
+// Errors: documented: [CodeListNameTaken] (also when a list has the name),
 // [CodeInsufficientCredits] (nothing is created or spent), [CodeAgentLimitReached],
 // [CodeValidationFailed], [CodeInvalidRequest] (refused by the agents service), [CodeListNotFound]
 // (for a [PeopleWatcher]), [CodeAgentSourceListEmpty] (for a [PeopleWatcher]),
@@ -117,15 +117,10 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	return &made.Agent, nil
 }
 
-// newAgent is the response of a creation, which has an id.
+// newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
 
-func (a *Agent) missing() string {
-	if !a.raw.isObject() {
-		return "an agent is no object"
-	}
-	return ""
-}
+func (a *Agent) missing() string { return missingIf(!a.raw.isObject(), "an agent is no object") }
 
 func (a *newAgent) missing() string { return noID(a.ID, "an agent has no id") }
 
@@ -139,8 +134,8 @@ func specOf(in AgentSpec) (agentSpec, error) {
 }
 
 // All iterates over the agents, in undocumented order. The response is undocumented: {"agents":
-// [...]}, {"data": [...], "pagination": {...}} and a bare array are understood. Further pages are
-// requested with pageNum, as pages of lists are (assumed).
+// [...]}, {"data": [...], "pagination": {...}} and a bare array are accepted. Further pages are
+// requested with pageNum (assumed).
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
@@ -171,8 +166,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
 // response are undocumented: you supply the fields. The sandbox takes fields of the creation but
-// start (assumed: rule agents.adjust). The same edit again leaves the same state, but it is never
-// retried, because a teammate may edit the draft in between.
+// start (assumed: rule agents.adjust). After a lost response, it is retried only with
+// [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
 // never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
@@ -191,10 +186,10 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 	return do[Object](ctx, s.client, op.AgentsAdjust, a, opts)
 }
 
-// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, and
-// without limit if it has none. The service refuses a second activation, so it cannot make you pay
-// twice. The call sends no body (assumed). If the response does not hold the agent (assumed to be
-// there), only the ID of the result is set.
+// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or
+// without limit if it has none. The service refuses a second activation, so you never pay twice. The
+// call sends no body (assumed). If the response lacks the agent (assumed to be there), only the ID
+// of the result is set.
 //
 // It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
 // Resolve reads the status of the agent.
@@ -223,7 +218,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 
 // Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess
 // could do harm: supply it with [WithRoute], with the method POST, PUT, PATCH or DELETE and one
-// parameter in braces for the agent. If the route needs a body, add its fields with [WithField].
+// parameter in braces, for the agent. If the route needs a body, add its fields with [WithField].
 // The response is undocumented.
 //
 // It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
@@ -240,9 +235,9 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	}, opts)
 }
 
-// Rows iterates over what an agent has delivered: the rows of its results list. Each range reads
-// the agent first, for the id of that list, and then the rows as [ListsService.Rows] does, under
-// the scope lists. A draft has no results list: errors.Is takes the error for [ErrNotStarted].
+// Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the
+// id of that list, and then the rows as [ListsService.Rows] does, which needs the scope lists. A
+// draft has no results list: its error matches [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
@@ -264,12 +259,12 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 }
 
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
-// expired or failed. Bound the wait with the context. It polls after 2 s at first, slows down to
-// one poll a minute, and further when the rate limit runs short.
+// expired or failed. Bound the wait with the context. It first polls after 2 s, then less often, down
+// to once a minute, or less when the rate limit runs short.
 //
 // For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
-// status does not end the wait; observers are told. A failed poll is retried later, unless its
-// error says that retrying is useless. When the context ends, or five polls in a row have failed,
+// status does not end the wait, but observers get an event. A failed poll is repeated later, unless
+// that is useless according to its error. When the context ends, or five polls in a row have failed,
 // the error is a [WaitTimeoutError]. The agent as last seen is returned beside any error.
 //
 // Errors: those of [AgentsService.Get].
@@ -291,9 +286,9 @@ type AutocompleteField string
 
 // The vocabularies.
 const (
-	AutocompleteRegion   AutocompleteField = "region"   // a person's location
-	AutocompleteIndustry AutocompleteField = "industry" // see CheckValues for unknown ones
-	AutocompleteTitle    AutocompleteField = "title"    // current and past job titles
+	AutocompleteRegion   AutocompleteField = "region" // a person's location
+	AutocompleteIndustry AutocompleteField = "industry"
+	AutocompleteTitle    AutocompleteField = "title" // current and past job titles
 )
 
 // Autocomplete looks up values of a filter. The query parameter with the text to complete is
@@ -318,9 +313,9 @@ func (q autocompleteQuery) check(bad *checks) {
 type ValueCheck struct {
 	Field  AutocompleteField
 	Values []string
-	// TextParam is the query parameter with the text to complete, whose name is undocumented. With
-	// it, there is one request for each value; without, a single one for all, whose response may
-	// hold only a few values.
+	// TextParam is the undocumented name of the query parameter for the text to complete. With it,
+	// each value takes a request. Without, one request serves all, and its response may have only a
+	// few values.
 	TextParam string
 }
 
@@ -335,11 +330,11 @@ func (v ValueCheck) check(bad *checks) {
 	}
 }
 
-// CheckedValue is what autocomplete shows of a value.
+// CheckedValue is the result of looking up a value.
 type CheckedValue struct {
 	Value  string
 	Known  bool     // autocomplete offers exactly this text
-	Near   []string // what it offers that differs in case or surrounding space only
+	Near   []string // offered texts that differ only in case or surrounding space
 	Widens bool     // an unknown industry: the agent may deliver more people and spend more
 }
 
@@ -348,8 +343,8 @@ type CheckedValue struct {
 // closest one or, if none is close, dropped: the agent then delivers people of every industry and
 // spends more.
 //
-// The response is undocumented. A value counts as known if any text of the response equals it.
-// Known is proof; not known is only a hint to check again, above all without TextParam.
+// The response is undocumented. A value is known if any text of the response equals it. Otherwise,
+// check it again: the response may be incomplete, above all without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {

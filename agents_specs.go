@@ -13,23 +13,23 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AgentSpec says what an agent looks for: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
+// AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
 //
 // ListName names the agent and its results list. It must differ from the name of every list and
 // agent. A blank one is refused (assumed: the documented minimum is one character). MaxCreditSpend
-// bounds one run or refresh. Nothing bounds what an agent spends in all its runs.
+// bounds one run or refresh; the number of runs is not bounded.
 type AgentSpec interface {
 	spec() agentSpec
 	draft() AgentSpec // the same without Start
 }
 
-// agentSpec is what the three kinds have in common.
+// agentSpec is the common form of the three kinds.
 type agentSpec struct {
 	op   *op.Op
 	kind AgentType
 	body any // the spec itself
 	terms
-	raw []Fields // the caller's own fields, beside the typed ones
+	raw []Fields // undocumented fields, beside the typed ones
 	own func(*checks)
 }
 
@@ -42,7 +42,7 @@ type terms struct {
 	unlimited bool
 }
 
-// check refuses what breaks a documented bound. An agent that starts needs a cap or Unlimited.
+// check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *checks, starts bool) {
 	if strings.TrimSpace(s.name) == "" { // of white space assumed: a list trims its name
 		bad.add("listName", "must not be blank")
@@ -53,12 +53,12 @@ func (s agentSpec) check(bad *checks, starts bool) {
 	case s.unlimited && s.spend != 0:
 		bad.add("maxCreditSpend", "is given beside Unlimited: choose one")
 	case starts && !s.unlimited && s.spend == 0:
-		bad.add("maxCreditSpend", "is required for an agent that starts, unless you say Unlimited")
+		bad.add("maxCreditSpend", "is required for an agent that starts, unless Unlimited is set")
 	}
 	s.own(bad)
 }
 
-// options turns the caller's own fields into options, which refuse a field that is given twice.
+// options turns the undocumented fields into options, which refuse a field that is given twice.
 func (s agentSpec) options(opts []CallOption) []CallOption {
 	var all []CallOption
 	for _, fields := range s.raw {
@@ -73,13 +73,12 @@ func (s agentSpec) options(opts []CallOption) []CallOption {
 //
 // There are eight filters: a person's location, industry, current and past employer, current and
 // past job title, employer size, and headquarters country. Their field names are undocumented:
-// supply them in Filters. The names of the result caps and of the two enrichment flags are
-// undocumented, too: supply them in Extra. A cap on the results of one run must be a positive
-// multiple of 50.
+// supply them in Filters. The names of the result caps and of the two enrichment flags are also
+// undocumented: supply them in Extra. A cap on the results of one run must be a positive multiple
+// of 50.
 //
-// The service does not check the values. Call [AgentsService.CheckValues] first: an unknown value
-// matches nothing, and an unknown industry widens the filter, so that the agent delivers more
-// people and spends more. Employer sizes, written with the commas, are
+// The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes,
+// written with the commas, are
 //
 //	1-10  11-50  51-200  201-500  501-1,000  1,001-5,000  5,001-10,000  10,001+
 type PersonDiscovery struct {
@@ -92,10 +91,7 @@ type PersonDiscovery struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
-func (p PersonDiscovery) draft() AgentSpec {
-	p.Start = false
-	return p
-}
+func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
 
 func (p PersonDiscovery) spec() agentSpec {
 	return agentSpec{
@@ -108,7 +104,7 @@ func (p PersonDiscovery) spec() agentSpec {
 func (p PersonDiscovery) checkFilters(bad *checks) {
 	text, err := json.Marshal(p.Filters)
 	if err != nil {
-		return // the body is refused for that reason
+		return // encoding the body reports that
 	}
 	if jsonscan.Blank(text) {
 		bad.add("Filters", "must have at least one that is not empty")
@@ -133,7 +129,7 @@ const (
 // when the agent starts and again in every cycle, so Frequency is also the billing cadence. The
 // names of the result caps and of the two enrichment flags are undocumented: supply them in Extra.
 type PeopleWatcher struct {
-	ListName       string     `json:"listName"` // of the new results list, never of a source
+	ListName       string     `json:"listName"` // of the agent and its results list, not of a source
 	EventType      WatchEvent `json:"eventType"`
 	ListID         string     `json:"listId,omitzero"`    // the source list
 	ListIDs        []string   `json:"listIds,omitempty"`  // or several: the people of all, each once
@@ -145,10 +141,7 @@ type PeopleWatcher struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
-func (p PeopleWatcher) draft() AgentSpec {
-	p.Start = false
-	return p
-}
+func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
 
 func (p PeopleWatcher) spec() agentSpec {
 	return agentSpec{
@@ -170,7 +163,7 @@ func (p PeopleWatcher) checkSources(bad *checks) {
 	bad.between("frequency", p.Frequency, 1, 90)
 }
 
-// MonitorTarget is what a [WebMonitor] delivers.
+// MonitorTarget is the kind of result of a [WebMonitor].
 type MonitorTarget string
 
 // The targets.
@@ -191,8 +184,8 @@ const (
 	SearchPeriodWeek     SearchPeriod = "7d"
 )
 
-// WebMonitor is an agent that searches the web in natural language and delivers people or companies
-// that match. Each delivered result costs 50 credits, so a cap of n results is a cap of 50n
+// WebMonitor is an agent that searches the web by a prompt in natural language and delivers matching
+// people or companies. Each delivered result costs 50 credits, so a cap of n results is a cap of 50n
 // credits. The name of that cap is undocumented: supply it in Extra.
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list
@@ -207,10 +200,7 @@ type WebMonitor struct {
 	Extra          Fields        `json:"-"`                       // fields whose names are undocumented
 }
 
-func (p WebMonitor) draft() AgentSpec {
-	p.Start = false
-	return p
-}
+func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
 
 func (p WebMonitor) spec() agentSpec {
 	return agentSpec{
@@ -274,8 +264,8 @@ func (e Expiration) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", e.year, int(e.month), e.day)
 }
 
-// MarshalJSON returns the date, or null for never. It fails for the zero value, which has to be
-// left out: null would mean that the agent never expires.
+// MarshalJSON returns the date, or null for never. It fails for the zero value, which must be left
+// out: null means that the agent never expires.
 func (e Expiration) MarshalJSON() ([]byte, error) {
 	switch {
 	case e.never:
@@ -304,7 +294,7 @@ func (e *Expiration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// check refuses what is not a date, and what is past even at UTC-12, where the day begins last.
+// check refuses an invalid date, and one that is past even at UTC-12, where the day begins last.
 func (e Expiration) check(bad *checks) {
 	if _, _, _, ok := e.Date(); !ok {
 		return

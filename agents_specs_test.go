@@ -85,7 +85,7 @@ var specBounds = []struct {
 }
 
 const (
-	startNeedsCap = "maxCreditSpend is required for an agent that starts, unless you say Unlimited"
+	startNeedsCap = "maxCreditSpend is required for an agent that starts, unless Unlimited is set"
 	emptyFilters  = "Filters must have at least one that is not empty"
 )
 

@@ -11,26 +11,23 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// opCreateAndStart names the composite in errors.
-const opCreateAndStart = "agents.create-and-start"
-
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	o := op.AgentsGet
 	return &Error{
 		Op: o.Name, Method: o.Method, Route: o.Path, class: ErrNotStarted, outcome: OutcomeNotApplied,
-		prose: "the agent was never started: a draft does not move until it is activated",
+		prose: "the agent was never started: a draft does nothing until it is activated",
 	}
 }
 
-// notStarted says that a draft was saved and its activation failed. The fields of the service's
-// response, if there was one, stay readable.
+// notStarted is the error after a draft was saved and its activation failed. It keeps the fields of
+// the error response, if there was one.
 func notStarted(cause error) *Error {
 	var e Error
 	if response, ok := errors.AsType[*Error](cause); ok {
 		e = *response
 	}
-	e.Op, e.Method, e.Route = opCreateAndStart, op.AgentsActivate.Method, op.AgentsActivate.Path
+	e.Op, e.Method, e.Route = "agents.create-and-start", op.AgentsActivate.Method, op.AgentsActivate.Path
 	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
 	e.prose = "the draft was saved, but not seen to start"
 	return &e
@@ -44,17 +41,17 @@ func startAdvice(cause error) Advice {
 	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
-// CreateAndStart saves a draft, makes sure that it is one, and activates it. Only the activation
-// spends credits, and the service refuses a second one. So neither a lost response nor a second
-// call can make you pay twice. The spec's Start is ignored; its MaxCreditSpend or Unlimited is
-// required. Options for one request, such as [WithField], apply to the creation of the draft.
+// CreateAndStart saves a draft and activates it. Only the activation spends credits, and the service
+// refuses a second one. So neither a lost response nor a second call can make you pay twice. The
+// spec's Start is ignored; its MaxCreditSpend or Unlimited is required. Options for one request,
+// such as [WithField], apply to the creation of the draft.
 //
 // Unknown outcomes are resolved by reading: a draft by its name, which no agent had before, and a
-// start by the status of the agent. An activation that shows no effect is sent again, at most
-// twice. Allow some minutes for this. What stays unknown is returned as an [OutcomeUnknownError].
+// start by the status of the agent. An activation without effect is sent again, at most twice. Allow
+// some minutes for this. An outcome that remains unknown is returned as an [OutcomeUnknownError].
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
-// The draft holds its name: continue with [AgentsService.Activate], and do not create it again.
+// The draft keeps its name: continue with [AgentsService.Activate], and do not create it again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
@@ -81,7 +78,7 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 	return agent, nil
 }
 
-// mayStart refuses a draft that could not be started: without a cap, or against a safety rule.
+// mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad checks
 	conf := callConfig{settings: s.client.conf.settings}
@@ -108,7 +105,7 @@ func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts []Call
 	case err == nil:
 		return draft, nil
 	case before != nil || lookErr != nil:
-		return nil, err // an agent of that name would prove nothing
+		return nil, err // an agent with that name would prove nothing
 	case isUnknown:
 	case OutcomeOf(err) == OutcomeApplied:
 		unknown = &OutcomeUnknownError{op: spec.op, SentAt: time.Now(), look: s.lookForNew(spec)}
@@ -124,9 +121,6 @@ func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts []Call
 	}
 	return nil, err
 }
-
-// startRounds bounds how often a draft is activated.
-const startRounds = 3
 
 // startDraft activates a draft, and again as long as an unknown activation shows no effect.
 func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []CallOption) (*Agent, error) {
@@ -152,7 +146,7 @@ func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []Cal
 		case r.Verdict == VerdictHappened:
 			agent, _ = Resolved[Agent](r)
 			return agent, nil
-		case r.Verdict == VerdictUnknowable || !r.Final || round == startRounds:
+		case r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
 			return nil, first
 		}
 	}
@@ -171,10 +165,8 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 	return &Agent{ID: draft.ID, Type: draft.Type, Name: draft.Name, Started: true}
 }
 
-// named finds the agent of exactly this name. nameless reports agents without names.
-func (s *AgentsService) named(
-	ctx context.Context, name string, opts []CallOption,
-) (match *Agent, nameless bool, err error) {
+// named finds the agent with exactly this name. nameless reports agents without names.
+func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
 	agents := s.All(ctx, pageOptions(opts)...)
 	match, others, err := findNamed(agents, op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 	return match, slices.Contains(others, ""), err
@@ -203,7 +195,7 @@ func (s *AgentsService) lookForNew(spec agentSpec) lookup {
 	}
 }
 
-// lookAtStatus reads whether an agent is in the state that the call asked for.
+// lookAtStatus reads whether an agent has reached the requested state.
 func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) bool) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		agent, err := s.Get(ctx, agentID, opts...)
@@ -219,12 +211,12 @@ func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) b
 	}
 }
 
-// unknowable is the result of a lookup whose response does not hold what would tell.
+// unknowable is the result of a lookup whose response lacks the evidence.
 func unknowable(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
 }
 
-// ruledOut is the result of a lookup that found what the call cannot have made.
+// ruledOut is the result of a lookup that found something the call cannot have made.
 func ruledOut(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
 }

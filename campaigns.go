@@ -8,8 +8,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Of
-// all its calls only Approve sends messages.
+// CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
+// Approve sends messages.
 type CampaignsService struct{ client *Client }
 
 // CampaignStatus is the state of a campaign.
@@ -52,16 +52,18 @@ func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
 // Editable reports whether [CampaignsService.EditSend] is accepted in this state.
 func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
 
-// List lists the campaigns. Parameters (see [WithQuery]) and response are undocumented.
+// List reads the campaigns, and returns the response as it is. Parameters (see [WithQuery]) and
+// response are undocumented.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.CampaignsList, args{}, opts)
 }
 
-// All iterates over the campaigns, in undocumented order. The response is undocumented. An array is
-// understood if it is bare, or under "campaigns" or "data". With a pagination beside it, further
-// pages are requested with pageNum (assumed). Any other response is an error, which names its keys.
+// All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
+// array, or an array under "campaigns" or "data", is accepted. If a pagination stands beside it,
+// further pages are requested with pageNum (assumed). Any other response is an error that names its
+// keys.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
@@ -73,15 +75,15 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 		pager(func(o *Object) string { return o.Text("id") })
 }
 
-// Create makes a campaign. Body and response are undocumented: you supply the fields. The sandbox
+// Create creates a campaign. Body and response are undocumented: you supply the fields. The sandbox
 // takes name and optionally channels, listIds, steps (objects of type, sequenceNumber, subject,
 // body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule campaigns.create
 // and steps.sent). The body of a step of the type social_connection is the connection note, of at
 // most 200 characters. A social_connection step must not follow a social_message step.
 //
-// The service may generate parts of the campaign, so the call counts as spending credits. It is
-// never retried: names may repeat, so a second call makes a second campaign. After an unknown
-// outcome, check [CampaignsService.List].
+// The service may generate parts of the campaign, so the call counts as spending credits. Names may
+// repeat, so a second call creates a second campaign. It is never retried after a lost response:
+// check [CampaignsService.All] instead.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound],
 // [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
@@ -96,8 +98,8 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 
 // Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
 // of body and response is documented: you supply the fields. The sandbox takes name, channels,
-// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). It is never
-// retried.
+// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). After a lost
+// response, it is retried only with [AllowRetryUnknown].
 //
 // Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely:
 // [CodeCampaignNotFound], [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
@@ -110,47 +112,48 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 	return do[Object](ctx, s.client, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
 }
 
-// Steps lists the steps of a campaign. Only their id and sequenceNumber are documented.
+// Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
+// "data". Only their id and sequenceNumber are documented.
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
-func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
+func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
+	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
 }
 
-// ScheduledSends lists what a campaign has sent and will send. Only the states are documented: see
-// [SendState].
-//
-// Errors: likely: [CodeCampaignNotFound].
-//
-// GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
-func (s *CampaignsService) ScheduledSends(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
-}
-
-// StepsOf iterates over the steps of a campaign as [CampaignsService.All] does, under "steps".
+// StepsPage reads the steps of a campaign, and returns the response as it is.
 //
 // Errors: those of [CampaignsService.Steps].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
-func (s *CampaignsService) StepsOf(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
+func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
 }
 
-// Sends iterates over what a campaign has sent and will send, under "scheduledSends" or "data" and
-// otherwise as [CampaignsService.All] does.
+// Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
+// does, under "scheduledSends" or "data". Only their states are documented: see [SendState].
 //
-// Errors: those of [CampaignsService.ScheduledSends].
+// Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
 }
 
+// SendsPage reads the scheduled sends of a campaign, and returns the response as it is.
+//
+// Errors: those of [CampaignsService.Sends].
+//
+// GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.client, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
+}
+
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
 // supply the fields. The sandbox takes subject, body and dueAt, at least one (assumed: rule
-// sends.edit.shape). It is never retried. After an unknown outcome, check [CampaignsService.Sends].
+// sends.edit.shape). After a lost response, it is retried only with [AllowRetryUnknown]; otherwise
+// check [CampaignsService.Sends].
 //
 // Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely:
 // [CodeScheduledSendNotFound], [CodeConnectionNoteTooLong].
@@ -167,18 +170,16 @@ type StepPreview struct {
 }
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
-// body are undocumented: you supply both, the path with [WithRoute] and one parameter in braces
-// each for the campaign and the step, in this order. The sandbox takes nothing: what the body says
-// is ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented,
-// so it counts as spending and is never retried after a lost response.
+// body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
+// braces, for the campaign and then the step. The sandbox takes nothing: the body is
+// ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, so it
+// counts as spending and is never retried after a lost response.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
 // [CodeCampaignNotFound].
 //
 // POST (path undocumented), scope campaigns.
-func (s *CampaignsService) PreviewStep(
-	ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption,
-) (*StepPreview, error) {
+func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
 	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, args{
 		ids: []string{campaignID, stepID}, body: in,
 		proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
@@ -194,8 +195,8 @@ type Approval struct {
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// Approve starts a campaign: in the background, the service sends its messages to people. No other
-// call does so. A stopped campaign resumes where it was. Only its owner can approve it.
+// Approve starts a campaign: the service then sends its messages to people, in the background. No
+// other call does so. A stopped campaign resumes where it was. Only its owner can approve it.
 //
 // It is never retried after a lost response, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an
@@ -239,7 +240,7 @@ func (s *CampaignsService) lookForApproval(campaignID string) lookup {
 	}
 }
 
-// inListing finds a campaign as [CampaignsService.All] does. Its id is under "id" (assumed).
+// inListing finds a campaign. Its id is under "id" (assumed).
 func inListing(listing Object, id string) (Object, bool) {
 	campaigns, _ := elementsOf(listing, "campaigns")
 	for c := range campaigns.All("") {
@@ -250,22 +251,20 @@ func inListing(listing Object, id string) (Object, bool) {
 	return Object{}, false
 }
 
-// Initialized is a test for [CampaignsService.WaitInitialized]: it reports whether the
-// initializationStatus of a campaign is completed or failed. Earlier values are undocumented. The
-// field is in the campaigns of the listing (assumed).
+// Initialized reports whether the initializationStatus of a campaign is completed or failed. It is a
+// test for [CampaignsService.WaitInitialized]. Earlier values are undocumented. The campaigns of the
+// listing have the field (assumed).
 func Initialized(campaign Object) bool {
 	status := campaign.Text("initializationStatus")
 	return status == "completed" || status == "failed"
 }
 
-// WaitInitialized reads the listing until your test, such as [Initialized], holds for the campaign
-// of that id. It keeps waiting while the campaign is not in the listing. It polls as
-// [AgentsService.WaitSettled] does. A [WaitTimeoutError] comes with the campaign as last seen.
+// WaitInitialized reads the listing until test, such as [Initialized], returns true for the campaign
+// with that id. It keeps waiting while the listing lacks the campaign. It polls as
+// [AgentsService.WaitSettled] does. With a [WaitTimeoutError], it returns the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) WaitInitialized(
-	ctx context.Context, campaignID string, test func(campaign Object) bool, opts ...CallOption,
-) (*Object, error) {
+func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
 	var bad checks
 	bad.id("campaignId", campaignID)
 	if test == nil {

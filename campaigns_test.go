@@ -39,9 +39,9 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "", "status": ""}`, ""},
 		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, "", prospectkit.CodeCampaignNotReady},
 		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, "", prospectkit.CodeCampaignBusy},
-		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Steps(ctx, campaignID) }, `{"steps": [{"id": "` + stepID + `", "sequenceNumber": 1}]}`, ""},
-		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Steps(ctx, campaignID) }, "", prospectkit.CodeCampaignNotFound},
-		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.ScheduledSends(ctx, campaignID) }, `[{"id": "` + sendID + `", "state": "scheduled"}]`, ""},
+		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, campaignID) }, `{"steps": [{"id": "` + stepID + `", "sequenceNumber": 1}]}`, ""},
+		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, campaignID) }, "", prospectkit.CodeCampaignNotFound},
+		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.SendsPage(ctx, campaignID) }, `[{"id": "` + sendID + `", "state": "scheduled"}]`, ""},
 		{"campaigns.edit-send/fields", func(ctx context.Context, c client) (any, error) {
 			return c.Campaigns.EditSend(ctx, sendID, fields{"body": "Hello"})
 		}, `{"scheduledSend": {"id": "` + sendID + `"}}`, ""},
@@ -157,7 +157,7 @@ func TestCampaigns_Iterators(t *testing.T) {
 	}{
 		"campaigns": {"/campaigns", func(ctx context.Context, s *prospectkit.CampaignsService) seq { return s.All(ctx) }},
 		"steps": {"/campaigns/" + campaignID + "/steps", func(ctx context.Context, s *prospectkit.CampaignsService) seq {
-			return s.StepsOf(ctx, campaignID)
+			return s.Steps(ctx, campaignID)
 		}},
 		"scheduledSends": {"/campaigns/" + campaignID + "/scheduled-sends", func(ctx context.Context, s *prospectkit.CampaignsService) seq {
 			return s.Sends(ctx, campaignID)

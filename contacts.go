@@ -8,7 +8,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// ContactsService finds the ids of contacts and reads what happened with them.
+// ContactsService finds the ids of contacts and reads their activities.
 type ContactsService struct{ client *Client }
 
 // Resolve finds the id of a contact. The response holds it as contactId; nothing else of body and
@@ -42,17 +42,15 @@ func (q activityQuery) check(bad *checks) {
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that
 // are still scheduled. The shape of an activity is undocumented. The contact's id is the id of a
 // row, or comes from [ContactsService.Resolve]. The path is undocumented: supply it with
-// [WithRoute] and one parameter in braces for the contact.
+// [WithRoute] and one parameter in braces, for the contact.
 //
 // It reads a page when the loop needs it. Each range restarts at the first page; none can be
-// resumed. After an error, the [Report] of [WithProgress] says how much was delivered.
+// resumed. After an error, the [Report] shows how much was delivered.
 //
 // Errors: likely: [CodeContactNotFound].
 //
 // GET (path undocumented), scope contacts.
-func (s *ContactsService) Activities(
-	ctx context.Context, contactID string, p ActivityParams, opts ...PageOption,
-) iter.Seq2[*Object, error] {
+func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...PageOption) iter.Seq2[*Object, error] {
 	return s.timeline(contactID, p).items(ctx, opts)
 }
 
@@ -62,9 +60,7 @@ func (s *ContactsService) Activities(
 // Errors: those of [ContactsService.Activities].
 //
 // GET (path undocumented), scope contacts.
-func (s *ContactsService) ActivitiesPage(
-	ctx context.Context, contactID string, p ActivityParams, opts ...CallOption,
-) (*ScrollPage[Object], error) {
+func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ScrollPage[Object], error) {
 	return s.timeline(contactID, p).first(ctx, opts)
 }
 
@@ -88,8 +84,5 @@ type activities struct {
 }
 
 func (a *activities) missing() string {
-	if a.Activities == nil {
-		return "the page has no activities"
-	}
-	return ""
+	return missingIf(a.Activities == nil, "the page has no activities")
 }

@@ -36,5 +36,5 @@ func TestUnknownOutcomesHoldTheirResponse(t *testing.T) {
 // The text of what was not started says that, and nothing of a response that there was none of.
 func TestTextOfADraft(t *testing.T) {
 	_, err := newClient(t, sees("initializing")).Agents.WaitSettled(t.Context(), agentID)
-	require.EqualError(t, err, "prospectkit: agents.get: the agent was never started: a draft does not move until it is activated")
+	require.EqualError(t, err, "prospectkit: agents.get: the agent was never started: a draft does nothing until it is activated")
 }

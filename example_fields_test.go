@@ -228,7 +228,7 @@ func ExampleCampaignsService_PreviewStep() {
 	client, sb := fieldsSandbox(sandbox.WithRoute("campaigns.preview-step", "POST "+path))
 	sb.Do(func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sourceListID)) })
 	id := sb.Campaigns()[0].ID
-	for step, err := range client.Campaigns.StepsOf(ctx, id) {
+	for step, err := range client.Campaigns.Steps(ctx, id) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -111,7 +111,7 @@ func ExampleAgentsService_Create_cap() {
 	fmt.Println(err)
 	fmt.Println(sb.Calls("agents.create-person-discovery"), "calls")
 	// Output:
-	// prospectkit: agents.create-person-discovery: refused locally: maxCreditSpend is required for an agent that starts, unless you say Unlimited
+	// prospectkit: agents.create-person-discovery: refused locally: maxCreditSpend is required for an agent that starts, unless Unlimited is set
 	// 0 calls
 }
 

@@ -11,7 +11,7 @@ import (
 // FactsService edits learned facts, and reads the knowledge hubs that they feed.
 type FactsService struct{ client *Client }
 
-// FactCategory says what a learned fact is about.
+// FactCategory is the subject of a learned fact.
 type FactCategory string
 
 // The categories.
@@ -26,7 +26,7 @@ const (
 	FactSourceDigest    FactCategory = "source-digest"
 	FactCustom          FactCategory = "custom"      // written by a user
 	FactObjection       FactCategory = "objection"   // of a buyer
-	FactFAQInsight      FactCategory = "faq-insight" // a question that keeps coming
+	FactFAQInsight      FactCategory = "faq-insight" // a recurring question
 )
 
 var factCategories = []FactCategory{
@@ -37,7 +37,7 @@ var factCategories = []FactCategory{
 // Known reports whether the category is documented.
 func (c FactCategory) Known() bool { return slices.Contains(factCategories, c) }
 
-// Fact is a learned fact, as far as an edit can change it.
+// Fact is a learned fact, with the fields that an edit can change.
 type Fact struct {
 	ID       string       `json:"id"`
 	Claim    string       `json:"claim"`
@@ -47,12 +47,12 @@ type Fact struct {
 // String returns the fact as JSON, for fmt.
 func (f Fact) String() string { return textOf(Object{}, f) }
 
-// FactEdit is a change of a learned fact: the claim, the category or both. To change the category
-// alone, set KeepClaim: a claim that came out empty is refused otherwise.
+// FactEdit changes the claim of a learned fact, its category or both. To change the category alone,
+// set KeepClaim: otherwise, an empty claim is refused.
 type FactEdit struct {
 	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see CheckClaim
-	Category  FactCategory `json:"category,omitzero"` // empty: as it was
-	KeepClaim bool         `json:"-"`                 // leave the claim as it was
+	Category  FactCategory `json:"category,omitzero"` // empty: unchanged
+	KeepClaim bool         `json:"-"`                 // leave the claim unchanged
 }
 
 func (e FactEdit) check(bad *checks) {
@@ -62,20 +62,18 @@ func (e FactEdit) check(bad *checks) {
 	case e.KeepClaim && e.Category == "":
 		bad.add("claim", "or category is required")
 	case !e.KeepClaim && e.Claim == "":
-		bad.add("claim", "is empty: say KeepClaim to change the category alone")
+		bad.add("claim", "is empty: set KeepClaim to change the category alone")
 	}
 	bad.optionalLength("claim", e.Claim, 1, 1000)
 	oneOf(bad, "category", e.Category, factCategories...)
 }
 
-// Edit changes a learned fact. The pages of the hubs follow with the next daily learning run.
-//
-// The same edit again leaves the same state, but it is never retried, because a teammate may edit
-// in between; [AllowRetryUnknown] allows it. No read of a fact is documented, so an unknown outcome
-// cannot be resolved.
+// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After a lost
+// response, it is retried only with [AllowRetryUnknown], because a teammate may edit the fact in
+// between. No read of a fact is documented, so an unknown outcome cannot be resolved.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact and for one of another
-// team), [CodeLearnedFactNotAnonymized] ([CheckClaim] foresees it), [CodeValidationFailed].
+// team), [CodeLearnedFactNotAnonymized] (see [CheckClaim]), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
@@ -94,7 +92,7 @@ func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, e
 	return do[Object](ctx, s.client, op.HubsList, args{}, opts)
 }
 
-// Hub reads one knowledge hub. Only its status while it is built is documented: processing.
+// Hub reads one knowledge hub. Only one status is documented: processing, while it is being built.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound].
 //
@@ -115,9 +113,8 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
-// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). The same call
-// again leaves the same state, but it is never retried. After an unknown outcome, check
-// [FactsService.Hubs].
+// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After a lost
+// response, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],
 // [CodeKnowledgeHubNotReady].
@@ -138,22 +135,21 @@ const (
 	ClaimContract = ClaimRule(claim.Contract)
 )
 
-// ClaimFinding is a place in a claim that the service is likely to refuse, in bytes.
+// ClaimFinding is a part of a claim that the service is likely to reject, by byte offsets.
 type ClaimFinding struct {
-	Rule  ClaimRule
-	Start int
-	End   int
+	Rule       ClaimRule
+	Start, End int
 }
 
-// CheckClaim foresees the service's anonymization gate before a call is spent on the claim of a
-// learned fact. It finds e-mail addresses, runs of 9 or more phone-like digits, contract
-// vocabulary, and currency amounts beside deal language in the same claim (each amount and each
-// such word is a finding). Case does not matter. A word may continue, as in "discounts" and
-// "contract terms"; MSA, SOW and NDA only with an s (assumed). Findings are in text order.
+// CheckClaim checks the claim of a learned fact as the service's anonymization gate does. It finds
+// e-mail addresses, runs of 9 or more phone-like digits, contract vocabulary, and currency amounts
+// beside deal language in the same claim (each amount and each such word is a finding). Case does not
+// matter. A word may have an ending, as in "discounts" and "contract terms"; MSA, SOW and NDA only an
+// s (assumed). Findings are in text order.
 //
-// It is advice and stops nothing. The gate is documented, but its exact patterns are not: a claim
-// without findings may still be refused, and one with findings may pass. Names of persons and
-// customers do not belong in a claim, but neither CheckClaim nor the gate checks them.
+// The result is only advice. The gate's exact patterns are undocumented: a claim without findings may
+// be rejected, and one with findings may pass. Names of persons and customers do not belong in a
+// claim, but neither CheckClaim nor the gate checks for them.
 func CheckClaim(text string) []ClaimFinding {
 	var findings []ClaimFinding
 	for _, f := range claim.Check(text) {

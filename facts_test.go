@@ -45,8 +45,8 @@ func TestFacts_Bounds(t *testing.T) {
 	require.Equal(t, 4, sent)
 	for want, in := range map[string]prospectkit.FactEdit{
 		"claim or category is required":                        {KeepClaim: true},
-		"claim is empty: say KeepClaim to change the ":         {Category: prospectkit.FactPricing}, // a claim that came out empty
-		"claim is empty: say KeepClaim to change the category": {},
+		"claim is empty: set KeepClaim to change the ":         {Category: prospectkit.FactPricing}, // a claim that came out empty
+		"claim is empty: set KeepClaim to change the category": {},
 		"claim is given beside KeepClaim: choose one":          {Claim: "x", KeepClaim: true},
 		"claim has 1001 characters, must have 1 to 1000":       {Claim: strings.Repeat("é", 1001)},
 		`category is "faqs", must be one of ["overview" "prod`: {Category: "faqs", KeepClaim: true},

@@ -24,11 +24,10 @@ type ImportsService struct{ client *Client }
 
 // Upload is a file to import. Make one with [UploadFile] or [UploadFrom].
 type Upload struct {
-	Name string // of the file; it has to end in .csv, .xls or .xlsx. A folder in it is not sent
+	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB
 
-	// Open opens the file at its beginning. It is called for each attempt, and of those there is
-	// one, unless the service could not be reached or was rate limited.
+	// Open opens the file at its beginning, once for each attempt.
 	Open func() (io.ReadCloser, error)
 
 	// Fields are further fields of the form, whose names are undocumented.
@@ -39,8 +38,7 @@ type Upload struct {
 	Progress func(sent, total int64)
 }
 
-// UploadFile makes an upload of a file on disk. It reads the size now and opens the file to send
-// it.
+// UploadFile makes an upload of a file on disk. It reads the size now and opens the file later.
 func UploadFile(name string) (Upload, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -68,10 +66,10 @@ const (
 // file is streamed and never held in memory. The response is undocumented. Whether an import costs
 // credits is undocumented, so it counts as spending.
 //
-// A second upload may import everything twice. It is retried, from the start of the file, only when
-// nothing was sent or the service refused it unread. If the file cannot be read to its end, or the
-// connection breaks before it is sent, the error says that nothing was applied, because the end of
-// the form was never sent. After that point, an [OutcomeUnknownError] cannot be resolved.
+// A second upload may import everything twice. It is retried, from the start of the file, only if
+// nothing was sent or the service rejected it unread. If the file cannot be read to its end, or the
+// connection breaks before the end is sent, the outcome is [OutcomeNotApplied]. After that point, an
+// [OutcomeUnknownError] cannot be resolved.
 //
 // Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported],
 // [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
@@ -83,9 +81,9 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 	return do[Object](ctx, s.client, op.ImportsCreate, args{upload: u.stream()}, opts)
 }
 
-// FromUpload imports a file that was uploaded to the place that [ImportsService.Presign] returned.
-// It sends the id as a field of a multipart form; [WithField] adds further fields (assumed). It is
-// never retried. [ImportsService.FromUploadJSON] sends JSON instead.
+// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id
+// as a field of a multipart form; [WithField] adds further fields (assumed). It is never retried
+// after a lost response. [ImportsService.FromUploadJSON] sends JSON instead.
 //
 // Errors: documented: [CodeImportFileMissing] (while the upload is not complete),
 // [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
@@ -93,9 +91,7 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ImportsCreate, args{
-		body: Fields{"importId": importID}, form: true, check: func(bad *checks) { bad.id("importId", importID) },
-	}, opts)
+	return s.fromUpload(ctx, importID, true, opts)
 }
 
 // FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body (assumed: a form is
@@ -105,14 +101,19 @@ func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts .
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
+	return s.fromUpload(ctx, importID, false, opts)
+}
+
+func (s *ImportsService) fromUpload(ctx context.Context, importID string, form bool, opts []CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ImportsCreate, args{
-		body: Fields{"importId": importID}, check: func(bad *checks) { bad.id("importId", importID) },
+		body: Fields{"importId": importID}, form: form, check: func(bad *checks) { bad.id("importId", importID) },
 	}, opts)
 }
 
 // Presign reserves an upload for a file of up to 50 MB and returns an import id. Body and response
 // are undocumented: you supply the fields. The sandbox takes any body (assumed: rule
-// imports.presign). It is never retried; a second call only reserves another upload.
+// imports.presign). It is never retried after a lost response; a second call only reserves another
+// upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
@@ -158,7 +159,7 @@ func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 	}
 }
 
-// sniff opens the file and checks that it begins as its name says. If the context has ended,
+// sniff opens the file and checks that its first bytes match its name. If the context has ended,
 // nothing is sent anyway.
 func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *checks) {
 	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
@@ -199,8 +200,7 @@ func (u *upload) format() (fileformat.Format, bool) {
 // base returns the name without folders, of either kind of slash.
 func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
 
-// stream returns the form with the file in it. The text around it is made first, to know the
-// length.
+// stream returns the form with the file in it. The text around the file is built first, for the length.
 func (u *upload) stream() *uploadBody {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

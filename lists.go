@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -11,10 +12,11 @@ import (
 )
 
 // ListsService manages prospect lists: contact lists hold people, company lists hold companies.
-// Read lists with All and their rows with Rows or [RowsOf]. Get or create a list with Ensure.
+// Read lists with All and their rows with Rows or [RowsOf]. Get or create a list with Ensure. No
+// operation to rename, copy or delete a list is documented.
 type ListsService struct{ client *Client }
 
-// ListKind is what a list holds.
+// ListKind is the kind of a list.
 type ListKind string
 
 // The kinds of lists.
@@ -81,12 +83,12 @@ func (p ListsParams) check(bad *checks) {
 	bad.optionalLength("search", p.Search, 1, maxListSearch)
 }
 
-// All iterates over the lists, newest first. It reads a page when needed; each range restarts at
-// the first.
+// All iterates over the lists, newest first. It reads a page when the loop needs it; each range
+// restarts at the first.
 //
-// Lists that come twice because others are added meanwhile are dropped. Lists that are skipped at a
-// page boundary because others are deleted are found again: see [WithProgress]. In a folder or a
-// search, a list may be skipped without a sign: [Report] says that the order is unknown.
+// If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
+// a page boundary are recovered: see [Report]. In a folder or a search, whose order is unknown, a
+// list may be skipped unnoticed.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -95,7 +97,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 	return s.pager(p).items(ctx, opts)
 }
 
-// Pages iterates as [ListsService.All] does, over whole pages with totals.
+// Pages iterates over pages of lists with totals, and otherwise as [ListsService.All] does.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -114,9 +116,7 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
-	if p.Limit == 0 {
-		p.Limit = maxPageSize
-	}
+	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[List]{
 		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collection(p),
 		order: p.FolderID == "" && p.Search == "",
@@ -140,12 +140,12 @@ func (n NewList) check(bad *checks) {
 	oneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create makes an empty list at the folder root.
+// Create creates an empty list at the folder root.
 //
-// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
-// Resolve looks for the list. [ListsService.Ensure] does all of this.
+// After a lost response, it is retried only with [AllowRetryUnknown]. The error is then an
+// [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] does all of this.
 //
-// Errors: documented: [CodeListNameTaken] (also when an agent holds the name),
+// Errors: documented: [CodeListNameTaken] (also when an agent has the name),
 // [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
 // POST /business/lists, scope lists.
@@ -156,7 +156,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 	}, opts)
 }
 
-// GetListParams says what to read with a list.
+// GetListParams selects what to read with a list.
 type GetListParams struct {
 	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
 }
@@ -172,9 +172,9 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 	}, opts)
 }
 
-// WaitFor reads a list until your test holds for it, for example until its completionStatus has
-// settled: find that field in [List.Raw], because its place and values are undocumented. It polls
-// as [AgentsService.WaitSettled] does. A [WaitTimeoutError] comes with the list as last seen.
+// WaitFor reads a list until test returns true, for example for its completionStatus: find that field
+// in [List.Raw], because its place and values are undocumented. It polls as
+// [AgentsService.WaitSettled] does. With a [WaitTimeoutError], it returns the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -188,22 +188,22 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	return waitFor(ctx, s.client, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. The response is undocumented. The same call again leaves the same
-// state, but it is never retried, because a teammate may move the list in between. After an unknown
-// outcome, Resolve reads the folder of the list.
+// Move puts a list into a folder. The response is undocumented. After a lost response, it is retried
+// only with [AllowRetryUnknown], because a teammate may move the list in between. The error is then
+// an [OutcomeUnknownError], whose Resolve reads the folder of the list.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
-	r := args{
+	return do[Object](ctx, s.client, op.ListsMove, args{
 		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder(listID, folderID),
 		check: func(bad *checks) { bad.id("folderId", folderID) },
-	}
-	return do[Object](ctx, s.client, op.ListsMove, r, opts)
+	}, opts)
 }
 
-// MoveToRoot takes a list out of its folder. It writes null (assumed: reads show the root as null).
+// MoveToRoot moves a list out of its folder. It sends null (assumed: reads show the root as null).
+// Retries are as for [ListsService.Move].
 //
 // Errors: those of [ListsService.Move].
 //
@@ -214,10 +214,10 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 	}, opts)
 }
 
-// CRMPush says which contacts to push into which CRM.
+// CRMPush selects contacts of a list and a CRM to push them into.
 type CRMPush struct {
 	CRM        string   `json:"crm"`                  // one of five kinds; the API reference masks their names
-	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil, but not empty: the whole list
+	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil for the whole list
 }
 
 func (p CRMPush) check(bad *checks) {
@@ -237,21 +237,20 @@ func (c *checks) allIDs(param string, ids []string) {
 	}
 }
 
-// CRMPushed says what the service has accepted. The push runs in the background, without a job to
-// poll.
+// CRMPushed is what the service has accepted. The push runs in the background, without a job to poll.
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
 }
 
-// String returns what was accepted as JSON, for fmt.
+// String returns the push as JSON, for fmt.
 func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the
 // service and cannot be undone. With contact ids, it overwrites existing CRM records, and the ids
 // need not be in the list. Without, it pushes the whole list and overwrites nothing. It uses the
 // connection of the team's designated sync user and the field mapping saved in the app. It spends
-// no credits. Only the CRM shows the result: check it after an [OutcomeUnknownError].
+// no credits. It is never retried after a lost response: check the CRM, which alone shows the result.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
 // [CodeValidationFailed].
@@ -266,8 +265,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
-// spends credits is undocumented, so it counts as spending. It is never retried, because a second
-// call may add twice. After an unknown outcome, check the rows.
+// spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
+// never retried after a lost response: check the rows instead.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //
@@ -279,7 +278,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule
-// lists.add-contacts). Credits, retries and unknown outcomes are as for [ListsService.AddMembers].
+// lists.add-contacts). Credits and retries are as for [ListsService.AddMembers].
 //
 // Errors: likely: [CodeListNotFound].
 //
@@ -291,7 +290,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 // SaveToList saves contacts of one list into another. Body and response are undocumented: you
 // supply the fields. The sandbox takes sourceListId, optionally contactIds, and listId or listName
 // (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
-// is never retried. After an unknown outcome, check the list.
+// is never retried after a lost response: check the list instead.
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
 // [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched],
@@ -302,7 +301,7 @@ func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOp
 	return do[Object](ctx, s.client, op.ListsSave, args{body: in, check: in.checkChoice}, opts)
 }
 
-// FolderKind is what a folder holds.
+// FolderKind is the kind of a folder.
 type FolderKind string
 
 // The kinds of folders.
@@ -330,8 +329,8 @@ func (f Folder) String() string { return textOf(Object{}, f) }
 
 // Folders lists the folders of one kind. There are no pages.
 //
-// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (refused by the service that
-// owns agents or campaigns, which may also send a code of its own).
+// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (from the service that owns agents
+// or campaigns, which may also send a code of its own).
 //
 // GET /business/folders, scope lists.
 func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -19,25 +18,25 @@ import (
 // Ensured is the result of [ListsService.Ensure].
 type Ensured struct {
 	List    *List
-	Created bool // by this call, for certain: the service said so
-	// Certain is false if this call may have made the list, too: its own request, or a gateway that
-	// repeats requests. A teammate may have made it at the same moment.
+	Created bool // by this call, for certain, according to the service
+	// Certain is false if either this call or a teammate, at the same moment, may have created the
+	// list. A gateway that repeats a request also counts as this call.
 	Certain bool
 }
 
-// Ensure gets or creates a list: the list of this name, after trimming, and this kind. It tells
-// created from found, even after a lost response: it looks for the list before it creates it again,
-// so the name serves as idempotency key.
+// Ensure gets or creates the list with this name, after trimming, and this kind. The name serves as
+// idempotency key. Even after a lost response, the result distinguishes a created list from an
+// existing one.
 //
-// After an unknown outcome it looks for the list for 10 s, or for half of the time that your
-// context leaves. It then creates the list again, at most twice; the unique name guards that. What
-// it finds then is never Created. A request without a response lasts as long as
+// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
+// context. It then creates the list again, at most twice; the unique name makes that safe. A list
+// found then is never reported as Created. A request without a response lasts as long as
 // [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
-// allow a minute. If the outcome stays unknown, the error is an [OutcomeUnknownError], whatever has
-// happened since. Its text says how often it looked.
+// allow a minute. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
+// says how often it looked.
 //
-// If something else holds the name, the error is a [NameConflictError] (matches
-// [CodeListNameTaken]).
+// If something else has the name, the error is a [NameConflictError], which matches
+// [CodeListNameTaken].
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -52,7 +51,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 			return &Ensured{List: list, Created: true, Certain: true}, nil
 		case errors.Is(err, ErrOutcomeUnknown):
 			found, err := e.afterUnknown(ctx, err)
-			if found != nil || err != nil || round == ensureRounds {
+			if found != nil || err != nil || round == maxRounds {
 				return e.end(found, err)
 			}
 		case errors.Is(err, CodeListNameTaken):
@@ -72,11 +71,11 @@ type ensuring struct {
 	began   time.Time
 	reads   []CallOption
 	unknown *OutcomeUnknownError // the first creation whose outcome is unknown
-	looks   string               // what was seen since
+	looks   string               // the result of the last lookup
 }
 
 // end returns the result. After an unknown creation, a later error does not make the outcome known,
-// except for a list of another kind, which holds the name.
+// except for a list of the other kind with that name.
 func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	held, holds := errors.AsType[*NameConflictError](err)
 	switch {
@@ -90,8 +89,8 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	return nil, fmt.Errorf("%w (%s)", e.unknown, e.looks)
 }
 
-// ensureRounds bounds how often a list is created.
-const ensureRounds = 3
+// maxRounds bounds how often a list is created, or a draft activated.
+const maxRounds = 3
 
 // afterUnknown looks for the list of a creation whose outcome is unknown. Without a result and an
 // error, the creation may be sent again.
@@ -119,7 +118,7 @@ func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error
 	return &Ensured{List: list, Certain: r.Verdict != VerdictHappened}, nil
 }
 
-// taken looks for the list that holds the name. A list that was just made may not show yet.
+// taken looks for the list that holds the name. A list created just now may not be visible yet.
 func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	until := time.Now().Add(op.ListsCreate.VisibleAfter)
 	for pause := time.Second; ; pause *= 2 {
@@ -139,8 +138,8 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	}
 }
 
-// older reports whether a list certainly existed before this call. If no request of ours is
-// unknown, only a gateway that repeats requests can have made it, so a small margin is enough.
+// older reports whether a list certainly existed before this call. If none of its requests has an
+// unknown outcome, only a gateway can have repeated one, so a small margin is enough.
 func (e *ensuring) older(list *List, info Info) bool {
 	switch {
 	case list.CreatedAt.IsZero():
@@ -155,7 +154,7 @@ func (e *ensuring) older(list *List, info Info) bool {
 	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
 }
 
-// created looks for a list that was created, but whose response could not be read.
+// created looks for a list that was created by a call whose response could not be read.
 func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) {
 	found, err := e.taken(ctx, unread)
 	if err != nil {
@@ -165,18 +164,18 @@ func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) 
 	return found, nil
 }
 
-// NameConflictError says that something else holds the name of a list: a list of the other kind, or
+// NameConflictError means that something else has the name of a list: a list of the other kind, or
 // something that is not a list, such as an agent.
 type NameConflictError struct {
 	Name   string
-	Kind   ListKind // the kind that was wanted
-	Holder *List    // nil if no list of that very name shows
-	Near   []string // names that differ in case only; whether case counts is undocumented
+	Kind   ListKind // the requested kind
+	Holder *List    // nil if no list with exactly that name is found
+	Near   []string // names that differ only in case; whether case counts is undocumented
 
 	cause error
 }
 
-// Error says what holds the name.
+// Error says what has the name.
 func (e *NameConflictError) Error() string {
 	text := "prospectkit: lists.ensure: the name is "
 	switch {
@@ -207,9 +206,7 @@ func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() 
 
 // LogValue groups the fields that are safe to log: no names.
 func (e *NameConflictError) LogValue() slog.Value {
-	attrs := []slog.Attr{
-		slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near)),
-	}
+	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
 	}
@@ -220,7 +217,7 @@ func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
 
 func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
-// named finds the list of this name, of either kind, and the names that differ in case only.
+// named finds the list with this name, of either kind, and the names that differ only in case.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
 	search := name
 	if runes := []rune(name); len(runes) > maxListSearch {
@@ -234,30 +231,6 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 		}
 	}
 	return match, near, err
-}
-
-// findNamed finds the one item of exactly this name, trimmed, and the names of the others. Several
-// of one name are an error: the service promises unique names, but has a code for ambiguous ones.
-func findNamed[T any](
-	items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string,
-) (match *T, others []string, err error) {
-	name = strings.TrimSpace(name)
-	for item, err := range items {
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case strings.TrimSpace(nameOf(item)) != name:
-			others = append(others, nameOf(item))
-		case match != nil:
-			return nil, nil, &Error{
-				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
-				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
-			}
-		default:
-			match = item
-		}
-	}
-	return match, others, nil
 }
 
 // lookForNew looks for a list that an unknown creation may have made, by name, kind and age.
@@ -279,8 +252,8 @@ func (s *ListsService) lookForNew(in NewList) lookup {
 	}
 }
 
-// How far clocks may differ: the one of the Date header and the one of createdAt; ours and theirs,
-// without a Date header; and while a gateway repeats a request.
+// How far clocks may differ: those of the Date header and of createdAt; the local one and the
+// service's, without a Date header; and while a gateway repeats a request.
 const (
 	clocksDiffer    = 2 * time.Minute
 	strangersDiffer = 24 * time.Hour
@@ -296,14 +269,14 @@ func serverClock(info Info) (now time.Time, off time.Duration) {
 	return date, clocksDiffer
 }
 
-// earliest returns the earliest time, by the service's clock, at which a request of ours can have
-// taken effect. The time since then comes from the monotonic clock, in case a clock is set.
+// earliest returns the earliest time, by the service's clock, at which a request can have taken
+// effect. The time since then comes from the monotonic clock, in case a clock is set.
 func earliest(sent time.Time, info Info) time.Time {
 	now, off := serverClock(info)
 	return now.Add(-since(sent) - off)
 }
 
-// lookForFolder reads whether a list is in the folder that the call asked for.
+// lookForFolder reads whether a list is in the requested folder.
 func (s *ListsService) lookForFolder(listID, folderID string) lookup {
 	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
 		list, err := s.Get(ctx, listID, GetListParams{}, opts...)

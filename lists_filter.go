@@ -12,16 +12,15 @@ import (
 // RowFilter narrows the rows of a list. The values of one field are alternatives; different fields
 // must all match. Use [ContactFilter] or [CompanyFilter], according to the list, or [RawFilter].
 //
-// The service does not check values against its vocabularies: it accepts an unknown value, which
-// matches nothing. Nothing in a filter may be empty: what an empty array means is undocumented, and
-// it may mean every row.
+// The service accepts unknown values, which match nothing. Nothing in a filter may be empty: the
+// meaning of an empty array is undocumented, and it may match every row.
 type RowFilter interface {
 	checkFilter(bad *checks)
 	listKind() ListKind
 }
 
 // Match is a set of values to include, to exclude, or both. The zero value does not filter. A slice
-// that is empty but not nil is refused: the service could return every row.
+// that is empty but not nil is refused.
 type Match struct {
 	Include []string
 	Exclude []string
@@ -33,7 +32,7 @@ func AnyOf(values ...string) Match { return Match{Include: given(values)} }
 // NoneOf matches rows with none of the values. Without values, the filter is refused.
 func NoneOf(values ...string) Match { return Match{Exclude: given(values)} }
 
-// given copies the values. The copy is never nil, so that it differs from no filter.
+// given copies the values. The copy is never nil, because nil means no filter.
 func given[T any](values []T) []T { return append([]T{}, values...) }
 
 // Except returns the match without the rows that have one of the values.
@@ -56,8 +55,8 @@ func (m Match) MarshalJSON() ([]byte, error) {
 	}{m.Include, m.Exclude})
 }
 
-// checkHeadcounts refuses what is not a range. A range is always sent as text: an unquoted number
-// makes the service fail with a 500.
+// checkHeadcounts refuses invalid ranges. A range is always sent as text: an unquoted number makes the
+// service fail with a 500.
 func (m Match) checkHeadcounts(bad *checks) {
 	for _, r := range slices.Concat(m.Include, m.Exclude) {
 		if !isHeadcount(r) {
@@ -69,19 +68,16 @@ func (m Match) checkHeadcounts(bad *checks) {
 var headcountForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
 
 func isHeadcount(s string) bool {
-	if !headcountForm.MatchString(s) {
-		return false
-	}
 	low, high, isRange := strings.Cut(s, "-")
-	if !isRange {
-		return true
+	if !isRange || !headcountForm.MatchString(s) {
+		return headcountForm.MatchString(s)
 	}
 	a, errLow := strconv.Atoi(low)
 	b, errHigh := strconv.Atoi(high)
 	return errLow == nil && errHigh == nil && a <= b
 }
 
-// StatusFilter is a set of statuses to include. Their values are undocumented. An empty set that is
+// StatusFilter is a set of statuses to include. Their values are undocumented. A set that is empty but
 // not nil is refused.
 type StatusFilter []string
 
@@ -108,8 +104,8 @@ func ColumnText(include ...string) ColumnFilter {
 // ColumnBool matches rows whose boolean column has the value.
 func ColumnBool(v bool) ColumnFilter { return ColumnFilter{DataType: "boolean", Value: &v} }
 
-// ColumnNumber matches rows whose number column is between the ends. Whether they are included is
-// undocumented.
+// ColumnNumber matches rows whose number column is between low and high. Whether the range includes
+// its ends is undocumented.
 func ColumnNumber(low, high float64) ColumnFilter {
 	return ColumnFilter{DataType: "number", RangeMin: &low, RangeMax: &high}
 }
@@ -135,7 +131,7 @@ func checkColumns(bad *checks, columns map[string]ColumnFilter) {
 }
 
 // ContactFilter narrows the rows of a contact list. Keywords match the job title only and may hold
-// wildcards. ICPMatch says whether a contact fits the ideal customer profile.
+// wildcards. ICPMatch selects contacts that fit the ideal customer profile, or those that do not.
 type ContactFilter struct {
 	Name                       Match                   `json:"name,omitzero"`
 	Title                      Match                   `json:"title,omitzero"`
@@ -174,7 +170,7 @@ func (f ContactFilter) checkFilter(bad *checks) {
 
 func (ContactFilter) listKind() ListKind { return ContactList }
 
-// CompanyFilter narrows the rows of a company list, by the seven fields that it honours.
+// CompanyFilter narrows the rows of a company list, by the seven fields that the service supports.
 type CompanyFilter struct {
 	Name                Match                   `json:"companyName,omitzero"`
 	Industry            Match                   `json:"companyIndustry,omitzero"`
@@ -192,9 +188,8 @@ func (f CompanyFilter) checkFilter(bad *checks) {
 
 func (CompanyFilter) listKind() ListKind { return CompanyList }
 
-// RawFilter is a filter object that you write, for undocumented keys. Only two things are checked:
-// that nothing in it is empty, and its size. Write the values of numberOfEmployees as text: the
-// service fails on numbers.
+// RawFilter is a filter for undocumented keys. Only its size is checked, and that nothing in it is
+// empty. Write the values of numberOfEmployees as text: the service fails on numbers.
 type RawFilter Fields
 
 func (f RawFilter) checkFilter(bad *checks) {

@@ -255,7 +255,7 @@ func keysOf(f any) []string {
 	return keys
 }
 
-// The API description names 24 keys for contact lists, of which company lists honour seven.
+// 24 keys are documented for contact lists, and seven for company lists.
 func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{

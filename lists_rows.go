@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,11 +20,10 @@ import (
 )
 
 // Row is a row of a list: a contact or a company. Beyond the fields that sort and filter, its
-// fields are undocumented, so a row keeps the whole object: read known names with Text, Int and the
+// fields are undocumented, so a row keeps the whole object: read single fields with Text, Int and the
 // like, and everything with Decode. Its id is under "id" (assumed).
 //
-// The pointers that iterators yield keep their whole page in memory. Copy the values to keep few of
-// many.
+// A yielded pointer keeps its whole page in memory: copy the values to keep a few rows of many.
 type Row struct {
 	Object
 	id jsonscan.ID // if it was read with the page
@@ -115,9 +115,9 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. It reads a page when needed; each range restarts at the
-// first. Rows that come twice or are skipped because others change the list meanwhile are handled
-// as far as the service allows: see [WithProgress].
+// Rows iterates over the rows of a list. It reads a page when the loop needs it; each range restarts
+// at the first. If others change the list meanwhile, repeats are dropped, and skipped rows are
+// recovered as far as the totals allow: see [Report].
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -126,7 +126,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 	return rowsPager(s, listID, p, (*Row).ID).items(ctx, opts)
 }
 
-// RowsPages iterates as [ListsService.Rows] does, over whole pages with totals and list kind.
+// RowsPages iterates over pages of rows with totals, and otherwise as [ListsService.Rows] does.
 //
 // Errors: those of [ListsService.Rows].
 //
@@ -145,7 +145,7 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 }
 
 // RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the
-// id of an agent, and a fake of your tests as you like.
+// id of an agent, or a fake in your tests.
 type RowSource interface {
 	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
@@ -155,16 +155,14 @@ type RowSource interface {
 // directly; with any other, it decodes the rows that the source yields.
 //
 // A row that does not fit your types ends the range with an [*Error]. Its RowID names the row, and
-// its text names type and field, but no value; errors.As finds what an UnmarshalJSON of yours
-// returned. A page that would take too much memory in your types also ends the range: see
+// its text names type and field, but no value. errors.As finds the error of your UnmarshalJSON. A
+// page that would take too much memory in your types also ends the range: see
 // [WithMaxResponseBytes].
 //
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func RowsOf[T any](
-	ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption,
-) iter.Seq2[*T, error] {
+func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParams, opts ...PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		lists, direct := source.(*ListsService)
 		if !direct {
@@ -188,8 +186,8 @@ func RowsOf[T any](
 	}
 }
 
-// decodeRows yields the rows of any source as values of T. It pulls them: with a loop over an
-// unknown source, every loop over RowsOf would allocate.
+// decodeRows yields the rows of any source as values of T. It pulls them: a loop over an unknown
+// source would make every loop over RowsOf allocate.
 func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield func(*T, error) bool) {
 	next, stop := iter.Pull2(rows)
 	defer stop()
@@ -212,17 +210,13 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func rowsPage[R any](
-	ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption,
-) (*Page[R], error) {
+func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
 	in := args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}
 	return readPage[R](ctx, s.client, op.ListsRows, in, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
-	if p.Limit == 0 {
-		p.Limit = maxPageSize
-	}
+	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	q := p.wire()
 	q.PageNum = 0
 	return pager[R]{
@@ -274,12 +268,7 @@ func Ascending(key string) RowSort { return RowSort{key: key, order: "asc"} }
 func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
 
 // Unchecked allows an undocumented key, of 1 to 100 characters.
-func (s RowSort) Unchecked() RowSort {
-	s.unchecked = true
-	return s
-}
-
-const columnSortPrefix = "customColumns_"
+func (s RowSort) Unchecked() RowSort { s.unchecked = true; return s }
 
 var (
 	contactSortKeys = strings.Fields(`firstName lastName jobTitle createdAt address.city address.country updatedAt
@@ -305,7 +294,7 @@ func (s RowSort) check(bad *checks) {
 	if s == (RowSort{}) {
 		return
 	}
-	column, ofColumn := strings.CutPrefix(s.key, columnSortPrefix)
+	column, ofColumn := strings.CutPrefix(s.key, "customColumns_")
 	const longest = 100
 	switch n := utf8.RuneCountInString(s.key); {
 	case s.unchecked || n < 1 || n > longest:

@@ -33,7 +33,7 @@ func (p *Page[T]) shown() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns at most limit elements of an iterator. An error comes with those before it.
+// Collect returns at most limit elements of an iterator. With an error, it returns those before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
@@ -51,7 +51,7 @@ func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	return all, nil
 }
 
-// Report says how complete a range over pages was.
+// Report describes how complete a range over pages was.
 type Report struct {
 	Requests   int // pages read, all included
 	Delivered  int // records handed to you, in this range
@@ -59,8 +59,8 @@ type Report struct {
 	TotalKnown bool
 	Repeats    int  // records that came a second time and were dropped
 	Rereads    int  // pages read again because the total had fallen
-	Recovered  int  // records found by that, which a plain loop would have skipped
-	Incomplete bool // records kept vanishing while a page boundary was read again: some may have been skipped
+	Recovered  int  // records found on those, which a plain loop would have skipped
+	Incomplete bool // the total kept falling while pages were read again: some records may have been skipped
 	Rewound    bool // the checkpoint's records were gone: some records may have been delivered twice
 	Finished   bool // the end was reached
 
@@ -69,11 +69,11 @@ type Report struct {
 	Missing int
 
 	Restarts  int // of a search whose token was dead: see WithRestarts
-	PaidAgain int // pages read after a restart that held something delivered before; Repeats says how much
+	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
 
-	// OrderKnown says that the service promises an order. It does so for all lists, not for those
-	// of a folder or a search. Without an order, records may have been skipped where the total did
-	// not fall.
+	// OrderKnown is whether the order is documented, as it is for all lists, but not for those of a
+	// folder or a search. Without an order, records may have been skipped although the total did not
+	// fall.
 	OrderKnown bool
 }
 
@@ -86,12 +86,12 @@ func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
 // Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as
 // delivered: take it once the record is stored, if possible in the same transaction. It is empty
-// before the first record. It is always empty for a search or a timeline, whose tokens must not be
-// stored. It holds the ids of the last records, but no token and no other content.
+// before the first record, and always for a search or a timeline, whose tokens must not be stored.
+// It contains the ids of the last records, but no token and no other content.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
-// WithProgress fills p while an iterator runs: with the report, and with a checkpoint from which
-// another process can resume. A new range resets it.
+// WithProgress updates p while an iterator runs: its report, and a checkpoint from which another
+// process can resume. A new range resets it.
 func WithProgress(p *Progress) PageOption {
 	return pageOption(func(c *pageConfig, bad *checks) {
 		if p == nil {
@@ -114,8 +114,8 @@ const maxPrefetch = 64
 
 // Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides
 // the waiting time by nearly n+1. Elements, order, checkpoints and rate limits stay the same. The
-// pages are held in memory. If others change the collection meanwhile, pages read ahead are read
-// again, and fewer pages are ahead for a while. Iterators that follow a token refuse this option.
+// pages are held in memory. If others change the collection meanwhile, some pages are read again, and
+// fewer are read ahead for a while. Iterators that follow a token reject this option.
 func Prefetch(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *checks) {
 		if n < 1 || n > maxPrefetch {
@@ -126,7 +126,7 @@ func Prefetch(n int) PageOption {
 }
 
 // MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the
-// range ends with a [RefusedError] of [RulePaidPages]. The [Report] says what was delivered before.
+// range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered.
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *checks) {
 		if n < 1 {
@@ -148,10 +148,10 @@ func UnlimitedPages() PageOption {
 // with the error of the page.
 //
 // The restarted search skips the profiles that were delivered before. Its first pages spend credits
-// again and count against [MaxPaidPages]; the [Report] says how many. Search results have no
-// documented id: a profile is recognized by its socialUrl, or by its whole text without one. After
-// a restart that brings nothing new, there is no other. The range keeps up to 50 bytes for each
-// profile that it delivers.
+// again and count against [MaxPaidPages]; the [Report] counts them. Search results have no
+// documented id: a profile is recognized by its socialUrl, or without one by its whole text. A
+// restart that brings nothing new is the last. The range keeps up to 50 bytes for each delivered
+// profile.
 func WithRestarts(times int) PageOption {
 	return pageOption(func(c *pageConfig, bad *checks) {
 		if times < 1 {
@@ -167,7 +167,7 @@ type pageConfig struct {
 	progress   *pagewalk.Progress
 	resumes    bool
 	checkpoint string
-	paidPages  int // at most so many, of an iterator that spends credits
+	paidPages  int // limit of an iterator that spends credits
 	unlimited  bool
 	prefetch   int // pages read ahead
 	restarts   int // of a scroll, at most
@@ -210,12 +210,12 @@ type pager[T any] struct {
 	first  int    // number of the first page
 	limit  int    // elements a page
 	query  string // identifies the collection in a checkpoint
-	order  bool   // the service promises one
+	order  bool   // is documented
 	id     func(*T) string
 	fetch  func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
 }
 
-// items iterates over the elements of the pages.
+// items iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
 func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
@@ -237,21 +237,16 @@ func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, er
 func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
-			if err != nil {
-				return yield(nil, err)
-			}
-			for i := range page.Items {
+			for i := 0; err == nil && i < len(page.Items); i++ {
 				progress.Delivered(p.id(&page.Items[i]))
 			}
-			return yield(page, nil)
+			return yield(page, err)
 		})
 	}
 }
 
-// walk applies the options and yields each page, and an error as the last.
-func (p pager[T]) walk(
-	ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool,
-) {
+// walk applies the options and yields each page without its repeats, and an error as the last.
+func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
 	r := &pageRange[T]{pager: p}
 	var bad checks
 	r.conf.apply(p.op, opts, false, &bad)
@@ -287,7 +282,7 @@ func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T,
 	return (*pagewalk.Page[T, ListKind])(page), err
 }
 
-// FetchAhead reads a page early. What [WithInfo] gets is held back until the page is needed.
+// FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
 func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
 	var info Info
 	var caller *Info
@@ -320,7 +315,7 @@ func (p pager[T]) fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unusable is the error of a success whose content is of no use.
+// unusable is the error of a success with unusable content.
 func unusable(o *op.Op, what string) error {
 	return &Error{
 		Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
@@ -329,8 +324,7 @@ func unusable(o *op.Op, what string) error {
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
-// or "data", with a pagination beside it. Further pages are requested with pageNum, as pages of
-// lists are. All of this is assumed.
+// or "data", with a pagination beside it. Further pages are requested with pageNum. All is assumed.
 type listing[T any] struct {
 	client *Client
 	op     *op.Op
@@ -384,7 +378,7 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown = 1, 1, len(p.Items), true
 	case p.Number == 0 && p.TotalPages == 0 && !p.TotalKnown:
-		p.TotalPages = 1 // nothing says that there are more, or how to request them
+		p.TotalPages = 1 // there is no sign of more pages
 	}
 	return p, err
 }
@@ -397,4 +391,27 @@ func elementsOf(response Object, name string) (array Object, ok bool) {
 		}
 	}
 	return Object{}, false
+}
+
+// findNamed finds the only item with exactly this name, after trimming, and the names of the others.
+// Several matches are an error: names are documented as unique, but there is a code for ambiguous
+// ones.
+func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+	name = strings.TrimSpace(name)
+	for item, err := range items {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case strings.TrimSpace(nameOf(item)) != name:
+			others = append(others, nameOf(item))
+		case match != nil:
+			return nil, nil, &Error{
+				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
+				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
+			}
+		default:
+			match = item
+		}
+	}
+	return match, others, nil
 }

@@ -35,17 +35,17 @@ var endless = map[string]struct {
 }{
 	"the same page, no totals": {
 		func(int) (string, string) { return "ab", "" },
-		2, 3, "pages 2 and 3 hold nothing but records that came before, and no total is told",
+		2, 3, "pages 2 and 3 hold nothing but records that came before, and no total is given",
 	},
 	"the same page, too many pages told": {
 		func(n int) (string, string) {
 			return "ab", fmt.Sprintf(`"pageNum":%d,"totalPages":1000000,"totalRecords":2000000`, n)
 		},
-		2, 3, "pages 2 and 3 hold nothing but records that came before, and 1000000 pages are told",
+		2, 3, "pages 2 and 3 hold nothing but records that came before, and the total is 1000000 pages",
 	},
 	"the same page, too many records told": {
 		func(int) (string, string) { return "ab", `"totalRecords":2000000` },
-		2, 3, "and 2000000 records are told",
+		2, 3, "and the total is 2000000 records",
 	},
 	"the last page again and again": {
 		func(n int) (string, string) { return []string{"ab", "cd", "ef"}[min(n, 3)-1], "" },
@@ -57,7 +57,7 @@ var endless = map[string]struct {
 	},
 	"nothing, but many pages told": {
 		func(n int) (string, string) { return []string{"ab", ""}[min(n, 2)-1], `"totalPages":1000000` },
-		2, 3, "pages 2 and 3 are empty, and 1000000 pages are told",
+		2, 3, "pages 2 and 3 are empty, and the total is 1000000 pages",
 	},
 	"the same page, and a total that grows too slowly": {
 		func(n int) (string, string) {
@@ -101,7 +101,7 @@ func TestPager_EndsWithoutIDs(t *testing.T) {
 		return respond(http.StatusOK, fmt.Sprintf(`{"data":[{"name":"a"},{"name":%d}]}`, min(n, 3))), nil
 	}))
 	got, err := prospectkit.Collect(client.Lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 2}), 100)
-	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is told")
+	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given")
 	require.Equal(t, 5, n)
 	require.Len(t, got, 8)
 }

@@ -27,9 +27,8 @@ type ScrollPage[T any] struct {
 func (p *ScrollPage[T]) More() bool { return p.next != nil }
 
 // Next reads the following page of the same query. The options of the first page still apply; more
-// can be added. A page of a search spends credits like the first. Next works once, because the
-// service's tokens move forward only. After an error whose outcome is [OutcomeNotApplied], it can
-// be called again.
+// can be added. Each page of a search spends credits. Next works once, because the service's tokens
+// move forward only. After an error whose outcome is [OutcomeNotApplied], it can be called again.
 //
 // After a lost response, the request of a search is never retried: the error is an
 // [OutcomeUnknownError], and the page may have been paid for.
@@ -43,21 +42,18 @@ func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPa
 	return p.next(ctx, opts)
 }
 
-// scroll is one walk by token. A token is short-lived, belongs to the query that gave it, and must
-// not be stored: it lives in a closure between two calls and shows nowhere. A page that may have
-// been delivered is never requested again.
+// scroll is one walk by token. A token is short-lived, belongs to its query, and must not be stored:
+// a closure holds it between two calls, so that no dump shows it.
 type scroll[T any] struct {
 	op       *op.Op
 	identity func(*T) string // identifies an element
 	fetch    fetchByToken[T]
-	opts     []CallOption // of the first page: they hold for the later ones, so that all are the same query
-	tokens   pagewalk.Set // that were given
+	opts     []CallOption // of the first page, applied to all, so that the query stays the same
+	tokens   pagewalk.Set // received so far
 }
 
 // fetchByToken makes the call of a page; an empty token asks for the first. next is JSON.
-type fetchByToken[T any] func(
-	ctx context.Context, token string, opts []CallOption,
-) (page *ScrollPage[T], next jsonscan.Text, err error)
+type fetchByToken[T any] func(ctx context.Context, token string, opts []CallOption) (page *ScrollPage[T], next jsonscan.Text, err error)
 
 // first makes the call of the first page.
 func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
@@ -110,7 +106,7 @@ type badTokenError string
 
 func (e badTokenError) Error() string { return string(e) }
 
-// once makes the call of the next page. A call that may have been delivered spends the token.
+// once makes the call of the next page. A call that may have been delivered uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
@@ -169,10 +165,10 @@ func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, e
 type scrollWalk[T any] struct {
 	scroll[T]
 	conf      pageConfig
-	paid      int // pages read, and those that may have been paid for without a response
+	paid      int // pages read, and pages that may have been paid for without a response
 	restarts  int
 	fresh     int            // elements delivered since the last restart
-	delivered pagewalk.Set   // what was delivered, if there may be a restart
+	delivered pagewalk.Set   // if there may be a restart
 	stall     pagewalk.Stall // since the last restart
 }
 
@@ -189,7 +185,7 @@ func (w *scrollWalk[T]) begin(opts []PageOption) error {
 	return nil
 }
 
-// handOut yields what is new on a page, and reports whether the loop goes on.
+// handOut yields the new elements of a page, and reports whether the loop continues.
 func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool) bool {
 	w.paid++
 	w.conf.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
@@ -216,7 +212,7 @@ func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool)
 	return true
 }
 
-// stuck is the error of a scroll that may never end: its pages bring nothing new.
+// stuck returns an error if the scroll may never end, because its pages bring nothing new.
 func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
 	barren, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.identity(&page.Items[i]) })
 	if !stalled {
@@ -246,8 +242,8 @@ func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
 // capped reports whether the paid pages are used up.
 func (w *scrollWalk[T]) capped() bool { return w.conf.paidPages > 0 && w.paid >= w.conf.paidPages }
 
-// deadToken reports whether a failed page leaves no way to the next. The code for an expired token
-// is undocumented: since the same query was accepted before, any refusal counts as one.
+// deadToken reports whether the token of a failed page cannot be used again. The code for an expired
+// token is undocumented: since the same query was accepted before, any rejection counts as expiry.
 func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the page may have been delivered, so its token is spent

@@ -30,7 +30,7 @@ func (e FilterEntry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// Including makes a filter that keeps what has any of the values. It needs at least one.
+// Including makes a filter that matches any of the values. It needs at least one.
 func Including(values ...string) []FilterEntry {
 	entries := make([]FilterEntry, len(values))
 	for i, v := range values {
@@ -41,14 +41,14 @@ func Including(values ...string) []FilterEntry {
 
 const maxSearchSize = 100
 
-// SearchParams says what to search for. [SearchService.FilterOptions] lists the filters, such as
+// SearchParams describes a search. [SearchService.FilterOptions] lists the filters, such as
 // job_title_levels, and their values.
 type SearchParams struct {
 	Filters map[string][]FilterEntry // nil for everybody; nothing in it may be empty
 	Size    int                      // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
-// RunParams says how to run a saved search.
+// RunParams are the parameters for running a saved search.
 type RunParams struct {
 	Size int // per page, 1 to 100; default: 100, and 10 for a single page
 }
@@ -75,7 +75,7 @@ func (b searchBody) check(bad *checks) {
 	}
 }
 
-// Profile is a prospect that a search found. Raw has its undocumented fields.
+// Profile is a prospect that a search found.
 type Profile struct {
 	FirstName   string `json:"firstName"`
 	LastName    string `json:"lastName"`
@@ -86,7 +86,7 @@ type Profile struct {
 	raw Object
 }
 
-// Raw returns the profile as the service sent it.
+// Raw returns the profile as the service sent it, with its undocumented fields.
 func (p *Profile) Raw() Object { return p.raw }
 
 // String returns the profile as JSON: the text that the service sent, or the fields that you set.
@@ -97,8 +97,8 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 // search, paid for again.
 //
 // The service's tokens move forward only and must not be stored, so a range cannot be resumed, and
-// a page that may have been delivered is never requested again. After an error, the [Report] of
-// [WithProgress] says how much was delivered.
+// the request of a later page is never retried once it may have been delivered. After an error, the
+// [Report] shows how much was delivered.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
@@ -107,9 +107,10 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 	return s.scroll(op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
 }
 
-// ProspectsPage reads the first page of matches; its Next reads the following. Each spends credits.
+// ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends
+// credits.
 //
-// It is retried after a failure of the service, because a failed request is never billed; set
+// It is retried after an error 500 of the service, because a failed request is never billed; set
 // NoMeteredRetry of [RetryPolicy] to forbid that. It is never retried after a lost response: the
 // error is then an [OutcomeUnknownError]. An empty body is an error, never an empty page.
 //
@@ -122,8 +123,8 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 
 // SaveToList runs a search on the server and saves the matches into a list. Body and response are
 // undocumented: you supply the fields. The sandbox takes filters and listId or listName (assumed:
-// rule search.save-to-list). It counts as spending credits. It is never retried. After an unknown
-// outcome, check the list.
+// rule search.save-to-list). It counts as spending credits. It is never retried after a lost response:
+// check the list instead.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous],
 // [CodeListNameReserved], [CodeInsufficientCredits].
@@ -140,10 +141,9 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 	return do[Object](ctx, s.client, op.SearchSaved, args{}, opts)
 }
 
-// RunSaved iterates over the prospects that a saved search finds, page by page as
-// [SearchService.Prospects] does. A run takes a size as a search does (assumed). Whether it spends
-// credits is undocumented, so it counts as spending, and requires [MaxPaidPages] or
-// [UnlimitedPages].
+// RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does.
+// It sends a size as a search does (assumed). Whether it spends credits is undocumented, so it counts
+// as spending, and requires [MaxPaidPages] or [UnlimitedPages].
 //
 // Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid],
 // [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
@@ -154,8 +154,8 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
 }
 
-// RunSavedPage reads the first page of what a saved search finds; its Next reads the following one.
-// Size and credits are as for [SearchService.RunSaved].
+// RunSavedPage reads the first page of the results of a saved search; its Next reads the following
+// page. Size and credits are as for [SearchService.RunSaved].
 //
 // Errors: those of [SearchService.RunSaved].
 //
@@ -186,7 +186,7 @@ func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (
 	return do[Object](ctx, s.client, op.SearchFilterOptions, args{}, opts)
 }
 
-// body returns what all pages of a range ask for. It is a copy, so that they all ask for the same.
+// body returns the request body of all pages of a range. It is a copy, so that the query cannot change.
 func (p SearchParams) body(size int) searchBody {
 	filters := maps.Clone(p.Filters)
 	for name, entries := range filters {
@@ -221,16 +221,19 @@ func (p *Profile) identity() string {
 	return string(p.raw.Raw())
 }
 
-// profiles is the response of a search. An element that is not a profile is kept as it is: the page
-// has been paid for.
+// profiles is the response to a search. It keeps an element that is not a profile as it is, because
+// the page has been paid for.
 type profiles struct {
 	Profiles    []Profile     `json:"profiles"`
 	ScrollToken jsonscan.Text `json:"scrollToken"`
 }
 
-func (p *profiles) missing() string {
-	if p.Profiles == nil {
-		return "the page has no profiles"
+func (p *profiles) missing() string { return missingIf(p.Profiles == nil, "the page has no profiles") }
+
+// missingIf returns a description of what is missing from a response, or "".
+func missingIf(missing bool, what string) string {
+	if missing {
+		return what
 	}
 	return ""
 }

@@ -105,7 +105,7 @@ func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (ca
 
 // showSteps reads what will be sent. The names of the fields are those of the sandbox, except for sequenceNumber.
 func showSteps(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
-	response, err := client.Campaigns.Steps(ctx, campaignID)
+	response, err := client.Campaigns.StepsPage(ctx, campaignID)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, cam
 
 // showSends reads what has been sent and what will be. The names of the fields are those of the sandbox.
 func showSends(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
-	answer, err := client.Campaigns.ScheduledSends(ctx, campaignID)
+	response, err := client.Campaigns.SendsPage(ctx, campaignID)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func showSends(ctx context.Context, client *prospectkit.Client, out io.Writer, c
 			State   prospectkit.SendState
 		}
 	}
-	if err := answer.Decode(&sends); err != nil {
+	if err := response.Decode(&sends); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nSends:\n")

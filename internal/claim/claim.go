@@ -1,4 +1,4 @@
-// Package claim finds what does not belong in an anonymized text: e-mail addresses, phone numbers,
+// Package claim finds text that anonymization should have removed: e-mail addresses, phone numbers,
 // contract vocabulary, and currency amounts beside deal language.
 package claim
 
@@ -56,8 +56,8 @@ var (
 		`master service agreement|non disclosure)` + more + `|net(?: )?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
 )
 
-// wordForm makes an expression in which a space stands for what divides words: hyphens and line
-// ends, too.
+// wordForm makes an expression in which a space matches any separator of words, also hyphens and line
+// ends.
 func wordForm(text string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(text, " ", `[\pZ\s\-]+`))
 }

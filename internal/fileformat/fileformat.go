@@ -1,5 +1,4 @@
-// Package fileformat tells by its first bytes whether a file is a spreadsheet of the kind that its
-// name says.
+// Package fileformat checks by its first bytes that a file is a spreadsheet of the kind in its name.
 package fileformat
 
 import (
@@ -36,8 +35,8 @@ func beginsWith(signature string) func([]byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }
 }
 
-// beginsAsText reports whether a file holds nothing that text never has: the signatures of other
-// formats, and control characters, unless a byte order mark announces wide characters.
+// beginsAsText reports whether a file can be text: it has no signature of another format, and no
+// control characters, unless a byte order mark announces wide characters.
 func beginsAsText(head []byte) bool {
 	for _, signature := range []string{signatureXLS, signatureXLSX, signaturePDF} {
 		if bytes.HasPrefix(head, []byte(signature)) {

@@ -15,7 +15,7 @@ type Decoder[T any] struct{ *decoder }
 // NewDecoder returns a decoder that is as strict as encoding/json. Release keeps what it has learnt for the next one.
 func NewDecoder[T any]() Decoder[T] { return Decoder[T]{borrow(planOf(reflect.TypeFor[T](), exact))} }
 
-// NewRecordDecoder returns a decoder that reads a value of another type as zero, knows keys by their exact name, and keeps the text of a
+// NewRecordDecoder returns a decoder that reads a value of another type as zero, matches keys exactly, and keeps the text of a
 // struct in its fields of type [Text].
 func NewRecordDecoder[T any]() Decoder[T] {
 	return Decoder[T]{borrow(planOf(reflect.TypeFor[T](), lenient))}
@@ -41,7 +41,7 @@ type decoder struct {
 	aside []pair // of values without a type that are being read
 }
 
-// learnt is what one node knows from the values before.
+// learnt is what one node has learnt from earlier values.
 type learnt struct {
 	keys   keys
 	length int      // of the last slice or map
@@ -136,7 +136,7 @@ func Unmarshal(data []byte, v any) error {
 		p = p.Elem().Elem() // as encoding/json does
 	}
 	plan, c := planOf(p.Type().Elem(), exact), New(data)
-	c.pos = 0 // encoding/json knows no byte order mark
+	c.pos = 0 // encoding/json accepts no byte order mark
 	if p.Elem().IsZero() {
 		d := borrow(plan)
 		defer d.Release()
@@ -150,7 +150,7 @@ func Unmarshal(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// affords reports whether there is memory for what encoding/json makes of a text: it knows no bound.
+// affords reports whether encoding/json may decode a text, which it does without a bound on memory.
 func (p *plan) affords(c *Cursor, text []byte) bool {
 	weight := New(text)
 	weight.left = c.left

@@ -135,7 +135,7 @@ func (b *builder) tag(f *reflect.StructField) (name string, quoted, use bool) {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_- .:/()#%&+", r)
 	}) {
-		b.whole = true // which characters a name may have differs, too
+		b.whole = true // the characters allowed in a name also differ
 	}
 	return name, quoted, true
 }

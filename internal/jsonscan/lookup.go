@@ -27,7 +27,7 @@ func Valid(data []byte) error {
 	return c.End()
 }
 
-// Index tells where the members of an object are, so that a lookup need not read them all: per member the offset of the key, and
+// Index holds the positions of the members of an object, so that a lookup need not read them all: per member the offset of the key, and
 // twelve bits that most other keys do not have.
 type Index []uint32
 

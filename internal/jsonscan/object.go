@@ -17,7 +17,7 @@ type object struct {
 	embedded int // bytes that are embedded by pointers
 }
 
-// ownText tells where a record keeps what it was read from.
+// ownText locates the fields of a record for its own text, id and index.
 type ownText struct {
 	texts     []uintptr
 	id, index *uintptr

@@ -17,8 +17,8 @@ const (
 	lenient             // a value of another type reads as zero, keys match exactly, the last duplicate counts
 )
 
-// plan tells how values of one type are read. It is made once for a type and never changes. Fields are written by their offset in
-// the caller's value: decoding by reflection alone takes twice as long.
+// plan describes how values of one type are read. It is made once for a type and never changes. Fields are written by their offset in
+// the decoded value: decoding by reflection alone takes twice as long.
 type plan struct {
 	mode     mode
 	root     *node

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Text is the JSON text of a value. In a struct that is read as a record, a Text that is not exported is that of the struct itself. If
-// there is an [ID], too, the record has to be an object, of which nobody has asked a field yet: it gets nothing but its text, the
-// string under "id", and an [Index], if it has one.
+// Text is the JSON text of a value. In a struct that is read as a record, an unexported Text is that of the struct itself. With an
+// [ID] as well, the record must be an object, and its fields are read later: it gets only its text, the string under "id", and an
+// [Index], if it has one.
 type Text []byte
 
 // ID is the string under "id" of a record that is kept as text.

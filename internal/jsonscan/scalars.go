@@ -119,7 +119,7 @@ func readBytes(d *decoder, p unsafe.Pointer) bool {
 	return err == nil && c.bad == 0
 }
 
-// readSelf reads types that read themselves. They must not keep the text, as encoding/json demands, too.
+// readSelf reads types that read themselves. They must not keep the text, which encoding/json also demands.
 func readSelf(t reflect.Type) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
 		span := d.c.Span()

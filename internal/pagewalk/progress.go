@@ -67,7 +67,7 @@ func (p *Progress) Delivered(id string) {
 	})
 }
 
-// resume continues from a checkpoint, so that the next one names its records, too.
+// resume continues from a checkpoint, so that the next one also names its records.
 func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
 		p.place = *cp

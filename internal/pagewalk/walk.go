@@ -1,5 +1,5 @@
 // Package pagewalk walks over the numbered pages of a collection that others change between our
-// requests. It knows no API: it reads pages by a function, and identifies records by an id.
+// requests. It is independent of the API: it reads pages by a function, and identifies records by an id.
 //
 // An insert in front of the place that the walk has reached moves records back, so that they come
 // twice: the walk drops these repeats. A delete moves records forward, past the boundary of the
@@ -59,7 +59,7 @@ type Source[T, K any] interface {
 	// TooEarly reports whether a page that failed early is read again when it is needed.
 	TooEarly(err error) bool
 
-	// Broken makes the error of a walk that cannot go on.
+	// Broken makes the error of a walk that cannot continue.
 	Broken(what string) error
 }
 
@@ -181,17 +181,17 @@ func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
 	if w.barren++; w.barren < mostBarren {
 		return nil
 	}
-	what, told := "are empty", "no total is told"
+	what, total := "are empty", "no total is given"
 	if size > 0 {
 		what = "hold nothing but records that came before"
 	}
 	switch {
 	case p.TotalPages > 0:
-		told = fmt.Sprintf("%d pages are told", p.TotalPages)
+		total = fmt.Sprintf("the total is %d pages", p.TotalPages)
 	case p.TotalKnown:
-		told = fmt.Sprintf("%d records are told", p.TotalRecords)
+		total = fmt.Sprintf("the total is %d records", p.TotalRecords)
 	}
-	return w.Source.Broken(fmt.Sprintf("pages %d and %d %s, and %s", w.number-1, w.number, what, told))
+	return w.Source.Broken(fmt.Sprintf("pages %d and %d %s, and %s", w.number-1, w.number, what, total))
 }
 
 // watch notes the totals, in the order in which they come.
@@ -333,8 +333,8 @@ func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 	if w.skipTo(home, cp) {
 		return home, nil
 	}
-	moved, told := 0, home.TotalKnown && cp.Total > 0
-	if told {
+	moved, known := 0, home.TotalKnown && cp.Total > 0
+	if known {
 		moved = cp.Total - home.TotalRecords
 	}
 	last := w.pageCount(home)
@@ -355,7 +355,7 @@ func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 	// risk repeats.
 	w.Progress.Update(func(r *Report) { r.Rewound = true })
 	w.number, w.total = w.First, home.total()
-	if told {
+	if known {
 		w.number = max(w.First, home.Number-w.pagesOf(moved))
 	}
 	return w.read(w.number)

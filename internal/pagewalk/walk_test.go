@@ -99,7 +99,7 @@ func TestWalkEndsWhereNothingNewComes(t *testing.T) {
 	s := &shelf{items: "abababababab", limit: 2}
 	got, err := s.walk(t.Context(), Config[string, string]{}, -1)
 	require.ErrorIs(t, err, errBroken)
-	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and 6 pages are told")
+	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and the total is 6 pages")
 	require.Equal(t, "ab", got)
 }
 

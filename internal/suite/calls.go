@@ -136,10 +136,10 @@ var campaignCalls = map[string]AnyCall{
 		return c.Campaigns.Approve(ctx, CampaignID, opts...)
 	},
 	"campaigns.steps": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Campaigns.Steps(ctx, CampaignID, opts...)
+		return c.Campaigns.StepsPage(ctx, CampaignID, opts...)
 	},
 	"campaigns.scheduled-sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Campaigns.ScheduledSends(ctx, CampaignID, opts...)
+		return c.Campaigns.SendsPage(ctx, CampaignID, opts...)
 	},
 	"campaigns.edit-send": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Campaigns.EditSend(ctx, SendID, prospectkit.Fields{"body": "Hello"}, opts...)

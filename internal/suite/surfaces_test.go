@@ -88,8 +88,8 @@ func TestSurfaces_IDsAreChecked(t *testing.T) {
 		c, f, s := client.Campaigns, client.Facts, client.Search
 		for name, err := range map[string]error{
 			"campaignId 1":    discard(c.Adjust(ctx, id, nil)),
-			"campaignId 2":    discard(c.Steps(ctx, id)),
-			"campaignId 3":    discard(c.ScheduledSends(ctx, id)),
+			"campaignId 2":    discard(c.StepsPage(ctx, id)),
+			"campaignId 3":    discard(c.SendsPage(ctx, id)),
 			"campaignId 4":    discard(c.Approve(ctx, id)),
 			"campaignId 5":    discard(c.PreviewStep(ctx, id, StepID, nil, PreviewRoute)),
 			"campaignId 6":    discard(c.WaitInitialized(ctx, id, prospectkit.Initialized)),

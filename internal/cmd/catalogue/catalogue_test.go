@@ -80,7 +80,7 @@ func TestOperationsMarkdownNamesTheCalls(t *testing.T) {
 	text := string(content)
 	for _, call := range []string{
 		"[`client.Lists.Create`](../lists.go), [`client.Lists.Ensure`](../lists_ensure.go)", "[`prospectkit.RowsOf`](../lists_rows.go)",
-		"[`client.Campaigns.ScheduledSends`](../campaigns.go)", "[`client.Agents.Create`](../agents.go)",
+		"[`client.Campaigns.SendsPage`](../campaigns.go)", "[`client.Agents.Create`](../agents.go)",
 	} {
 		require.Contains(t, text, call)
 	}
