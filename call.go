@@ -50,13 +50,13 @@ type args struct {
 // do makes a call. Every request of this package goes through it.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
 	c := new(callOf[T])
+	c.response = c
 	err := c.prepare(ctx, client, o, in, opts)
 	c.runHooks()
 	if err != nil {
 		c.emitCall(err)
 		return nil, err
 	}
-	c.response = c
 	if err := c.run(); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ type call struct {
 }
 
 // plan is what is sent, and within which limits. It is fixed once prepare has returned and the call
-// hooks have run.
+// hooks have run, except that an exchange that is abandoned keeps the header, and the call a copy.
 type plan struct {
 	client    *Client
 	op        *op.Op

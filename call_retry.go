@@ -112,7 +112,7 @@ func (s step) retries() bool { return s >= stepRetry }
 
 // decisions is the table of all retry rules: for each failure, the step that follows for reads,
 // metered reads and writes. Writes of every class share a column: none is retried after it may have
-// been delivered.
+// been delivered, unless AllowRetryUnknown allows it. Then the column of reads says when.
 var decisions = [...]struct {
 	reason               string
 	read, metered, write step

@@ -28,7 +28,9 @@ const (
 	ScopeCompanies = Scope(op.ScopeCompanies)
 )
 
-// Class says what a second call of an operation may do. It decides what is retried.
+// Class says what a second call of an operation may do. After a request may have arrived, reads are
+// retried, metered reads only after the service's own error 500, and writes only with
+// [AllowRetryUnknown], which [ClassGuardedByState] and [ClassUnsafe] exclude.
 type Class string
 
 // The classes, the safest first.

@@ -12,7 +12,7 @@ import (
 
 // OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no
 // response proves: the connection was cut, the time ran out, or the service failed. It may have
-// happened. It was not sent a second time.
+// happened. It was not retried after that, unless [AllowRetryUnknown] allowed it.
 //
 // Read the state before you retry the call. Resolve does, where the API can tell. It matches
 // [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.

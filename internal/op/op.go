@@ -59,7 +59,8 @@ const (
 	ScopeCompanies Scope = "companies"
 )
 
-// Class says what a second call may do. It decides what is retried.
+// Class says what a second call may do. Reads, metered reads and writes are retried by different
+// rules. Among writes, the class only decides whether a caller can allow more retries.
 type Class string
 
 // The classes, the safest first.
