@@ -107,9 +107,9 @@ type plan struct {
 	method    string
 	route     string          // the path template, as errors and events show it
 	ctx       context.Context //nolint:containedctx // the call is the scope of this context
-	conf      callConfig
+	opts      callConfig
 	timeout   time.Duration // of one attempt
-	pool      *pool
+	surface   *surfaceState
 	observers []Observer // of the client, and those that call hooks returned
 
 	url      url.URL
@@ -135,14 +135,14 @@ type tally struct {
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
 
-	next      step                 // that follows the last attempt
-	pause     time.Duration        // before the next one
-	pausing   time.Time            // since when it pauses; zero if it does not
-	waited    time.Duration        // for rate limits and before retries
-	hold      time.Duration        // of the whole surface, after a 429
-	tooLate   bool                 // no time was left for the next attempt
-	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
-	waitError *WaitError           // of the limiter
+	next        step                 // that follows the last attempt
+	pause       time.Duration        // before the next one
+	pausing     time.Time            // since when it pauses; zero if it does not
+	waited      time.Duration        // for rate limits and before retries
+	surfaceHold time.Duration        // of the whole surface, after a 429
+	tooLate     bool                 // no time was left for the next attempt
+	unknown     *OutcomeUnknownError // of the first attempt whose outcome is unknown
+	waitError   *WaitError           // of the limiter
 }
 
 // scratch is memory for what a call needs once, allocated in one piece.
@@ -189,7 +189,7 @@ type uploadBody struct {
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
 	c.method, c.route, c.shape = o.Method, o.Path, cmp.Or(in.shape, o.Shape)
-	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
+	c.opts.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
 		bad.add("context", "must not be nil")
@@ -200,9 +200,9 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 			bad.add("option "+strconv.Itoa(i+1), "is nil")
 			continue
 		}
-		option.applyCall(&c.conf, bad)
+		option.applyCall(&c.opts, bad)
 	}
-	c.timeout = cmp.Or(max(c.conf.timeout, 0), o.Timeout)
+	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
 		in.check(bad)
 	}
@@ -214,18 +214,18 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 			self.check(bad)
 		}
 	}
-	c.locate()
+	c.buildURL()
 	c.encode()
-	if c.conf.info != nil {
-		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // of an earlier call, nothing remains
+	if c.opts.info != nil {
+		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // of an earlier call, nothing remains
 	}
 	if len(*bad) > 0 {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
 	}
-	if rule := client.forbids(o, in, &c.conf); rule != "" {
+	if rule := client.forbids(o, in, &c.opts); rule != "" {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
 	}
-	c.pool = client.conf.budget.pool(o.Surface)
+	c.surface = client.conf.budget.surface(o.Surface)
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (c *call) run() error {
 		}
 	}
 	req.GetBody = nil // with it, net/http would retry a write
-	c.addCookies(req)
+	c.headerForCookies(req)
 	resp, err := c.client.conf.loop.Do(&c.retry)
 	if resp != nil {
 		_ = resp.Body.Close()
@@ -273,15 +273,15 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		},
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
-			c.addCookies(req)
+			c.headerForCookies(req)
 			return sleep(c.ctx, c.pause)
 		},
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
 
-// addCookies gives an attempt its own header if net/http will add cookies to it.
-func (c *call) addCookies(req *http.Request) {
+// headerForCookies clones the header for an attempt if net/http will add cookies to it.
+func (c *call) headerForCookies(req *http.Request) {
 	if c.client.conf.httpClient.Jar != nil {
 		req.Header = c.header.Clone()
 	}
@@ -289,8 +289,8 @@ func (c *call) addCookies(req *http.Request) {
 
 // finish makes the result of the call.
 func (c *call) finish(loopErr error) error {
-	err := c.err(loopErr)
-	if info := c.conf.info; info != nil {
+	err := c.result(loopErr)
+	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
 			Header: c.secrets().Header(c.headers), RequestID: c.errorResponse.RequestID, Rate: c.rate,
@@ -301,7 +301,7 @@ func (c *call) finish(loopErr error) error {
 	return err
 }
 
-func (c *call) err(loopErr error) error {
+func (c *call) result(loopErr error) error {
 	switch {
 	case c.done:
 		return nil

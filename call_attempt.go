@@ -108,38 +108,38 @@ var errAttemptTimeout = errors.New("no response within the time limit of one att
 // take longer than the longest wait allowed. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop
-	c.endPause(a.began)
+	c.countPause(a.began)
 	if c.ctx.Err() != nil {
 		c.cause = withCause(c.cause, c.contextErr("before it was sent"))
 		return c.ctx.Err()
 	}
 	want := budget.Request{NoWait: true, WaitDay: true}
-	if c.conf.priority == PriorityBatch {
+	if c.opts.priority == PriorityBatch {
 		want.Priority = budget.Batch
 	}
-	if c.pool.limiter.Take(a.began, want.Priority, &a.budget.Permit) {
+	if c.surface.limiter.Take(a.began, want.Priority, &a.budget.Permit) {
 		return nil
 	}
 	err := c.enqueue(a, want)
 	full, ok := errors.AsType[*budget.RefusedError](err)
-	if !ok || c.conf.maxWait == 0 {
-		return c.admission(err)
+	if !ok || c.opts.maxWait == 0 {
+		return c.notAdmitted(err)
 	}
 	began := a.began
 	c.emit(Event{
 		Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
 	})
-	want.NoWait, want.MaxWait = false, c.conf.maxWait
+	want.NoWait, want.MaxWait = false, c.opts.maxWait
 	err = c.enqueue(a, want)
 	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
-	return c.admission(err)
+	return c.notAdmitted(err)
 }
 
-// endPause adds a pause before a retry that ends now, complete or not, to the time waited.
-func (c *call) endPause(now time.Time) {
+// countPause adds the pause before a retry to the time waited: it ends now, complete or not.
+func (c *call) countPause(now time.Time) {
 	if !c.pausing.IsZero() {
 		c.waited += now.Sub(c.pausing)
 		c.pausing = time.Time{}
@@ -148,13 +148,13 @@ func (c *call) endPause(now time.Time) {
 
 // enqueue joins the queue. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
-	a.budget.Permit, err = c.pool.limiter.Acquire(c.ctx, want)
+	a.budget.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
 	return err
 }
 
-// admission records why an attempt was not admitted.
-func (c *call) admission(err error) error {
+// notAdmitted records why an attempt was not admitted.
+func (c *call) notAdmitted(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
 		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
-			c.rate = c.pool.observe(a.rate, now)
+			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
 	}
@@ -294,7 +294,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	case a.BodyErr == nil:
 		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.pool.succeeded()
+			c.surface.succeeded()
 		}
 	}
 	try.Code, try.Err = c.errorResponse.Code, c.cause
@@ -321,7 +321,7 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
 		}
 		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
-		seen.RetryAfter, seen.HasRetry = c.hold, seen.Refused
+		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.Refused
 	case delivery == DeliveryNotSent:
 		seen.NotSent = true
 	default:
@@ -330,5 +330,5 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	if a.ended.IsZero() { // nothing was recorded
 		a.ended = time.Now()
 	}
-	c.pool.limiter.Done(a.ended, &a.budget)
+	c.surface.limiter.Done(a.ended, &a.budget)
 }

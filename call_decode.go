@@ -29,14 +29,14 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 		err = errEnveloped
 	case err != nil:
 	case a.rated:
-		seen.Learn(c.pool)
+		seen.Learn(c.surface)
 		return nil
 	case proved && (c.op.Class == op.Read || isPlausible(*a.Body)):
 		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
 			seen.Missed()
 		}
 		return nil
-	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.pool) && isPlausible(*a.Body):
+	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(*a.Body):
 		return nil
 	case seen.Dropped() && isJSON(resp) && isPlausible(*a.Body):
 		return nil
@@ -94,7 +94,7 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
 	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
 		e.hint = "if what holds the name is younger than this call, an intermediary has sent the request twice"
-	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.conf.path == "":
+	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.opts.path == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoute"
 	}
 }
@@ -109,8 +109,8 @@ func (c *call) secrets() redact.Secrets {
 	return s
 }
 
-// private are the secrets, and what is hidden in every text about the call: URL and query.
-func (c *call) private() redact.Secrets {
+// secretsAndURL are the secrets, and what is hidden in every text about the call: URL and query.
+func (c *call) secretsAndURL() redact.Secrets {
 	return c.secrets().Plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
 }
 
@@ -119,7 +119,7 @@ func (c *call) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	s := c.private()
+	s := c.secretsAndURL()
 	for _, all := range c.url.Query() {
 		for _, value := range all {
 			if len(value) > len("100") {

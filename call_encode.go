@@ -13,13 +13,13 @@ import (
 	"example.com/prospectkit/internal/outbound"
 )
 
-// locate builds the URL: base, path with escaped ids, query.
-func (c *call) locate() {
+// buildURL builds the URL: base, path with escaped ids, query.
+func (c *call) buildURL() {
 	in, bad := &c.in, &c.bad
 	template := c.route
-	if c.conf.path != "" {
-		template = c.conf.path
-		c.takeRoute()
+	if c.opts.path != "" {
+		template = c.opts.path
+		c.useSuppliedRoute()
 	}
 	if template == "" {
 		bad.add("route", "is undocumented: set it with WithRoute")
@@ -52,12 +52,12 @@ func (c *call) locate() {
 	u.RawQuery = c.queryString(in.query)
 }
 
-// takeRoute takes an undocumented route from the caller. It refuses to change a documented method.
-func (c *call) takeRoute() {
-	switch method := c.conf.method; {
+// useSuppliedRoute takes an undocumented route from the caller. It refuses to change a documented method.
+func (c *call) useSuppliedRoute() {
+	switch method := c.opts.method; {
 	case c.method == "":
 		oneOf(&c.bad, "method", method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-		c.method, c.route = method, c.conf.path
+		c.method, c.route = method, c.opts.path
 	case method != "" && method != c.method:
 		c.bad.add("WithRoute", "has the method %s, must have %s", method, c.method)
 	}
@@ -74,7 +74,7 @@ func (c *call) queryString(params any) string {
 	if params != nil && reflect.ValueOf(params).IsZero() {
 		params = nil // if all is zero, all is left out
 	}
-	if params == nil && len(c.conf.query) == 0 {
+	if params == nil && len(c.opts.query) == 0 {
 		return ""
 	}
 	encoded := url.Values{}
@@ -85,7 +85,7 @@ func (c *call) queryString(params any) string {
 			return ""
 		}
 	}
-	for _, kv := range c.conf.query {
+	for _, kv := range c.opts.query {
 		encoded.Set(kv[0], kv[1])
 	}
 	for key, all := range encoded {
@@ -112,23 +112,23 @@ func (c *config) commonHeader() http.Header {
 // encode makes header and body.
 func (c *call) encode() {
 	in, bad, conf := &c.in, &c.bad, c.client.conf
-	plain := in.upload == nil && in.body == nil && len(c.conf.fields) == 0 && len(c.conf.header) == 0
+	plain := in.upload == nil && in.body == nil && len(c.opts.fields) == 0 && len(c.opts.header) == 0
 	if plain && conf.direct { // another transport might write to a shared header
 		c.header = conf.shared()
 		return
 	}
 	c.header = conf.commonHeader()
-	for _, kv := range c.conf.header {
+	for _, kv := range c.opts.header {
 		c.header.Set(kv[0], kv[1])
 	}
 	if in.upload != nil {
 		c.header["Content-Type"] = []string{in.upload.contentType}
-		if len(c.conf.fields) > 0 {
+		if len(c.opts.fields) > 0 {
 			bad.add("WithField", "cannot be used with an upload: it has form fields of its own")
 		}
 		return
 	}
-	if in.body == nil && len(c.conf.fields) == 0 {
+	if in.body == nil && len(c.opts.fields) == 0 {
 		return
 	}
 	if c.method == http.MethodGet {
@@ -139,7 +139,7 @@ func (c *call) encode() {
 	if fields, ok := value.(Fields); value == nil || ok && fields == nil {
 		value = Fields{}
 	}
-	body, err := outbound.Encode(value, c.conf.fields)
+	body, err := outbound.Encode(value, c.opts.fields)
 	bad.invalid(body.Invalid)
 	if err != nil {
 		bad.add("body", "cannot be encoded: %v", err)

@@ -159,17 +159,18 @@ func decide(f failure, class op.Class, laterPage bool) step {
 	}
 }
 
-// decideNext decides what follows an unsuccessful attempt.
+// decideNext decides what follows an unsuccessful attempt. No later failure makes an unknown outcome
+// known.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
-	failure := c.classify(a, resp, err)
-	c.next, c.pause = decide(failure, c.op.Class, c.in.laterPage), 0
+	f := c.classify(a, resp, err)
+	c.next, c.pause = decide(f, c.op.Class, c.in.laterPage), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
 	}
-	if c.next == stepUnknown && c.conf.retryUnknown && decisions[failure].read.retries() {
+	if c.next == stepUnknown && c.opts.allowRetryUnknown && decisions[f].read.retries() {
 		c.next = stepRetry
 	}
-	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.conf.retry.NoMeteredRetry {
+	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.opts.retry.NoMeteredRetry {
 		c.next = stepStop
 	}
 	if c.next.retries() {
@@ -177,7 +178,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 	e := Event{
 		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
-		Reason: decisions[failure].reason, Next: c.next.String(),
+		Reason: decisions[f].reason, Next: c.next.String(),
 	}
 	c.emit(e)
 	if c.pause > 0 {
@@ -191,20 +192,20 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := retryAfter(resp, now)
-	pause := max(asked, c.conf.retry.backoff(len(c.attempts)))
+	pause := max(asked, c.opts.retry.backoff(len(c.attempts)))
 	if c.next == stepWait {
 		if given {
 			pause = asked
 		}
 		pause = max(pause, minRateLimitWait)
-		c.hold = min(pause, longestHold)
+		c.surfaceHold = min(pause, longestHold)
 	}
 	switch {
-	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
+	case c.ctx.Err() != nil, len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (given || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
+	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.takeToken(now):
 		c.next = stepStop
 	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
 		c.pause = c.jitter(pause)

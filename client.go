@@ -99,7 +99,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	var bad checks
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
-	c.locate(baseURL, &bad)
+	c.setBaseURL(baseURL, &bad)
 	c.checkTransport(&bad)
 	if c.budget == nil {
 		c.budget = NewBudget(BudgetConfig{})
@@ -218,8 +218,8 @@ func (c *config) authenticate(token string, bad *checks) {
 	c.secrets = func() redact.Secrets { return hide }
 }
 
-// locate checks the base URL. No message quotes it: swapped arguments would print the token.
-func (c *config) locate(baseURL string, bad *checks) {
+// setBaseURL checks the base URL. No message quotes it: swapped arguments would print the token.
+func (c *config) setBaseURL(baseURL string, bad *checks) {
 	u, err := url.Parse(baseURL)
 	switch {
 	case baseURL == "":

@@ -441,7 +441,7 @@ func (e *Error) clean(c *call, body []byte) {
 	e.Body = secrets.CleanBody(body)
 	e.prose = e.Message
 	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
-		e.prose = c.private().Hide(e.prose, false)
+		e.prose = c.secretsAndURL().Hide(e.prose, false)
 	}
 	e.prose = redact.WithoutIDs(e.prose)
 }

@@ -179,7 +179,7 @@ func (c *call) runHook(f CallHook) {
 // emitCall reports the end of the call.
 func (c *call) emitCall(err error) {
 	now := time.Now()
-	c.endPause(now)
+	c.countPause(now)
 	c.emit(Event{
 		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
 		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,

@@ -91,7 +91,7 @@ type callConfig struct {
 	header [][2]string
 	fields []outbound.Field
 
-	retryUnknown bool
+	allowRetryUnknown bool
 }
 
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
@@ -176,7 +176,7 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 // workspace.
 func WithBudget(b *Budget) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if b == nil || b.pools == nil {
+		if b == nil || b.surfaces == nil {
 			bad.add("WithBudget", "needs a budget made by NewBudget")
 			return
 		}
@@ -333,7 +333,7 @@ func NoSend() Option {
 // twice. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later
 // refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
-	return callOption(func(c *callConfig, _ *checks) { c.retryUnknown = true })
+	return callOption(func(c *callConfig, _ *checks) { c.allowRetryUnknown = true })
 }
 
 // forbids returns the rule that refuses a call, or "".
@@ -350,7 +350,7 @@ func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 		return RuleNoSpend
 	case conf.noSend && outside:
 		return RuleNoSend
-	case conf.retryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
 		return RuleRepeat
 	}
 	return ""

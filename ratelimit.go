@@ -63,11 +63,11 @@ type RateWindow struct {
 // workspace. Calls are queued for as long as [WithMaxWait] and the context allow. They are refused
 // at once with a [WaitError] if that cannot be enough.
 type Budget struct {
-	conf  BudgetConfig
-	link  *budget.StoreClient // to the store
-	bad   checks
-	mu    sync.Mutex
-	pools map[op.Surface]*pool
+	conf     BudgetConfig
+	link     *budget.StoreClient // to the store
+	bad      checks
+	mu       sync.Mutex
+	surfaces map[op.Surface]*surfaceState
 }
 
 // BudgetConfig configures a [Budget]. The zero value is for one process and the documented limits.
@@ -103,7 +103,7 @@ type BudgetConfig struct {
 // NewBudget returns a new budget. It starts no goroutine and no timer. [New] refuses an invalid
 // configuration.
 func NewBudget(c BudgetConfig) *Budget {
-	b := &Budget{pools: make(map[op.Surface]*pool), conf: c}
+	b := &Budget{surfaces: make(map[op.Surface]*surfaceState), conf: c}
 	if c.Reserve < 0 {
 		b.bad.add("BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
 	}
@@ -164,10 +164,10 @@ const (
 // Snapshot returns what is known about each surface in use, sorted by name.
 func (b *Budget) Snapshot() []SurfaceBudget {
 	b.mu.Lock()
-	pools := slices.Collect(maps.Values(b.pools))
+	states := slices.Collect(maps.Values(b.surfaces))
 	b.mu.Unlock()
-	surfaces := make([]SurfaceBudget, 0, len(pools))
-	for _, p := range pools {
+	surfaces := make([]SurfaceBudget, 0, len(states))
+	for _, p := range states {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
 			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
@@ -193,20 +193,20 @@ func windowBudget(s budget.WindowState) WindowBudget {
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
 // no limit is known.
 func (b *Budget) Forecast(s Surface, requests int) time.Duration {
-	return b.pool(op.Surface(s)).limiter.Forecast(requests)
+	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
 
-func (b *Budget) pool(s op.Surface) *pool {
+func (b *Budget) surface(s op.Surface) *surfaceState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p, ok := b.pools[s]
+	p, ok := b.surfaces[s]
 	if !ok {
 		config := budget.Config{Reserve: b.conf.Reserve, Share: budget.DefaultShare}
 		if documented := op.Windows[s]; !b.conf.TrustHeaders {
 			config.PerMinute, config.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &pool{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
-		b.pools[s] = p
+		p = &surfaceState{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
+		b.surfaces[s] = p
 	}
 	return p
 }
@@ -222,8 +222,8 @@ const (
 	tokenFloor  = 30 * time.Second
 )
 
-// pool is the state of one surface.
-type pool struct {
+// surfaceState is the limiter, the last rate headers and the retry tokens of one surface.
+type surfaceState struct {
 	surface op.Surface
 	limiter limiter
 
@@ -234,14 +234,14 @@ type pool struct {
 }
 
 // lastRate returns what the last rate headers said.
-func (p *pool) lastRate() RateWindow {
+func (p *surfaceState) lastRate() RateWindow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
 }
 
 // observe records the rate headers of a response.
-func (p *pool) observe(rate ratehdr.Rate, now time.Time) RateWindow {
+func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) RateWindow {
 	w := RateWindow{
 		Surface: Surface(p.surface), Window: windowOf(p.surface, rate),
 		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
@@ -269,7 +269,7 @@ func windowOf(s op.Surface, rate ratehdr.Rate) Window {
 }
 
 // takeToken reports whether a call that reached the service may be retried.
-func (p *pool) takeToken(now time.Time) bool {
+func (p *surfaceState) takeToken(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tokens >= 1 {
@@ -284,7 +284,7 @@ func (p *pool) takeToken(now time.Time) bool {
 	return false
 }
 
-func (p *pool) succeeded() {
+func (p *surfaceState) succeeded() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens = min(p.tokens+tokenBack, retryTokens)

@@ -142,7 +142,7 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	if documented := op.Windows[s].PerDay; documented > 0 && pause == longestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	w := c.conf.budget.pool(s).lastRate()
+	w := c.conf.budget.surface(s).lastRate()
 	if left := time.Until(w.ResetAt); w.Remaining >= 0 && left > 0 {
 		pause = max(pause, min(left/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 	}
