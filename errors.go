@@ -406,46 +406,6 @@ func (c Code) logged() string {
 
 func (e *Error) errorCode() Code { return e.Code }
 
-// errorEnvelope is the body of an error response.
-type errorEnvelope struct {
-	Error struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Param     string `json:"param"`
-		DocURL    string `json:"doc_url"`
-		RequestID string `json:"request_id"`
-	} `json:"error"`
-}
-
-// envelope fills the error from the service's envelope and reports whether the body was one.
-func (e *Error) envelope(body []byte) bool {
-	var in errorEnvelope
-	if err := decodeRecord(body, 0, &in); err != nil || in.Error.Code == "" {
-		return false
-	}
-	from := &in.Error
-	e.Code, e.Message, e.Param = Code(from.Code), from.Message, from.Param
-	e.DocURL, e.RequestID = from.DocURL, from.RequestID
-	return true
-}
-
-// clean hides the secrets that a response echoes, and shortens its texts.
-func (e *Error) clean(c *call, body []byte) {
-	secrets := c.secrets()
-	if !e.Code.Known() {
-		e.Code = Code(secrets.Clean(string(e.Code), maxName))
-	}
-	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
-		*field = secrets.Clean(*field, redact.MaxText)
-	}
-	e.Body = secrets.CleanBody(body)
-	e.prose = e.Message
-	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
-		e.prose = c.secretsAndURL().Hide(e.prose, false)
-	}
-	e.prose = redact.WithoutIDs(e.prose)
-}
-
 // RefusedError is a call that this client refused before anything was sent: the arguments break
 // documented bounds, or a safety rule forbids the operation. It lists all violations.
 //
