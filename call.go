@@ -20,7 +20,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// args is what a method asks for, before any check.
+// args are the arguments of a method, before any check.
 type args struct {
 	ids    []string // for the parameters of the path, in order
 	query  any      // a struct with url tags, or nil
@@ -29,21 +29,21 @@ type args struct {
 	upload *uploadBody
 	check  func(*checks)
 
-	secret    string // of the body: hidden in everything that a response is quoted in
+	secret    string // of the body: hidden in every quote of a response
 	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
 	look      lookup // resolves an unknown outcome
 
 	maxItems int      // of a page; 0: as many as a page may have
-	shape    op.Shape // of the response, if not the operation's
+	shape    op.Shape // of the response, if it differs from the operation's
 	accept   func(response any) error
 
-	// The type of what is documented of a raw response, and the keys it may be under.
+	// The documented part of a raw response: its type, and the keys that may wrap it.
 	responseType reflect.Type
 	responseKeys []string
 
-	// proof reports whether a response holds what only the service can know about the call. Without
-	// it, only a read is proved, by the documented shape of its response.
+	// proof reports whether a response holds what only the service can know about the call. If nil,
+	// the documented shape of its response proves a read, and nothing proves a write.
 	proof func(response any) bool
 }
 
@@ -91,7 +91,7 @@ func (c *callOf[T]) proved() bool {
 	return c.shape != op.Raw && !c.op.Write()
 }
 
-// call is one call: what is sent, what its attempts have come to, and memory.
+// call is one call: its plan, the results of its attempts, and preallocated buffers.
 type call struct {
 	plan
 	tally
@@ -118,12 +118,12 @@ type plan struct {
 	shape    op.Shape // of the response
 	response interface {
 		decode(body []byte) error
-		proved() bool // to come from the service
+		proved() bool // reports whether the service must have sent what was decoded
 		fields() *novelty.Shape
 	}
 }
 
-// tally is what the attempts have come to.
+// tally is the results of the attempts so far.
 type tally struct {
 	began         time.Time
 	attempts      []Attempt
@@ -131,7 +131,7 @@ type tally struct {
 	headers       http.Header
 	rate          RateWindow
 	errorResponse Error  // the last unsuccessful response
-	earlier       *Error // the one before, in case the time runs out during an attempt
+	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
 
@@ -145,7 +145,7 @@ type tally struct {
 	waitError   *WaitError           // of the limiter
 }
 
-// scratch is memory for what a call needs once, allocated in one piece.
+// scratch is the buffers that every call needs once, allocated together.
 type scratch struct {
 	bad         checks
 	callContext callContext
@@ -156,7 +156,7 @@ type scratch struct {
 
 // callContext is the context of a call, in which the transport finds the call.
 type callContext struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // callContext implements Context
 	call            *call
 }
 
@@ -184,8 +184,8 @@ type uploadBody struct {
 	open        func(ctx context.Context, limit time.Duration) (*exchange.Upload, error)
 }
 
-// prepare makes a plan of arguments and options, or returns all violations at once. Observers see a
-// refused call, too.
+// prepare makes a plan of arguments and options, or returns all violations at once. It fills as much
+// of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
 	c.method, c.route, c.shape = o.Method, o.Path, cmp.Or(in.shape, o.Shape)
@@ -217,7 +217,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	c.buildURL()
 	c.encode()
 	if c.opts.info != nil {
-		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // of an earlier call, nothing remains
+		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
 	}
 	if len(*bad) > 0 {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
@@ -366,7 +366,7 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 }
 
-// errTooLate stands for a deadline that would pass before the next attempt.
+// errTooLate says that the deadline is too close for another attempt.
 var errTooLate error = tooLateError{}
 
 type tooLateError struct{}
@@ -405,8 +405,8 @@ func withCause(err, cause error) error {
 	return fmt.Errorf("%w; %w", err, cause)
 }
 
-// sleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept for
-// the whole time.
+// sleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept the
+// full time.
 func sleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
 	at, ok := ctx.Deadline()
 	return (!ok || time.Until(at) > d) && sleep(ctx, d) == nil

@@ -36,7 +36,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var resp *http.Response
-	defer func() { // also if the caller's transport or UnmarshalJSON panics
+	defer func() { // also if a user's transport or UnmarshalJSON panics
 		c.report(&a, resp, a.delivery(resp, err))
 	}()
 	if err = a.openUpload(); err != nil {
@@ -76,8 +76,8 @@ type attempt struct {
 
 var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
 
-// admit queues until the attempt may be sent. It refuses if that would be after the deadline, or
-// take longer than the longest wait allowed. The attempt begins when it is admitted.
+// admit queues until the attempt may be sent. It fails if that would be after the deadline or beyond
+// WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop
 	c.countPause(a.began)
@@ -186,7 +186,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	x := &a.exchange
 	x.Base, x.Request, x.Upload = base, req, a.upload
 	x.Limit, x.Timer, x.Silence = conf.maxBody, timer, c.timeout
-	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; a caller's transport need not
+	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
 		c.header = c.header.Clone() // the abandoned exchange may still write to this one
@@ -232,8 +232,7 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	case a.truncated:
 		return DeliveryCutShort
 	}
-	// It got further, or there is no trace.
-	return DeliveryUnknown
+	return DeliveryUnknown // it got further, or there is no trace
 }
 
 // record records the result of an attempt, and decides what comes next.

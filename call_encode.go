@@ -56,7 +56,8 @@ func (c *call) buildURL() {
 	u.RawQuery = c.queryString(in.query)
 }
 
-// useSuppliedRoute takes an undocumented route from the caller. It refuses to change a documented method.
+// useSuppliedRoute uses the route of WithRoute. It rejects a method that differs from the documented
+// one.
 func (c *call) useSuppliedRoute() {
 	switch method := c.opts.method; {
 	case c.method == "":
@@ -76,7 +77,7 @@ func cutParameter(template string) (name, rest string) {
 
 func (c *call) queryString(params any) string {
 	if params != nil && reflect.ValueOf(params).IsZero() {
-		params = nil // if all is zero, all is left out
+		params = nil // all of it would be left out
 	}
 	if params == nil && len(c.opts.query) == 0 {
 		return ""
@@ -107,7 +108,7 @@ var (
 // commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would ask for it, too, but use more memory to decompress
+	if c.compressed { // net/http would also ask for it, but use more memory to decompress
 		h["Accept-Encoding"] = acceptGzip
 	}
 	return h
@@ -155,15 +156,22 @@ func (c *call) encode() {
 	c.header["Content-Type"] = []string{contentType}
 }
 
-// checks collects violations: only what the service is documented to refuse.
+// checks collects violations of arguments and options: only what the API certainly rejects.
 type checks []Violation
 
 func (c *checks) add(param, format string, args ...any) {
 	*c = append(*c, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
 }
 
-// text refuses text that is not valid UTF-8: encoding would change it, and what it names would not
-// be found.
+// must adds a violation unless ok.
+func (c *checks) must(ok bool, param, format string, args ...any) {
+	if !ok {
+		c.add(param, format, args...)
+	}
+}
+
+// text refuses text that is not valid UTF-8: encoding would change it, so it would name something
+// else.
 func (c *checks) text(param string, texts ...string) {
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
@@ -182,15 +190,15 @@ func (c *checks) invalid(paths []string) {
 
 const emptyFilter = "is empty, which could mean everything: leave it out if you mean that"
 
-// filled refuses null and empty arrays and objects anywhere in a filter. The service may take such a
-// filter for none, with a longer or a more expensive response.
+// filled refuses null and empty arrays and objects anywhere in a filter. The service may treat them
+// as no filter, with a longer or more expensive response.
 func (c *checks) filled(param, text string) {
 	for _, path := range outbound.Empty(param, text) {
 		c.add(path, emptyFilter)
 	}
 }
 
-// filledIn is filled for a value. One that cannot be encoded is refused later.
+// filledIn is filled for a value. If it cannot be encoded, encode reports that.
 func (c *checks) filledIn(param string, v any) {
 	if text, err := json.Marshal(v); err == nil {
 		c.filled(param, string(text))

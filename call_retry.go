@@ -33,9 +33,7 @@ var NoRetry = RetryPolicy{MaxAttempts: 1}
 
 func (p RetryPolicy) check(c *checks) {
 	c.between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
-	if p.BaseDelay < 0 || p.MaxDelay < 0 {
-		c.add("RetryPolicy", "has a negative delay")
-	}
+	c.must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {
@@ -66,7 +64,7 @@ const (
 	failUnprocessed                    // the peer's protocol layer says that it was not processed; 421, 425
 	failRateLimited                    // 429
 
-	failUnreachable // nothing was sent, and a retry would fail, too
+	failUnreachable // nothing was sent, and retrying cannot fix it
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
 	failWait        // for a rate limit, it would be too long
 	failUpload      // the end of an upload was not sent
@@ -74,13 +72,13 @@ const (
 	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
 	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope
 	failCut      // sent, no usable response: reset, end of file, time limit, incomplete 2xx
-	failDubious  // a 2xx that is not proved to be the service's, see readResponse
+	failDubious  // a 2xx that may not be the service's, see readResponse
 	failOther    // any other 5xx, 499
 	failForeign  // a response that is not the service's: 3xx, a 4xx without its envelope
-	failCanceled // sent, then the caller's context ended
+	failCanceled // sent, then the context of the call ended
 
 	failLost  // a 2xx of the service, but the response cannot be read
-	failUnfit // the same: too long, or it does not fit the caller's type
+	failUnfit // the same: too long, or it does not fit the user's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -122,7 +120,7 @@ var decisions = [...]struct {
 	failUnprocessed: {"rejected unprocessed", stepResend, stepResend, stepResend},
 	failRateLimited: {"rate limited", stepWait, stepWait, stepWait},
 
-	// Not processed, and a retry would fail, too.
+	// Not processed, and retrying cannot fix it.
 	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
 	failRejected:    {"rejected by the service", stepStop, stepStop, stepStop},
 	failWait:        {"the wait would be too long", stepStop, stepStop, stepStop},
@@ -218,8 +216,7 @@ func (c *call) afterDeadline(d time.Duration) bool {
 	return ok && time.Until(at) <= d
 }
 
-// jitter lengthens a wait, but not beyond the deadline, so that callers that waited together do not
-// retry in the same instant.
+// jitter lengthens a wait, but not beyond the deadline, so that calls do not retry in step.
 func (c *call) jitter(d time.Duration) time.Duration {
 	longer := d + rand.N(min(d/10, time.Second)+1)
 	if c.afterDeadline(longer) {

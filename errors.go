@@ -18,7 +18,7 @@ import (
 )
 
 // Code is the service's stable identifier of an error. The 92 documented ones are constants of this
-// package; one that the service adds later passes through, up to 64 bytes of it.
+// package. A later one passes through, cut to 64 bytes.
 //
 // A Code is itself an error, so it is what you branch on:
 //
@@ -49,7 +49,7 @@ func (c Code) Outcome() Outcome {
 // Known reports whether the code is documented.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
-// Advice says what to do about the code. For an undocumented one it is [ActionVerifyFirst].
+// Advice returns what to do about the code: [ActionVerifyFirst] for an undocumented one.
 func (c Code) Advice() Advice {
 	if known, ok := op.CodeByName(string(c)); ok {
 		return Advice{Action: Action(known.Action), Hint: known.Hint}
@@ -77,7 +77,7 @@ func Explain(code Code) (Explanation, bool) {
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
 // locally, or [CodeRateLimited] for a [WaitError]. It is empty for nil and for errors without a
-// code. Of a write, check [ErrOutcomeUnknown] first.
+// code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -96,10 +96,10 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 func (c class) Outcome() Outcome {
-	if c == ErrOutcomeUnknown {
+	switch c {
+	case ErrOutcomeUnknown:
 		return OutcomeUnknown
-	}
-	if c == ErrResponseLost {
+	case ErrResponseLost:
 		return OutcomeApplied
 	}
 	return OutcomeNotApplied
@@ -135,32 +135,27 @@ func classOf(code Code, status int) class {
 	if known, ok := op.CodeByName(string(code)); ok {
 		status = known.Statuses[len(known.Statuses)-1]
 	}
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return ErrInvalid
-	case http.StatusUnauthorized:
-		return ErrUnauthorized
-	case http.StatusPaymentRequired:
-		return ErrInsufficientCredits
-	case http.StatusForbidden:
-		return ErrForbidden
-	case http.StatusNotFound:
-		return ErrNotFound
-	case http.StatusConflict:
-		return ErrConflict
-	case http.StatusTooManyRequests:
-		return ErrRateLimited
-	}
-	return ""
+	return statusClasses[status]
 }
 
-// Outcome says whether a call had its effect. Every error of this package has one.
+var statusClasses = map[int]class{
+	http.StatusBadRequest:          ErrInvalid,
+	http.StatusUnauthorized:        ErrUnauthorized,
+	http.StatusPaymentRequired:     ErrInsufficientCredits,
+	http.StatusForbidden:           ErrForbidden,
+	http.StatusNotFound:            ErrNotFound,
+	http.StatusConflict:            ErrConflict,
+	http.StatusUnprocessableEntity: ErrInvalid,
+	http.StatusTooManyRequests:     ErrRateLimited,
+}
+
+// Outcome says whether a call had its effect. Every error of this package reports one.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeNotApplied Outcome = "not applied" // it was never sent, or it was refused
-	OutcomeApplied    Outcome = "applied"     // the service said so
+	OutcomeNotApplied Outcome = "not applied" // nothing was sent, or the call was rejected
+	OutcomeApplied    Outcome = "applied"     // the service confirmed it
 	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )
 
@@ -311,7 +306,7 @@ func describe(parts ...string) string {
 	return text
 }
 
-// causeText is the text of a cause, without a prefix that names the operation a second time.
+// causeText is the text of a cause, without a prefix that repeats the operation.
 func causeText(err error, opName string) string {
 	if err == nil {
 		return ""
@@ -447,7 +442,7 @@ func (e *RefusedError) Error() string {
 	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
 }
 
-// Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
+// Is matches the targets that [RefusedError] names.
 func (e *RefusedError) Is(target error) bool {
 	if target == error(ErrRefusedLocally) {
 		return true
@@ -533,8 +528,7 @@ func (e *WaitError) Error() string {
 	return describe(e.Op, text)
 }
 
-// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline
-// was too near.
+// Is matches the targets that [WaitError] names.
 func (e *WaitError) Is(target error) bool {
 	return target == error(ErrRateLimited) || target == error(CodeRateLimited) ||
 		e.deadline && target == context.DeadlineExceeded

@@ -76,9 +76,8 @@ type Attempt struct {
 // Delivery is what is known about the delivery of one attempt.
 type Delivery string
 
-// The deliveries, read off a connection trace. Of a failure through a transport without a trace,
-// such as a mock, only [DeliveryUnknown] is known, or [DeliveryCutShort], which the upload itself
-// tells.
+// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
+// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
 const (
 	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
 	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
@@ -94,7 +93,7 @@ type Verdict string
 const (
 	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
 	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far
-	VerdictUnknowable Verdict = "unknowable" // no documented read would tell
+	VerdictUnknowable Verdict = "unknowable" // no documented read can show it
 )
 
 // Resolution is what is known about a write whose outcome was unknown.
@@ -102,7 +101,7 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
-	Final   bool      // of VerdictNotSeen: it was looked for as long as the change may take to show
+	Final   bool      // of VerdictNotSeen: the change would have shown by now
 	Note    string    // what remains uncertain, and why
 }
 
@@ -123,8 +122,8 @@ type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption)
 //
 // A change that shows is reported at once. Otherwise Resolve reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long. If the context
-// ends before, the verdict is [VerdictNotSeen] and not Final. Where no documented read would tell,
-// the verdict is [VerdictUnknowable], with the reason.
+// ends first, the verdict is [VerdictNotSeen] and not Final. If no documented read can show the
+// change, the verdict is [VerdictUnknowable], with the reason.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	if e.Resolution != nil {
 		return e.Resolution, nil
@@ -164,8 +163,8 @@ func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duratio
 	}
 }
 
-// since is the time since an instant, by the monotonic clock if the instant is of this process. It
-// is never negative: an instant from elsewhere may lie ahead of a clock that was set back.
+// since is the time since an instant, by the monotonic clock if the instant is of this process, so
+// clock changes do not affect it. It is never negative: an instant from elsewhere may lie ahead.
 func since(t time.Time) time.Duration { return max(0, time.Since(t)) }
 
 func (e *OutcomeUnknownError) note() string {

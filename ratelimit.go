@@ -36,15 +36,15 @@ const (
 // Window is one of the two rate windows of a surface.
 type Window string
 
-// The windows. The headers do not name theirs: it follows from the limit, or from a reset beyond a
-// minute.
+// The windows. The headers do not name theirs: it is inferred from the limit, or from a reset beyond
+// a minute.
 const (
 	WindowMinute  Window = "minute"
 	WindowDay     Window = "day"
 	WindowUnknown Window = "unknown"
 )
 
-// RateWindow is what the rate headers of a response say. They describe the window of a surface with
+// RateWindow is the rate headers of a response. They describe the window of a surface with
 // fewer requests left, so the limit can alternate between responses.
 type RateWindow struct {
 	Surface   Surface
@@ -104,15 +104,9 @@ type BudgetConfig struct {
 // configuration.
 func NewBudget(c BudgetConfig) *Budget {
 	b := &Budget{surfaces: make(map[op.Surface]*surfaceState), conf: c}
-	if c.Reserve < 0 {
-		b.bad.add("BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
-	}
-	if c.StoreTimeout < 0 {
-		b.bad.add("BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
-	}
-	if c.Processes < 0 {
-		b.bad.add("BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
-	}
+	b.bad.must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
+	b.bad.must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
+	b.bad.must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	if c.Store != nil {
 		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
 		b.link = &budget.StoreClient{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
@@ -131,7 +125,7 @@ const (
 	PriorityBatch       Priority = "batch"       // goes last, and does not use the reserve
 )
 
-// SurfaceBudget is what is known about a surface.
+// SurfaceBudget is the known state of a surface.
 type SurfaceBudget struct {
 	Surface   Surface
 	Minute    WindowBudget
@@ -142,12 +136,12 @@ type SurfaceBudget struct {
 	Waiting   int
 }
 
-// WindowBudget is what is known about one window of a surface.
+// WindowBudget is the known state of one window of a surface.
 type WindowBudget struct {
 	Limit     int         // 0 when unknown
 	Source    LimitSource // how the limit is known
 	Used      int         // by this budget, within the length of the window
-	Remaining int         // by the last response, less what was sent since; -1 without headers
+	Remaining int         // by the last response, minus requests sent since; -1 without headers
 	ResetAt   time.Time   // zero without a header
 }
 
@@ -214,8 +208,8 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 // longestHold bounds the pause after one 429: no documented window is longer than a day.
 const longestHold = 24 * time.Hour
 
-// The retry budget of a surface: if everything fails, one retry for ten calls is left, and one in
-// thirty seconds.
+// The retry budget of a surface: at most one retry per ten successful calls, and one every thirty
+// seconds. tokens starts full.
 const (
 	retryTokens = 10
 	tokenBack   = 0.1
@@ -233,7 +227,7 @@ type surfaceState struct {
 	lastToken time.Time
 }
 
-// lastRate returns what the last rate headers said.
+// lastRate returns the last rate headers.
 func (p *surfaceState) lastRate() RateWindow {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 // that failed.
 type WaitTimeoutError struct {
 	Op     string        // the read that polled
-	State  string        // what was seen last; empty when no poll or no response told
+	State  string        // seen last; empty if no response contained one
 	Polls  int           // failed ones included
 	Waited time.Duration // since the wait began
 
@@ -58,7 +58,7 @@ func (e *WaitTimeoutError) LogValue() slog.Value {
 	)
 }
 
-// sighting is what a waiter concludes from a value that it has read.
+// sighting is the conclusion of a waiter from one poll.
 type sighting struct {
 	settled bool   // the wait is over
 	err     error  // the wait is over, because the state will not come
@@ -71,7 +71,7 @@ type sighting struct {
 const (
 	shortestPause = 2 * time.Second
 	longestPause  = time.Minute
-	scarcePause   = time.Hour // when almost nothing is left of a rate window
+	scarcePause   = time.Hour // when a rate window is almost used up
 	pollFailures  = 5         // in a row, each with its own retries, end a wait
 )
 
