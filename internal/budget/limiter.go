@@ -25,7 +25,7 @@ type Limiter struct {
 	queue   Queue
 	start   time.Time // the epoch of the state's clock
 	ahead   Instant   // of that epoch, if the state has the clock of a store
-	latest  Instant   // that the state was told
+	latest  Instant   // the last instant that the state got
 	trip    Instant   // the recent round trip of requests
 	keeper  *Waiter   // which keeps the time for all waiters
 	asked   int       // how many of them a store is being asked for
