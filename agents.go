@@ -121,7 +121,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 type newAgent struct{ Agent }
 
 func (a *Agent) missing() string {
-	if !a.raw.isObject() {
+	if !a.raw.begins('{') {
 		return "an agent is no object"
 	}
 	return ""

@@ -39,18 +39,8 @@ func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 	if name == "" {
 		return body, nil
 	}
-	c := jsonscan.New(body)
-	var entity []byte
-	if c.Object() {
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if string(key) == name {
-				entity = c.Span()
-			} else {
-				c.Skip()
-			}
-		}
-	}
-	switch err := c.End(); {
+	entity, err := jsonscan.LookupWhole(body, name)
+	switch {
 	case err != nil:
 		return nil, err
 	case len(entity) > 0 && (entity[0] == '{' || entity[0] == '['):

@@ -88,7 +88,7 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	}
 	if e.Status >= 300 && e.Status < 400 {
 		if to, err := resp.Location(); err == nil && to.Host != "" {
-			e.hint = "it points to host " + redact.WithoutIDs(oneLine(c.secrets().Clean(to.Host, redact.MaxText)))
+			e.hint = "it points to host " + redact.WithoutIDs(redact.OneLine(c.secrets().Clean(to.Host, redact.MaxText)))
 		}
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -271,7 +270,7 @@ func (c *config) build() {
 	}
 	c.ownTransport = nil
 	if h.Transport == nil {
-		c.ownTransport = defaultTransport()
+		c.ownTransport = exchange.NewTransport()
 		h.Transport = c.ownTransport
 	}
 	std, ok := h.Transport.(*http.Transport)
@@ -281,21 +280,4 @@ func (c *config) build() {
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient, c.loop = &h, newLoop(&h)
-}
-
-// defaultTransport is for one host at a few requests a second. It uses HTTP/1.1 only: HTTP/2 gains
-// nothing there, and weakens the proof that a request was never sent.
-func defaultTransport() *http.Transport {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		Protocols:              protocols,
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    64,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    10 * time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -278,7 +277,7 @@ func (e *Error) Error() string {
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		kind := redact.WithoutIDs(oneLine(e.ContentType))
+		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
 		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
 	case e.Status != 0:
 		code = fmt.Sprintf("unusable response with status %d", e.Status)
@@ -300,7 +299,7 @@ func describe(parts ...string) string {
 	text := "prospectkit"
 	for _, part := range parts {
 		if part != "" {
-			text = strings.TrimSuffix(text, ".") + ": " + oneLine(part)
+			text = strings.TrimSuffix(text, ".") + ": " + redact.OneLine(part)
 		}
 	}
 	return text
@@ -311,15 +310,15 @@ func causeText(err error, opName string) string {
 	if err == nil {
 		return ""
 	}
-	return oneLine(strings.ReplaceAll(err.Error(), "prospectkit: "+opName+": ", ""))
+	return redact.OneLine(strings.ReplaceAll(err.Error(), "prospectkit: "+opName+": ", ""))
 }
 
 func (e *Error) notes() (notes []string) {
 	if e.Param != "" {
-		notes = append(notes, "param "+oneLine(e.Param))
+		notes = append(notes, "param "+redact.OneLine(e.Param))
 	}
 	if e.RequestID != "" {
-		notes = append(notes, "request "+oneLine(e.RequestID))
+		notes = append(notes, "request "+redact.OneLine(e.RequestID))
 	}
 	if len(e.Attempts) > 1 {
 		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
@@ -379,8 +378,8 @@ func (e *Error) Advice() Advice {
 func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-		slog.String("param", redact.Shorten(printable(e.Param), maxName)),
-		slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
+		slog.String("param", redact.Shorten(redact.Printable(e.Param), maxName)),
+		slog.String("request_id", redact.Shorten(redact.Printable(e.RequestID), maxName)),
 		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
 	)
 }
@@ -437,7 +436,7 @@ func (e *RefusedError) Error() string {
 	}
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		parts[i] = printable(v.Param + " " + v.Problem)
+		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
 	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
 }
@@ -550,22 +549,3 @@ func (e *WaitError) LogValue() slog.Value {
 }
 
 func (e *WaitError) errorCode() Code { return CodeRateLimited }
-
-// oneLine makes foreign text fit for a log line: printable, and at most 300 bytes.
-func oneLine(s string) string {
-	const most = 300
-	if s = printable(s); len(s) > most {
-		return redact.Shorten(s, most) + "..."
-	}
-	return s
-}
-
-// printable replaces line breaks, control characters and invisible ones.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
-}

@@ -393,7 +393,7 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 // elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
 	for _, path := range []string{"", name, "data"} {
-		if array, ok = response.Get(path); ok && array.isArray() {
+		if array, ok = response.Get(path); ok && array.begins('[') {
 			return array, true
 		}
 	}

@@ -219,7 +219,7 @@ const (
 // surfaceState is the limiter, the last rate headers and the retry tokens of one surface.
 type surfaceState struct {
 	surface op.Surface
-	limiter limiter
+	limiter budget.Pacer
 
 	mu        sync.Mutex
 	last      RateWindow
@@ -284,16 +284,7 @@ func (p *surfaceState) succeeded() {
 	p.tokens = min(p.tokens+tokenBack, retryTokens)
 }
 
-// limiter decides when the requests of a surface may be sent.
-type limiter interface {
-	Acquire(ctx context.Context, r budget.Request) (budget.Permit, error)
-	Take(now time.Time, p budget.Priority, permit *budget.Permit) bool
-	Done(over time.Time, r *budget.Report)
-	Forecast(requests int) time.Duration
-	Snapshot() budget.Snapshot
-}
-
-func (b *Budget) limiter(s op.Surface, c budget.Config) limiter {
+func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
 	if b.conf.Store == nil {
 		return budget.New(c)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
@@ -32,7 +33,7 @@ func (e *WaitTimeoutError) Error() string {
 		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"))
 	}
 	if e.State != "" {
-		text += ", last seen as " + oneLine(e.State)
+		text += ", last seen as " + redact.OneLine(e.State)
 	} else if e.Polls > 0 {
 		text += ", no state was seen"
 	}

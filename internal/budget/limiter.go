@@ -54,6 +54,15 @@ func (l *Limiter) time(i Instant) time.Time {
 	return l.start.Add((i - 1 - l.ahead).Duration())
 }
 
+// Pacer decides when the requests of a surface may be sent: a [Limiter], or a [SharedLimiter].
+type Pacer interface {
+	Acquire(ctx context.Context, r Request) (Permit, error)
+	Take(now time.Time, p Priority, permit *Permit) bool
+	Done(over time.Time, r *Report)
+	Forecast(requests int) time.Duration
+	Snapshot() Snapshot
+}
+
 // Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*RefusedError] if
 // the wait would be or was too long, or the context's error if it was cancelled. Then nothing may be sent.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
