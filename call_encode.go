@@ -56,7 +56,7 @@ func (c *call) buildURL() {
 	u.RawQuery = c.queryString(in.query)
 }
 
-// useSuppliedRoute uses the route of WithRoute. It rejects a method that differs from the documented
+// useSuppliedRoute applies WithRoute. It rejects a method that differs from the documented
 // one.
 func (c *call) useSuppliedRoute() {
 	switch method := c.opts.method; {

@@ -95,10 +95,10 @@ type class string
 func (c class) Error() string { return "prospectkit: " + string(c) }
 
 func (c class) Outcome() Outcome {
-	switch c {
-	case ErrOutcomeUnknown:
+	if c == ErrOutcomeUnknown {
 		return OutcomeUnknown
-	case ErrResponseLost:
+	}
+	if c == ErrResponseLost {
 		return OutcomeApplied
 	}
 	return OutcomeNotApplied
