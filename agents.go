@@ -120,7 +120,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 // newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
 
-func (a *Agent) missing() string { return missingIf(!a.raw.isObject(), "an agent is no object") }
+func (a *Agent) missing() string { return missingIf(!a.raw.begins('{'), "an agent is no object") }
 
 func (a *newAgent) missing() string { return noID(a.ID, "an agent has no id") }
 

@@ -11,6 +11,7 @@ import (
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
@@ -288,7 +289,7 @@ func (e *Expiration) UnmarshalJSON(data []byte) error {
 	}
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return fmt.Errorf("an expiration is a date like 2027-03-01, not %q", oneLine(text))
+		return fmt.Errorf("an expiration is a date like 2027-03-01, not %q", redact.OneLine(text))
 	}
 	*e = ExpiresOn(t.Date())
 	return nil

@@ -20,7 +20,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// args is what a method asks for, before any check.
+// args are the arguments of a method, before any check.
 type args struct {
 	ids    []string // for the parameters of the path, in order
 	query  any      // a struct with url tags, or nil
@@ -29,34 +29,34 @@ type args struct {
 	upload *uploadBody
 	check  func(*checks)
 
-	secret    string // of the body: hidden in everything that a response is quoted in
+	secret    string // of the body: hidden in every quote of a response
 	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
 	look      lookup // resolves an unknown outcome
 
 	maxItems int      // of a page; 0: as many as a page may have
-	shape    op.Shape // of the response, if not the operation's
+	shape    op.Shape // of the response, if it differs from the operation's
 	accept   func(response any) error
 
-	// The type of what is documented of a raw response, and the keys it may be under.
+	// The documented part of a raw response: its type, and the keys that may wrap it.
 	responseType reflect.Type
 	responseKeys []string
 
-	// proof reports whether a response holds what only the service can know about the call. Without
-	// it, only a read is proved, by the documented shape of its response.
+	// proof reports whether a response holds what only the service can know about the call. If nil,
+	// the documented shape of its response proves a read, and nothing proves a write.
 	proof func(response any) bool
 }
 
 // do makes a call. Every request of this package goes through it.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
 	c := new(callOf[T])
+	c.response = c
 	err := c.prepare(ctx, client, o, in, opts)
 	c.runHooks()
 	if err != nil {
 		c.emitCall(err)
 		return nil, err
 	}
-	c.response = c
 	if err := c.run(); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *callOf[T]) proved() bool {
 	return c.shape != op.Raw && !c.op.Write()
 }
 
-// call is one call: what is sent, what its attempts have come to, and memory.
+// call is one call: its plan, the results of its attempts, and preallocated buffers.
 type call struct {
 	plan
 	tally
@@ -99,7 +99,7 @@ type call struct {
 }
 
 // plan is what is sent, and within which limits. It is fixed once prepare has returned and the call
-// hooks have run.
+// hooks have run, except that an exchange that is abandoned keeps the header, and the call a copy.
 type plan struct {
 	client    *Client
 	op        *op.Op
@@ -107,9 +107,9 @@ type plan struct {
 	method    string
 	route     string          // the path template, as errors and events show it
 	ctx       context.Context //nolint:containedctx // the call is the scope of this context
-	conf      callConfig
+	opts      callConfig
 	timeout   time.Duration // of one attempt
-	pool      *pool
+	surface   *surfaceState
 	observers []Observer // of the client, and those that call hooks returned
 
 	url      url.URL
@@ -118,12 +118,12 @@ type plan struct {
 	shape    op.Shape // of the response
 	response interface {
 		decode(body []byte) error
-		proved() bool // to come from the service
+		proved() bool // reports whether the service must have sent what was decoded
 		fields() *novelty.Shape
 	}
 }
 
-// tally is what the attempts have come to.
+// tally is the results of the attempts so far.
 type tally struct {
 	began         time.Time
 	attempts      []Attempt
@@ -131,21 +131,21 @@ type tally struct {
 	headers       http.Header
 	rate          RateWindow
 	errorResponse Error  // the last unsuccessful response
-	earlier       *Error // the one before, in case the time runs out during an attempt
+	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
 
-	next      step                 // that follows the last attempt
-	pause     time.Duration        // before the next one
-	pausing   time.Time            // since when it pauses; zero if it does not
-	waited    time.Duration        // for rate limits and before retries
-	hold      time.Duration        // of the whole surface, after a 429
-	tooLate   bool                 // no time was left for the next attempt
-	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
-	waitError *WaitError           // of the limiter
+	next        step                 // that follows the last attempt
+	pause       time.Duration        // before the next one
+	pausing     time.Time            // since when it pauses; zero if it does not
+	waited      time.Duration        // for rate limits and before retries
+	surfaceHold time.Duration        // of the whole surface, after a 429
+	tooLate     bool                 // no time was left for the next attempt
+	unknown     *OutcomeUnknownError // of the first attempt whose outcome is unknown
+	waitError   *WaitError           // of the limiter
 }
 
-// scratch is memory for what a call needs once, allocated in one piece.
+// scratch is the buffers that every call needs once, allocated together.
 type scratch struct {
 	bad         checks
 	callContext callContext
@@ -156,7 +156,7 @@ type scratch struct {
 
 // callContext is the context of a call, in which the transport finds the call.
 type callContext struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // callContext implements Context
 	call            *call
 }
 
@@ -184,12 +184,12 @@ type uploadBody struct {
 	open        func(ctx context.Context, limit time.Duration) (*exchange.Upload, error)
 }
 
-// prepare makes a plan of arguments and options, or returns all violations at once. Observers see a
-// refused call, too.
+// prepare makes a plan of arguments and options, or returns all violations at once. It fills as much
+// of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
 	c.method, c.route, c.shape = o.Method, o.Path, cmp.Or(in.shape, o.Shape)
-	c.conf.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
+	c.opts.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
 		bad.add("context", "must not be nil")
@@ -200,9 +200,9 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 			bad.add("option "+strconv.Itoa(i+1), "is nil")
 			continue
 		}
-		option.applyCall(&c.conf, bad)
+		option.applyCall(&c.opts, bad)
 	}
-	c.timeout = cmp.Or(max(c.conf.timeout, 0), o.Timeout)
+	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
 		in.check(bad)
 	}
@@ -214,18 +214,18 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 			self.check(bad)
 		}
 	}
-	c.locate()
+	c.buildURL()
 	c.encode()
-	if c.conf.info != nil {
-		*c.conf.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // of an earlier call, nothing remains
+	if c.opts.info != nil {
+		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
 	}
 	if len(*bad) > 0 {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
 	}
-	if rule := client.forbids(o, in, &c.conf); rule != "" {
+	if rule := client.forbids(o, in, &c.opts); rule != "" {
 		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
 	}
-	c.pool = client.conf.budget.pool(o.Surface)
+	c.surface = client.conf.budget.surface(o.Surface)
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (c *call) run() error {
 		}
 	}
 	req.GetBody = nil // with it, net/http would retry a write
-	c.addCookies(req)
+	c.headerForCookies(req)
 	resp, err := c.client.conf.loop.Do(&c.retry)
 	if resp != nil {
 		_ = resp.Body.Close()
@@ -273,15 +273,15 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		},
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
-			c.addCookies(req)
+			c.headerForCookies(req)
 			return sleep(c.ctx, c.pause)
 		},
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
 
-// addCookies gives an attempt its own header if net/http will add cookies to it.
-func (c *call) addCookies(req *http.Request) {
+// headerForCookies clones the header for an attempt if net/http will add cookies to it.
+func (c *call) headerForCookies(req *http.Request) {
 	if c.client.conf.httpClient.Jar != nil {
 		req.Header = c.header.Clone()
 	}
@@ -289,8 +289,8 @@ func (c *call) addCookies(req *http.Request) {
 
 // finish makes the result of the call.
 func (c *call) finish(loopErr error) error {
-	err := c.err(loopErr)
-	if info := c.conf.info; info != nil {
+	err := c.result(loopErr)
+	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
 			Header: c.secrets().Header(c.headers), RequestID: c.errorResponse.RequestID, Rate: c.rate,
@@ -301,7 +301,7 @@ func (c *call) finish(loopErr error) error {
 	return err
 }
 
-func (c *call) err(loopErr error) error {
+func (c *call) result(loopErr error) error {
 	switch {
 	case c.done:
 		return nil
@@ -366,7 +366,7 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 }
 
-// errTooLate stands for a deadline that would pass before the next attempt.
+// errTooLate says that the deadline is too close for another attempt.
 var errTooLate error = tooLateError{}
 
 type tooLateError struct{}
@@ -405,8 +405,8 @@ func withCause(err, cause error) error {
 	return fmt.Errorf("%w; %w", err, cause)
 }
 
-// sleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept for
-// the whole time.
+// sleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept the
+// full time.
 func sleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
 	at, ok := ctx.Deadline()
 	return (!ok || time.Until(at) > d) && sleep(ctx, d) == nil

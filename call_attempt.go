@@ -16,34 +16,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
-// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
-// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
-// errors.Is and errors.As examine the original.
-type Attempt struct {
-	At       time.Time
-	Duration time.Duration
-	Status   int           // 0 when no response arrived
-	Code     Code          // of an error response
-	Delivery Delivery      // what is known about delivery
-	Err      error         `json:"-"` // why there was no usable response
-	Wait     time.Duration // before the next attempt
-}
-
-// Delivery is what is known about the delivery of one attempt.
-type Delivery string
-
-// The deliveries, read off a connection trace. Of a failure through a transport without a trace,
-// such as a mock, only [DeliveryUnknown] is known, or [DeliveryCutShort], which the upload itself
-// tells.
-const (
-	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
-	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
-	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
-	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
-)
-
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
 // below, with which the retry loop would close every idle connection after each failed call.
 type transport struct{ base http.RoundTripper }
@@ -64,7 +36,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var resp *http.Response
-	defer func() { // also if the caller's transport or UnmarshalJSON panics
+	defer func() { // also if a user's transport or UnmarshalJSON panics
 		c.report(&a, resp, a.delivery(resp, err))
 	}()
 	if err = a.openUpload(); err != nil {
@@ -104,42 +76,42 @@ type attempt struct {
 
 var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
 
-// admit queues until the attempt may be sent. It refuses if that would be after the deadline, or
-// take longer than the longest wait allowed. The attempt begins when it is admitted.
+// admit queues until the attempt may be sent. It fails if that would be after the deadline or beyond
+// WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop
-	c.endPause(a.began)
+	c.countPause(a.began)
 	if c.ctx.Err() != nil {
 		c.cause = withCause(c.cause, c.contextErr("before it was sent"))
 		return c.ctx.Err()
 	}
 	want := budget.Request{NoWait: true, WaitDay: true}
-	if c.conf.priority == PriorityBatch {
+	if c.opts.priority == PriorityBatch {
 		want.Priority = budget.Batch
 	}
-	if c.pool.limiter.Take(a.began, want.Priority, &a.budget.Permit) {
+	if c.surface.limiter.Take(a.began, want.Priority, &a.budget.Permit) {
 		return nil
 	}
 	err := c.enqueue(a, want)
 	full, ok := errors.AsType[*budget.RefusedError](err)
-	if !ok || c.conf.maxWait == 0 {
-		return c.admission(err)
+	if !ok || c.opts.maxWait == 0 {
+		return c.notAdmitted(err)
 	}
 	began := a.began
 	c.emit(Event{
 		Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
 	})
-	want.NoWait, want.MaxWait = false, c.conf.maxWait
+	want.NoWait, want.MaxWait = false, c.opts.maxWait
 	err = c.enqueue(a, want)
 	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
-	return c.admission(err)
+	return c.notAdmitted(err)
 }
 
-// endPause adds a pause before a retry that ends now, complete or not, to the time waited.
-func (c *call) endPause(now time.Time) {
+// countPause adds the pause before a retry to the time waited: it ends now, complete or not.
+func (c *call) countPause(now time.Time) {
 	if !c.pausing.IsZero() {
 		c.waited += now.Sub(c.pausing)
 		c.pausing = time.Time{}
@@ -148,13 +120,13 @@ func (c *call) endPause(now time.Time) {
 
 // enqueue joins the queue. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
-	a.budget.Permit, err = c.pool.limiter.Acquire(c.ctx, want)
+	a.budget.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
 	return err
 }
 
-// admission records why an attempt was not admitted.
-func (c *call) admission(err error) error {
+// notAdmitted records why an attempt was not admitted.
+func (c *call) notAdmitted(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -214,7 +186,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	x := &a.exchange
 	x.Base, x.Request, x.Upload = base, req, a.upload
 	x.Limit, x.Timer, x.Silence = conf.maxBody, timer, c.timeout
-	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; a caller's transport need not
+	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
 		c.header = c.header.Clone() // the abandoned exchange may still write to this one
@@ -260,8 +232,7 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	case a.truncated:
 		return DeliveryCutShort
 	}
-	// It got further, or there is no trace.
-	return DeliveryUnknown
+	return DeliveryUnknown // it got further, or there is no trace
 }
 
 // record records the result of an attempt, and decides what comes next.
@@ -277,7 +248,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
 		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
-			c.rate = c.pool.observe(a.rate, now)
+			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
 	}
@@ -294,7 +265,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	case a.BodyErr == nil:
 		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.pool.succeeded()
+			c.surface.succeeded()
 		}
 	}
 	try.Code, try.Err = c.errorResponse.Code, c.cause
@@ -321,7 +292,7 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
 		}
 		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
-		seen.RetryAfter, seen.HasRetry = c.hold, seen.Refused
+		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.Refused
 	case delivery == DeliveryNotSent:
 		seen.NotSent = true
 	default:
@@ -330,5 +301,5 @@ func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
 	if a.ended.IsZero() { // nothing was recorded
 		a.ended = time.Now()
 	}
-	c.pool.limiter.Done(a.ended, &a.budget)
+	c.surface.limiter.Done(a.ended, &a.budget)
 }

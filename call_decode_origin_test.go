@@ -103,7 +103,7 @@ func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
 		require.ErrorAs(t, err, &strange)
 		require.Equal(t, 200, strange.Status)
 		require.NotEmpty(t, strange.Body)
-		require.ErrorContains(t, err, "the successful response may not be the service's")
+		require.ErrorContains(t, err, "the 2xx response may not be the service's")
 	})
 }
 
@@ -172,7 +172,7 @@ func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
 	require.NoError(t, err)
 	proxy.on = true
 	_, err = client.Account.Credits(t.Context())
-	require.ErrorContains(t, err, "the successful response may not be the service's")
+	require.ErrorContains(t, err, "the 2xx response may not be the service's")
 }
 
 // An error that repeats what was sent is a success of no call that changes or costs something; an
@@ -242,7 +242,7 @@ func TestDecode_OtherServersTeachNothing(t *testing.T) {
 		client := newClient(t, always(200, tc[1], append([]string{"Content-Type", "application/json"}, bare...)...), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err := everyCall[tc[0]](t.Context(), client)
 		if strings.HasSuffix(tc[0], ".get") {
-			require.ErrorContains(t, err, "the successful response may not be the service's", "it is not the record that was asked for")
+			require.ErrorContains(t, err, "the 2xx response may not be the service's", "it is not the record that was asked for")
 		} else {
 			require.NoError(t, err)
 		}

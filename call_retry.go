@@ -33,9 +33,7 @@ var NoRetry = RetryPolicy{MaxAttempts: 1}
 
 func (p RetryPolicy) check(c *checks) {
 	c.between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
-	if p.BaseDelay < 0 || p.MaxDelay < 0 {
-		c.add("RetryPolicy", "has a negative delay")
-	}
+	c.must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {
@@ -66,7 +64,7 @@ const (
 	failUnprocessed                    // the peer's protocol layer says that it was not processed; 421, 425
 	failRateLimited                    // 429
 
-	failUnreachable // nothing was sent, and a retry would fail, too
+	failUnreachable // nothing was sent, and retrying cannot fix it
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
 	failWait        // for a rate limit, it would be too long
 	failUpload      // the end of an upload was not sent
@@ -74,13 +72,13 @@ const (
 	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
 	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope
 	failCut      // sent, no usable response: reset, end of file, time limit, incomplete 2xx
-	failDubious  // a 2xx that is not proved to be the service's, see readResponse
+	failDubious  // a 2xx that may not be the service's, see readResponse
 	failOther    // any other 5xx, 499
 	failForeign  // a response that is not the service's: 3xx, a 4xx without its envelope
-	failCanceled // sent, then the caller's context ended
+	failCanceled // sent, then the context of the call ended
 
 	failLost  // a 2xx of the service, but the response cannot be read
-	failUnfit // the same: too long, or it does not fit the caller's type
+	failUnfit // the same: too long, or it does not fit the user's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -112,7 +110,7 @@ func (s step) retries() bool { return s >= stepRetry }
 
 // decisions is the table of all retry rules: for each failure, the step that follows for reads,
 // metered reads and writes. Writes of every class share a column: none is retried after it may have
-// been delivered.
+// been delivered, unless AllowRetryUnknown allows it. Then the column of reads says when.
 var decisions = [...]struct {
 	reason               string
 	read, metered, write step
@@ -122,7 +120,7 @@ var decisions = [...]struct {
 	failUnprocessed: {"rejected unprocessed", stepResend, stepResend, stepResend},
 	failRateLimited: {"rate limited", stepWait, stepWait, stepWait},
 
-	// Not processed, and a retry would fail, too.
+	// Not processed, and retrying cannot fix it.
 	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
 	failRejected:    {"rejected by the service", stepStop, stepStop, stepStop},
 	failWait:        {"the wait would be too long", stepStop, stepStop, stepStop},
@@ -159,17 +157,18 @@ func decide(f failure, class op.Class, laterPage bool) step {
 	}
 }
 
-// decideNext decides what follows an unsuccessful attempt.
+// decideNext decides what follows an unsuccessful attempt. No later failure makes an unknown outcome
+// known.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
-	failure := c.classify(a, resp, err)
-	c.next, c.pause = decide(failure, c.op.Class, c.in.laterPage), 0
+	f := c.classify(a, resp, err)
+	c.next, c.pause = decide(f, c.op.Class, c.in.laterPage), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
 	}
-	if c.next == stepUnknown && c.conf.retryUnknown && decisions[failure].read.retries() {
+	if c.next == stepUnknown && c.opts.allowRetryUnknown && decisions[f].read.retries() {
 		c.next = stepRetry
 	}
-	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.conf.retry.NoMeteredRetry {
+	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.opts.retry.NoMeteredRetry {
 		c.next = stepStop
 	}
 	if c.next.retries() {
@@ -177,7 +176,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 	e := Event{
 		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
-		Reason: decisions[failure].reason, Next: c.next.String(),
+		Reason: decisions[f].reason, Next: c.next.String(),
 	}
 	c.emit(e)
 	if c.pause > 0 {
@@ -191,20 +190,20 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := retryAfter(resp, now)
-	pause := max(asked, c.conf.retry.backoff(len(c.attempts)))
+	pause := max(asked, c.opts.retry.backoff(len(c.attempts)))
 	if c.next == stepWait {
 		if given {
 			pause = asked
 		}
 		pause = max(pause, minRateLimitWait)
-		c.hold = min(pause, longestHold)
+		c.surfaceHold = min(pause, longestHold)
 	}
 	switch {
-	case c.ctx.Err() != nil, len(c.attempts) >= c.conf.retry.MaxAttempts, asked == ratehdr.Never:
+	case c.ctx.Err() != nil, len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (given || c.next == stepWait) && pause > c.conf.maxWait, c.next == stepRetry && !c.pool.takeToken(now):
+	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.takeToken(now):
 		c.next = stepStop
 	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
 		c.pause = c.jitter(pause)
@@ -217,8 +216,7 @@ func (c *call) afterDeadline(d time.Duration) bool {
 	return ok && time.Until(at) <= d
 }
 
-// jitter lengthens a wait, but not beyond the deadline, so that callers that waited together do not
-// retry in the same instant.
+// jitter lengthens a wait, but not beyond the deadline, so that calls do not retry in step.
 func (c *call) jitter(d time.Duration) time.Duration {
 	longer := d + rand.N(min(d/10, time.Second)+1)
 	if c.afterDeadline(longer) {

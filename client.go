@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -52,19 +51,19 @@ type Client struct {
 	closed atomic.Bool
 }
 
-// config is what the client options add up to. It does not change once a client has it.
+// config is the result of the client options. It does not change once a client has it.
 type config struct {
 	settings
 	base         *url.URL
 	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
-	secrets      func() redact.Secrets // hidden in what a peer sends; a closure for the same reason
+	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
 	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
 	userAgent    []string
-	httpClient   *http.Client          // the caller's, until build copies it
+	httpClient   *http.Client          // of the options, until build copies it
 	loop         *retryablehttp.Client // around it
-	wholeAttempt time.Duration         // the caller's http.Client.Timeout; 0: none
+	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
 
-	ownTransport *http.Transport // nil if the caller gave one
+	ownTransport *http.Transport // nil if the options gave one
 	direct       bool            // below is net/http's own transport, which does not change requests
 	compressed   bool            // and it allows compressed responses
 
@@ -85,8 +84,8 @@ type config struct {
 // The base URL must be https, except for this machine or with [AllowPlainHTTP].
 //
 // This package is not for browsers: everybody who opens a web page can read its token, and a
-// browser follows redirects. In a browser, New refuses net/http's transport and needs another, such
-// as the sandbox's.
+// browser follows redirects. There, New requires a transport other than net/http's, such as the
+// sandbox's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -99,7 +98,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	var bad checks
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
-	c.locate(baseURL, &bad)
+	c.setBaseURL(baseURL, &bad)
 	c.checkTransport(&bad)
 	if c.budget == nil {
 		c.budget = NewBudget(BudgetConfig{})
@@ -117,19 +116,15 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad checks
-	if baseURL == "" {
-		bad.add(EnvBaseURL, "is not set")
-	}
-	if token == "" {
-		bad.add(EnvToken, "is not set")
-	}
+	bad.must(baseURL != "", EnvBaseURL, "is not set")
+	bad.must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
 		return nil, &RefusedError{Op: opFromEnv, Violations: bad}
 	}
 	return New(baseURL, token, opts...)
 }
 
-// With returns a client that differs in the options, and shares everything else: host, token,
+// With returns a client with the options applied. It shares everything else: host, token,
 // connections and budget.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
@@ -163,7 +158,7 @@ func newClient(conf *config) *Client {
 	return c
 }
 
-// Close closes the idle connections of the default transport, but not of one that you gave. Later
+// Close closes the idle connections of the default transport, but not of your own one. Later
 // calls are refused with [RuleClosed]; calls in flight and clients derived by [Client.With]
 // continue. A client that lives as long as the program need not be closed.
 func (c *Client) Close() error {
@@ -218,8 +213,8 @@ func (c *config) authenticate(token string, bad *checks) {
 	c.secrets = func() redact.Secrets { return hide }
 }
 
-// locate checks the base URL. No message quotes it: swapped arguments would print the token.
-func (c *config) locate(baseURL string, bad *checks) {
+// setBaseURL checks the base URL. No message quotes it: swapped arguments would print the token.
+func (c *config) setBaseURL(baseURL string, bad *checks) {
 	u, err := url.Parse(baseURL)
 	switch {
 	case baseURL == "":
@@ -247,33 +242,27 @@ func (c *config) locate(baseURL string, bad *checks) {
 }
 
 func (c *config) checkScheme(bad *checks) {
-	if c.base.Scheme == "http" && !c.plainHTTP && !loopback(c.base.Hostname()) {
-		bad.add("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
-	}
+	bad.must(c.base.Scheme == "https" || c.plainHTTP || loopback(c.base.Hostname()),
+		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 }
 
 func (c *config) checkTransport(bad *checks) {
 	if !exchange.InBrowser() {
 		return
 	}
-	var rt http.RoundTripper
-	if c.httpClient != nil {
-		rt = c.httpClient.Transport
+	std := c.httpClient == nil || c.httpClient.Transport == nil
+	if !std {
+		_, std = c.httpClient.Transport.(*http.Transport)
 	}
-	if _, ok := rt.(*http.Transport); ok || rt == nil {
-		bad.add("transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
-	}
+	bad.must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
 }
 
 func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
 	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// build copies the caller's HTTP client, if there is one, and wraps its transport in ours.
+// build copies the HTTP client of the options, if there is one, and wraps its transport in ours.
 func (c *config) build() {
 	h := http.Client{}
 	if c.httpClient != nil {
@@ -281,7 +270,7 @@ func (c *config) build() {
 	}
 	c.ownTransport = nil
 	if h.Transport == nil {
-		c.ownTransport = defaultTransport()
+		c.ownTransport = exchange.NewTransport()
 		h.Transport = c.ownTransport
 	}
 	std, ok := h.Transport.(*http.Transport)
@@ -291,21 +280,4 @@ func (c *config) build() {
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient, c.loop = &h, newLoop(&h)
-}
-
-// defaultTransport is for one host at a few requests a second. It uses HTTP/1.1 only: HTTP/2 gains
-// nothing there, and weakens the proof that a request was never sent.
-func defaultTransport() *http.Transport {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		Protocols:              protocols,
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    64,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    10 * time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
-	}
 }

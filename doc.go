@@ -38,7 +38,7 @@
 // # Retries
 //
 // Reads are retried with backoff. Any call is retried after a 429 and when nothing was sent. A write that may have arrived
-// is never sent again, nor is a read that may have been paid for. [ListsService.Ensure] and [AgentsService.CreateAndStart]
+// is retried only if [AllowRetryUnknown] allows it, and a read that may have been paid for never. [ListsService.Ensure] and [AgentsService.CreateAndStart]
 // get to their goal despite lost responses. [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm.
 //
 // Calls queue for the rate limit of the workspace: see [Budget]. A wait that would outlast the context or [WithMaxWait]

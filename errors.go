@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -18,7 +17,7 @@ import (
 )
 
 // Code is the service's stable identifier of an error. The 92 documented ones are constants of this
-// package; one that the service adds later passes through, up to 64 bytes of it.
+// package. A later one passes through, cut to 64 bytes.
 //
 // A Code is itself an error, so it is what you branch on:
 //
@@ -49,7 +48,7 @@ func (c Code) Outcome() Outcome {
 // Known reports whether the code is documented.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
-// Advice says what to do about the code. For an undocumented one it is [ActionVerifyFirst].
+// Advice returns what to do about the code: [ActionVerifyFirst] for an undocumented one.
 func (c Code) Advice() Advice {
 	if known, ok := op.CodeByName(string(c)); ok {
 		return Advice{Action: Action(known.Action), Hint: known.Hint}
@@ -77,7 +76,7 @@ func Explain(code Code) (Explanation, bool) {
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
 // locally, or [CodeRateLimited] for a [WaitError]. It is empty for nil and for errors without a
-// code. Of a write, check [ErrOutcomeUnknown] first.
+// code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -135,32 +134,27 @@ func classOf(code Code, status int) class {
 	if known, ok := op.CodeByName(string(code)); ok {
 		status = known.Statuses[len(known.Statuses)-1]
 	}
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return ErrInvalid
-	case http.StatusUnauthorized:
-		return ErrUnauthorized
-	case http.StatusPaymentRequired:
-		return ErrInsufficientCredits
-	case http.StatusForbidden:
-		return ErrForbidden
-	case http.StatusNotFound:
-		return ErrNotFound
-	case http.StatusConflict:
-		return ErrConflict
-	case http.StatusTooManyRequests:
-		return ErrRateLimited
-	}
-	return ""
+	return statusClasses[status]
 }
 
-// Outcome says whether a call had its effect. Every error of this package has one.
+var statusClasses = map[int]class{
+	http.StatusBadRequest:          ErrInvalid,
+	http.StatusUnauthorized:        ErrUnauthorized,
+	http.StatusPaymentRequired:     ErrInsufficientCredits,
+	http.StatusForbidden:           ErrForbidden,
+	http.StatusNotFound:            ErrNotFound,
+	http.StatusConflict:            ErrConflict,
+	http.StatusUnprocessableEntity: ErrInvalid,
+	http.StatusTooManyRequests:     ErrRateLimited,
+}
+
+// Outcome says whether a call had its effect. Every error of this package reports one.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeNotApplied Outcome = "not applied" // it was never sent, or it was refused
-	OutcomeApplied    Outcome = "applied"     // the service said so
+	OutcomeNotApplied Outcome = "not applied" // nothing was sent, or the call was rejected
+	OutcomeApplied    Outcome = "applied"     // the service confirmed it
 	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )
 
@@ -283,7 +277,7 @@ func (e *Error) Error() string {
 	case e.Status >= 300 && e.Status < 400:
 		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		kind := redact.WithoutIDs(oneLine(e.ContentType))
+		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
 		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
 	case e.Status != 0:
 		code = fmt.Sprintf("unusable response with status %d", e.Status)
@@ -305,26 +299,26 @@ func describe(parts ...string) string {
 	text := "prospectkit"
 	for _, part := range parts {
 		if part != "" {
-			text = strings.TrimSuffix(text, ".") + ": " + oneLine(part)
+			text = strings.TrimSuffix(text, ".") + ": " + redact.OneLine(part)
 		}
 	}
 	return text
 }
 
-// causeText is the text of a cause, without a prefix that names the operation a second time.
+// causeText is the text of a cause, without a prefix that repeats the operation.
 func causeText(err error, opName string) string {
 	if err == nil {
 		return ""
 	}
-	return oneLine(strings.ReplaceAll(err.Error(), "prospectkit: "+opName+": ", ""))
+	return redact.OneLine(strings.ReplaceAll(err.Error(), "prospectkit: "+opName+": ", ""))
 }
 
 func (e *Error) notes() (notes []string) {
 	if e.Param != "" {
-		notes = append(notes, "param "+oneLine(e.Param))
+		notes = append(notes, "param "+redact.OneLine(e.Param))
 	}
 	if e.RequestID != "" {
-		notes = append(notes, "request "+oneLine(e.RequestID))
+		notes = append(notes, "request "+redact.OneLine(e.RequestID))
 	}
 	if len(e.Attempts) > 1 {
 		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
@@ -384,8 +378,8 @@ func (e *Error) Advice() Advice {
 func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-		slog.String("param", redact.Shorten(printable(e.Param), maxName)),
-		slog.String("request_id", redact.Shorten(printable(e.RequestID), maxName)),
+		slog.String("param", redact.Shorten(redact.Printable(e.Param), maxName)),
+		slog.String("request_id", redact.Shorten(redact.Printable(e.RequestID), maxName)),
 		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
 	)
 }
@@ -405,46 +399,6 @@ func (c Code) logged() string {
 }
 
 func (e *Error) errorCode() Code { return e.Code }
-
-// errorEnvelope is the body of an error response.
-type errorEnvelope struct {
-	Error struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Param     string `json:"param"`
-		DocURL    string `json:"doc_url"`
-		RequestID string `json:"request_id"`
-	} `json:"error"`
-}
-
-// envelope fills the error from the service's envelope and reports whether the body was one.
-func (e *Error) envelope(body []byte) bool {
-	var in errorEnvelope
-	if err := decodeRecord(body, 0, &in); err != nil || in.Error.Code == "" {
-		return false
-	}
-	from := &in.Error
-	e.Code, e.Message, e.Param = Code(from.Code), from.Message, from.Param
-	e.DocURL, e.RequestID = from.DocURL, from.RequestID
-	return true
-}
-
-// clean hides the secrets that a response echoes, and shortens its texts.
-func (e *Error) clean(c *call, body []byte) {
-	secrets := c.secrets()
-	if !e.Code.Known() {
-		e.Code = Code(secrets.Clean(string(e.Code), maxName))
-	}
-	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
-		*field = secrets.Clean(*field, redact.MaxText)
-	}
-	e.Body = secrets.CleanBody(body)
-	e.prose = e.Message
-	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
-		e.prose = c.private().Hide(e.prose, false)
-	}
-	e.prose = redact.WithoutIDs(e.prose)
-}
 
 // RefusedError is a call that this client refused before anything was sent: the arguments break
 // documented bounds, or a safety rule forbids the operation. It lists all violations.
@@ -482,12 +436,12 @@ func (e *RefusedError) Error() string {
 	}
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		parts[i] = printable(v.Param + " " + v.Problem)
+		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
 	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
 }
 
-// Is matches [ErrRefusedLocally], and for arguments [CodeValidationFailed] and [ErrInvalid].
+// Is matches the targets that [RefusedError] names.
 func (e *RefusedError) Is(target error) bool {
 	if target == error(ErrRefusedLocally) {
 		return true
@@ -573,8 +527,7 @@ func (e *WaitError) Error() string {
 	return describe(e.Op, text)
 }
 
-// Is matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline
-// was too near.
+// Is matches the targets that [WaitError] names.
 func (e *WaitError) Is(target error) bool {
 	return target == error(ErrRateLimited) || target == error(CodeRateLimited) ||
 		e.deadline && target == context.DeadlineExceeded
@@ -596,22 +549,3 @@ func (e *WaitError) LogValue() slog.Value {
 }
 
 func (e *WaitError) errorCode() Code { return CodeRateLimited }
-
-// oneLine makes foreign text fit for a log line: printable, and at most 300 bytes.
-func oneLine(s string) string {
-	const most = 300
-	if s = printable(s); len(s) > most {
-		return redact.Shorten(s, most) + "..."
-	}
-	return s
-}
-
-// printable replaces line breaks, control characters and invisible ones.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
-}

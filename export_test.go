@@ -17,7 +17,7 @@ func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 
 // PassBudget returns what an attempt does before and after it is sent, for benchmarks: the response says that there is room.
 func (c *Client) PassBudget(ctx context.Context) func() error {
-	call := &call{plan: plan{client: c, op: op.ListsList, ctx: ctx, conf: callConfig{settings: c.conf.settings}, pool: c.conf.budget.pool(op.Lists)}}
+	call := &call{plan: plan{client: c, op: op.ListsList, ctx: ctx, opts: callConfig{settings: c.conf.settings}, surface: c.conf.budget.surface(op.Lists)}}
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
 		"Ratelimit-Limit": {"1000000000"}, "Ratelimit-Remaining": {"999999999"}, "Ratelimit-Reset": {"60"},
 	}}

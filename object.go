@@ -155,7 +155,7 @@ func (o Object) Find(path string) (Object, error) {
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)
-		if !array.isArray() {
+		if !array.begins('[') {
 			return
 		}
 		c := jsonscan.New(array.raw)
@@ -168,14 +168,10 @@ func (o Object) All(path string) iter.Seq[Object] {
 	}
 }
 
-func (o Object) isObject() bool {
+// begins reports whether the value is an object, '{', or an array, '['.
+func (o Object) begins(with byte) bool {
 	c := jsonscan.New(o.raw)
-	return c.Is('{')
-}
-
-func (o Object) isArray() bool {
-	c := jsonscan.New(o.raw)
-	return c.Is('[')
+	return c.Is(with)
 }
 
 // Text returns the string at a path.

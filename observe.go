@@ -29,7 +29,7 @@ const (
 	EventUndocumented EventKind = "undocumented"
 )
 
-// Event is one thing that happened during a call. It holds no key, id, query or URL of the call. Of
+// Event is one step of a call. It holds no key, id, query or URL of the call. Of
 // the response it holds the Code, any text of at most 64 bytes if it is not [Code.Known]; plain
 // names in Undocumented; and in Err the fields of an [*Error], of which Message, Param, Body and
 // RowID may hold personal data.
@@ -64,10 +64,7 @@ type Observer func(ctx context.Context, e Event)
 // WithObserver calls f for every event of every call. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if f == nil {
-			bad.add("WithObserver", "got nil")
-			return
-		}
+		bad.must(f != nil, "WithObserver", "got nil")
 		c.observers = append(slices.Clip(c.observers), f)
 	})
 }
@@ -81,10 +78,7 @@ type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 // more than once. A panic in it is ignored, as in an [Observer].
 func WithCallHook(f CallHook) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if f == nil {
-			bad.add("WithCallHook", "got nil")
-			return
-		}
+		bad.must(f != nil, "WithCallHook", "got nil")
 		c.hooks = append(slices.Clip(c.hooks), f)
 	})
 }
@@ -149,10 +143,7 @@ type Info struct {
 // page.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
-		if info == nil {
-			bad.add("WithInfo", "got nil")
-			return
-		}
+		bad.must(info != nil, "WithInfo", "got nil")
 		c.info = info
 	})
 }
@@ -179,7 +170,7 @@ func (c *call) runHook(f CallHook) {
 // emitCall reports the end of the call.
 func (c *call) emitCall(err error) {
 	now := time.Now()
-	c.endPause(now)
+	c.countPause(now)
 	c.emit(Event{
 		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
 		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
@@ -202,7 +193,7 @@ func (c *call) event(e Event) Event {
 	return e
 }
 
-// notify calls an observer and ignores its panic.
+// notify calls an observer and ignores any panic in it.
 func notify(ctx context.Context, f Observer, e Event) {
 	defer func() { _ = recover() }()
 	f(ctx, e)
@@ -219,9 +210,9 @@ const (
 	UndocumentedHeader = UndocumentedKind(novelty.Header) // about rate limits, or Deprecation or Sunset
 )
 
-// Undocumented is something in a response that this version of the package does not know: a sign
-// that the service has changed. It never holds what a user wrote: rows, profiles and whatever is
-// documented in part are not examined for fields.
+// Undocumented is something in a response that is not documented for this version of the package: a
+// sign that the service has changed. It never holds what users wrote: rows, profiles and partly
+// documented objects are not examined for fields.
 type Undocumented struct {
 	Kind  UndocumentedKind
 	Name  string // of a header, a code, or a field with its path, such as "list.entityType"; empty unless plain
@@ -263,7 +254,7 @@ func (c *call) emitUndocumented(a *attempt, resp *http.Response) {
 	}
 }
 
-// responseShape is what is documented of the responses that are decoded into a type, or nil.
+// responseShape is the documented part of the responses that are decoded into a type, or nil.
 func (p *plan) responseShape(t reflect.Type, keys ...string) *novelty.Shape {
 	if p.op.Entity != "" {
 		keys = append(slices.Clip(keys), p.op.Entity)

@@ -28,17 +28,19 @@ const (
 	ScopeCompanies = Scope(op.ScopeCompanies)
 )
 
-// Class says what a second call of an operation may do. It decides what is retried.
+// Class says what repeating an operation may do. After a request may have arrived, reads are
+// retried, metered reads only after the service's own error 500, and writes only with
+// [AllowRetryUnknown], which [ClassGuardedByState] and [ClassUnsafe] exclude.
 type Class string
 
 // The classes, the safest first.
 const (
 	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
 	ClassMeteredRead    = Class(op.MeteredRead)    // changes nothing, costs credits
-	ClassIdempotent     = Class(op.Idempotent)     // a second call leaves the same state
+	ClassIdempotent     = Class(op.Idempotent)     // repeating it leaves the same state
 	ClassGuardedByName  = Class(op.GuardedByName)  // a second call is refused because the name is taken
 	ClassGuardedByState = Class(op.GuardedByState) // a second call is refused because the state has changed
-	ClassUnsafe         = Class(op.Unsafe)         // a second call may have a second effect
+	ClassUnsafe         = Class(op.Unsafe)         // repeating it may repeat the effect
 )
 
 // Effect says whether an operation has an effect beyond its resource.
@@ -68,7 +70,7 @@ type Operation struct {
 	Path           string // below the base URL
 	Scope          Scope
 	Surface        Surface // whose rate limits count
-	Class          Class   // what a second call may do
+	Class          Class   // what repeating it may do
 	Spends         Effect  // credits
 	Sends          Effect  // messages to prospects
 	WritesOutside  Effect  // into a CRM
@@ -118,7 +120,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		return refusal(row, bad...)
 	}
 	accept := func(response any) error {
-		raw := response.(*Object) //nolint:forcetypeassert // it is what do was asked for
+		raw := response.(*Object) //nolint:forcetypeassert // do decodes into it
 		if object, ok := out.(*Object); ok {
 			*object = *raw
 			return nil
@@ -153,23 +155,17 @@ func (o Operation) row() (*op.Op, checks) {
 	for _, field := range [][2]string{
 		{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
 	} {
-		if field[1] == "" {
-			bad.add("Operation."+field[0], "is required")
-		}
+		bad.must(field[1] != "", "Operation."+field[0], "is required")
 	}
 	oneOf(&bad, "Operation.Class", o.Class,
 		ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
 	oneOf(&bad, "Operation.Method", o.Method,
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	if o.Path != "" && (!op.ValidPath(o.Path) || strings.ContainsAny(o.Path, "{}")) {
-		bad.add("Operation.Path", "must start with / and hold no braces, query or dot segment")
-	}
-	if _, known := op.Windows[op.Surface(o.Surface)]; !known && o.Surface != "" {
-		bad.add("Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
-	}
-	if o.AttemptTimeout < 0 {
-		bad.add("Operation.AttemptTimeout", "must not be negative")
-	}
+	bad.must(o.Path == "" || op.ValidPath(o.Path) && !strings.ContainsAny(o.Path, "{}"),
+		"Operation.Path", "must start with / and hold no braces, query or dot segment")
+	_, known := op.Windows[op.Surface(o.Surface)]
+	bad.must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
+	bad.must(o.AttemptTimeout >= 0, "Operation.AttemptTimeout", "must not be negative")
 	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
 	return &op.Op{
 		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),

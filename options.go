@@ -48,8 +48,8 @@ func pageOptions(opts []CallOption) []PageOption {
 	return all
 }
 
-// sharedOptions returns the options that are valid for any call. A field or a route is for one call
-// alone.
+// sharedOptions returns the options that are valid for every call: not those for one, such as a
+// field or a route.
 func sharedOptions[O PageOption](opts []O) []CallOption {
 	var shared []CallOption
 	for _, o := range opts {
@@ -70,7 +70,7 @@ func (f sharedOption) applyClient(c *config, bad *checks)   { f(&c.settings, bad
 func (f sharedOption) applyCall(c *callConfig, bad *checks) { f(&c.settings, bad) }
 func (f sharedOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
 
-// settings are what a client sets and a call may override.
+// settings are set by a client, and a call may override them.
 type settings struct {
 	retry   RetryPolicy
 	maxWait time.Duration
@@ -81,17 +81,17 @@ type settings struct {
 	readOnly, noSpend, noSend bool
 }
 
-// callConfig is what the options of one call add up to.
+// callConfig is the result of the options of one call.
 type callConfig struct {
 	settings
 	info   *Info
-	method string // of a route that the caller gave, with the path
+	method string // of WithRoute, with the path
 	path   string
 	query  [][2]string
 	header [][2]string
 	fields []outbound.Field
 
-	retryUnknown bool
+	allowRetryUnknown bool
 }
 
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
@@ -147,10 +147,7 @@ func WithAttemptTimeout(d time.Duration) Option {
 // redirect policy is ignored: redirects are never followed.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if h == nil {
-			bad.add("WithHTTPClient", "got nil")
-			return
-		}
+		bad.must(h != nil, "WithHTTPClient", "got nil")
 		c.httpClient = h
 	})
 }
@@ -158,16 +155,13 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // WithTransport sends through rt, such as a transport with a private certificate authority, a
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
-// of a failed write is unknown. Do not use a transport that retries: it would retry writes, too,
-// unnoticed.
+// of a failed write is unknown. Do not use a transport that retries: it would silently repeat
+// writes.
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if rt == nil {
-			bad.add("WithTransport", "got nil")
-			return
-		}
+		bad.must(rt != nil, "WithTransport", "got nil")
 		c.httpClient = &http.Client{Transport: rt}
 	})
 }
@@ -176,7 +170,7 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 // workspace.
 func WithBudget(b *Budget) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if b == nil || b.pools == nil {
+		if b == nil || b.surfaces == nil {
 			bad.add("WithBudget", "needs a budget made by NewBudget")
 			return
 		}
@@ -189,10 +183,8 @@ func WithBudget(b *Budget) ClientOption {
 // header.
 func WithUserAgent(app string) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if app = strings.TrimSpace(app); app == "" || hasControl(app) {
-			bad.add("WithUserAgent", "must not be empty or hold control characters")
-			return
-		}
+		app = strings.TrimSpace(app)
+		bad.must(app != "" && !hasControl(app), "WithUserAgent", "must not be empty or hold control characters")
 		c.userAgent = []string{app + " " + userAgent}
 	})
 }
@@ -201,7 +193,7 @@ func WithUserAgent(app string) ClientOption {
 // is an error, never cut. Memory grows with what arrives: for an announced length, at most 4 MiB
 // are allocated ahead.
 //
-// The decoded values are bounded, too. Elements of slices, entries of maps and what pointers point
+// The decoded values are also bounded. Elements of slices, entries of maps and what pointers point
 // to may take 16 MiB and four times the length of the response. A page may have as many elements as
 // were requested, by default the documented maximum of 1000 lists or rows and 100 profiles; any
 // other array 10,000. Beyond that the call is not retried, and its error says "holds too much".
@@ -209,9 +201,7 @@ func WithUserAgent(app string) ClientOption {
 // [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
-		if n < 1 {
-			bad.add("WithMaxResponseBytes", "is %d, must be positive", n)
-		}
+		bad.must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
 		c.maxBody = n
 	})
 }
@@ -225,9 +215,7 @@ func AllowPlainHTTP() ClientOption {
 // WithQuery adds an undocumented query parameter. It replaces one that the call sets.
 func WithQuery(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
-		if key == "" {
-			bad.add("WithQuery", "needs a key")
-		}
+		bad.must(key != "", "WithQuery", "needs a key")
 		c.query = append(c.query, [2]string{key, value})
 	})
 }
@@ -236,9 +224,7 @@ func WithQuery(key, value string) CallOption {
 // refused. The value is encoded as one of [Fields] is.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *checks) {
-		if name == "" {
-			bad.add("WithField", "needs a name")
-		}
+		bad.must(name != "", "WithField", "needs a name")
 		c.fields = append(c.fields, outbound.Field{Name: name, Value: value})
 	})
 }
@@ -333,7 +319,7 @@ func NoSend() Option {
 // twice. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later
 // refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
-	return callOption(func(c *callConfig, _ *checks) { c.retryUnknown = true })
+	return callOption(func(c *callConfig, _ *checks) { c.allowRetryUnknown = true })
 }
 
 // forbids returns the rule that refuses a call, or "".
@@ -350,7 +336,7 @@ func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 		return RuleNoSpend
 	case conf.noSend && outside:
 		return RuleNoSend
-	case conf.retryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
 		return RuleRepeat
 	}
 	return ""

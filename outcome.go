@@ -12,7 +12,7 @@ import (
 
 // OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no
 // response proves: the connection was cut, the time ran out, or the service failed. It may have
-// happened. It was not sent a second time.
+// happened. It was not retried after that, unless [AllowRetryUnknown] allowed it.
 //
 // Read the state before you retry the call. Resolve does, where the API can tell. It matches
 // [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
@@ -59,6 +59,33 @@ func (e *OutcomeUnknownError) LogValue() slog.Value {
 	)
 }
 
+// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
+// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
+// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
+// errors.Is and errors.As examine the original.
+type Attempt struct {
+	At       time.Time
+	Duration time.Duration
+	Status   int           // 0 when no response arrived
+	Code     Code          // of an error response
+	Delivery Delivery      // what is known about delivery
+	Err      error         `json:"-"` // why there was no usable response
+	Wait     time.Duration // before the next attempt
+}
+
+// Delivery is what is known about the delivery of one attempt.
+type Delivery string
+
+// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
+// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
+const (
+	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
+	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
+	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
+	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
+	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
+)
+
 // Verdict is what [OutcomeUnknownError.Resolve] found out.
 type Verdict string
 
@@ -66,7 +93,7 @@ type Verdict string
 const (
 	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
 	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far
-	VerdictUnknowable Verdict = "unknowable" // no documented read would tell
+	VerdictUnknowable Verdict = "unknowable" // no documented read can show it
 )
 
 // Resolution is what is known about a write whose outcome was unknown.
@@ -74,7 +101,7 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
-	Final   bool      // of VerdictNotSeen: it was looked for as long as the change may take to show
+	Final   bool      // of VerdictNotSeen: the change would have shown by now
 	Note    string    // what remains uncertain, and why
 }
 
@@ -95,8 +122,8 @@ type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption)
 //
 // A change that shows is reported at once. Otherwise Resolve reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long. If the context
-// ends before, the verdict is [VerdictNotSeen] and not Final. Where no documented read would tell,
-// the verdict is [VerdictUnknowable], with the reason.
+// ends first, the verdict is [VerdictNotSeen] and not Final. If no documented read can show the
+// change, the verdict is [VerdictUnknowable], with the reason.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	if e.Resolution != nil {
 		return e.Resolution, nil
@@ -136,8 +163,8 @@ func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duratio
 	}
 }
 
-// since is the time since an instant, by the monotonic clock if the instant is of this process. It
-// is never negative: an instant from elsewhere may lie ahead of a clock that was set back.
+// since is the time since an instant, by the monotonic clock if the instant is of this process, so
+// clock changes do not affect it. It is never negative: an instant from elsewhere may lie ahead.
 func since(t time.Time) time.Duration { return max(0, time.Since(t)) }
 
 func (e *OutcomeUnknownError) note() string {

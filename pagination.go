@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -386,7 +387,7 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 // elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
 	for _, path := range []string{"", name, "data"} {
-		if array, ok = response.Get(path); ok && array.isArray() {
+		if array, ok = response.Get(path); ok && array.begins('[') {
 			return array, true
 		}
 	}
@@ -414,4 +415,48 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 		}
 	}
 	return match, others, nil
+}
+
+// pageResponse is the response of an operation that pages by number.
+type pageResponse[T any] struct {
+	Data       []T        `json:"data"`
+	Kind       ListKind   `json:"entityType"`
+	Pagination pageTotals `json:"pagination"`
+}
+
+func (p *pageResponse[T]) missing() string {
+	if p.Data == nil {
+		return "the page has no data"
+	}
+	return missingIn(p.Data)
+}
+
+type pageTotals struct {
+	PageNum      int  `json:"pageNum"`
+	TotalPages   int  `json:"totalPages"`
+	TotalRecords *int `json:"totalRecords"`
+}
+
+// readPage reads a page of at most as many items as were requested. Totals or items prove that it
+// is the service's.
+func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
+	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
+	in.proof = func(response any) bool {
+		return response.(*pageResponse[T]).page().shown() //nolint:forcetypeassert // do decodes into it
+	}
+	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.page(), nil
+}
+
+func (p *pageResponse[T]) page() *Page[T] { return newPage(p.Data, p.Kind, &p.Pagination) }
+
+func newPage[T any](items []T, kind ListKind, t *pageTotals) *Page[T] {
+	p := &Page[T]{Items: items, Kind: kind, Number: t.PageNum, TotalPages: t.TotalPages}
+	if t.TotalRecords != nil {
+		p.TotalRecords, p.TotalKnown = *t.TotalRecords, true
+	}
+	return p
 }

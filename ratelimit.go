@@ -36,15 +36,15 @@ const (
 // Window is one of the two rate windows of a surface.
 type Window string
 
-// The windows. The headers do not name theirs: it follows from the limit, or from a reset beyond a
-// minute.
+// The windows. The headers do not name theirs: it is inferred from the limit, or from a reset beyond
+// a minute.
 const (
 	WindowMinute  Window = "minute"
 	WindowDay     Window = "day"
 	WindowUnknown Window = "unknown"
 )
 
-// RateWindow is what the rate headers of a response say. They describe the window of a surface with
+// RateWindow is the rate headers of a response. They describe the window of a surface with
 // fewer requests left, so the limit can alternate between responses.
 type RateWindow struct {
 	Surface   Surface
@@ -63,11 +63,11 @@ type RateWindow struct {
 // workspace. Calls are queued for as long as [WithMaxWait] and the context allow. They are refused
 // at once with a [WaitError] if that cannot be enough.
 type Budget struct {
-	conf  BudgetConfig
-	link  *budget.StoreClient // to the store
-	bad   checks
-	mu    sync.Mutex
-	pools map[op.Surface]*pool
+	conf     BudgetConfig
+	link     *budget.StoreClient // to the store
+	bad      checks
+	mu       sync.Mutex
+	surfaces map[op.Surface]*surfaceState
 }
 
 // BudgetConfig configures a [Budget]. The zero value is for one process and the documented limits.
@@ -103,16 +103,10 @@ type BudgetConfig struct {
 // NewBudget returns a new budget. It starts no goroutine and no timer. [New] refuses an invalid
 // configuration.
 func NewBudget(c BudgetConfig) *Budget {
-	b := &Budget{pools: make(map[op.Surface]*pool), conf: c}
-	if c.Reserve < 0 {
-		b.bad.add("BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
-	}
-	if c.StoreTimeout < 0 {
-		b.bad.add("BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
-	}
-	if c.Processes < 0 {
-		b.bad.add("BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
-	}
+	b := &Budget{surfaces: make(map[op.Surface]*surfaceState), conf: c}
+	b.bad.must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
+	b.bad.must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
+	b.bad.must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	if c.Store != nil {
 		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
 		b.link = &budget.StoreClient{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
@@ -131,7 +125,7 @@ const (
 	PriorityBatch       Priority = "batch"       // goes last, and does not use the reserve
 )
 
-// SurfaceBudget is what is known about a surface.
+// SurfaceBudget is the known state of a surface.
 type SurfaceBudget struct {
 	Surface   Surface
 	Minute    WindowBudget
@@ -142,12 +136,12 @@ type SurfaceBudget struct {
 	Waiting   int
 }
 
-// WindowBudget is what is known about one window of a surface.
+// WindowBudget is the known state of one window of a surface.
 type WindowBudget struct {
 	Limit     int         // 0 when unknown
 	Source    LimitSource // how the limit is known
 	Used      int         // by this budget, within the length of the window
-	Remaining int         // by the last response, less what was sent since; -1 without headers
+	Remaining int         // by the last response, minus requests sent since; -1 without headers
 	ResetAt   time.Time   // zero without a header
 }
 
@@ -164,10 +158,10 @@ const (
 // Snapshot returns what is known about each surface in use, sorted by name.
 func (b *Budget) Snapshot() []SurfaceBudget {
 	b.mu.Lock()
-	pools := slices.Collect(maps.Values(b.pools))
+	states := slices.Collect(maps.Values(b.surfaces))
 	b.mu.Unlock()
-	surfaces := make([]SurfaceBudget, 0, len(pools))
-	for _, p := range pools {
+	surfaces := make([]SurfaceBudget, 0, len(states))
+	for _, p := range states {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, SurfaceBudget{
 			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
@@ -193,20 +187,20 @@ func windowBudget(s budget.WindowState) WindowBudget {
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
 // no limit is known.
 func (b *Budget) Forecast(s Surface, requests int) time.Duration {
-	return b.pool(op.Surface(s)).limiter.Forecast(requests)
+	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
 
-func (b *Budget) pool(s op.Surface) *pool {
+func (b *Budget) surface(s op.Surface) *surfaceState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p, ok := b.pools[s]
+	p, ok := b.surfaces[s]
 	if !ok {
 		config := budget.Config{Reserve: b.conf.Reserve, Share: budget.DefaultShare}
 		if documented := op.Windows[s]; !b.conf.TrustHeaders {
 			config.PerMinute, config.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &pool{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
-		b.pools[s] = p
+		p = &surfaceState{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
+		b.surfaces[s] = p
 	}
 	return p
 }
@@ -214,18 +208,18 @@ func (b *Budget) pool(s op.Surface) *pool {
 // longestHold bounds the pause after one 429: no documented window is longer than a day.
 const longestHold = 24 * time.Hour
 
-// The retry budget of a surface: if everything fails, one retry for ten calls is left, and one in
-// thirty seconds.
+// The retry budget of a surface: at most one retry per ten successful calls, and one every thirty
+// seconds. tokens starts full.
 const (
 	retryTokens = 10
 	tokenBack   = 0.1
 	tokenFloor  = 30 * time.Second
 )
 
-// pool is the state of one surface.
-type pool struct {
+// surfaceState is the limiter, the last rate headers and the retry tokens of one surface.
+type surfaceState struct {
 	surface op.Surface
-	limiter limiter
+	limiter budget.Pacer
 
 	mu        sync.Mutex
 	last      RateWindow
@@ -233,15 +227,15 @@ type pool struct {
 	lastToken time.Time
 }
 
-// lastRate returns what the last rate headers said.
-func (p *pool) lastRate() RateWindow {
+// lastRate returns the last rate headers.
+func (p *surfaceState) lastRate() RateWindow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
 }
 
 // observe records the rate headers of a response.
-func (p *pool) observe(rate ratehdr.Rate, now time.Time) RateWindow {
+func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) RateWindow {
 	w := RateWindow{
 		Surface: Surface(p.surface), Window: windowOf(p.surface, rate),
 		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
@@ -269,7 +263,7 @@ func windowOf(s op.Surface, rate ratehdr.Rate) Window {
 }
 
 // takeToken reports whether a call that reached the service may be retried.
-func (p *pool) takeToken(now time.Time) bool {
+func (p *surfaceState) takeToken(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tokens >= 1 {
@@ -284,22 +278,13 @@ func (p *pool) takeToken(now time.Time) bool {
 	return false
 }
 
-func (p *pool) succeeded() {
+func (p *surfaceState) succeeded() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens = min(p.tokens+tokenBack, retryTokens)
 }
 
-// limiter decides when the requests of a surface may be sent.
-type limiter interface {
-	Acquire(ctx context.Context, r budget.Request) (budget.Permit, error)
-	Take(now time.Time, p budget.Priority, permit *budget.Permit) bool
-	Done(over time.Time, r *budget.Report)
-	Forecast(requests int) time.Duration
-	Snapshot() budget.Snapshot
-}
-
-func (b *Budget) limiter(s op.Surface, c budget.Config) limiter {
+func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
 	if b.conf.Store == nil {
 		return budget.New(c)
 	}

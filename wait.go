@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
@@ -18,7 +19,7 @@ import (
 // that failed.
 type WaitTimeoutError struct {
 	Op     string        // the read that polled
-	State  string        // what was seen last; empty when no poll or no response told
+	State  string        // seen last; empty if no response contained one
 	Polls  int           // failed ones included
 	Waited time.Duration // since the wait began
 
@@ -32,7 +33,7 @@ func (e *WaitTimeoutError) Error() string {
 		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"))
 	}
 	if e.State != "" {
-		text += ", last seen as " + oneLine(e.State)
+		text += ", last seen as " + redact.OneLine(e.State)
 	} else if e.Polls > 0 {
 		text += ", no state was seen"
 	}
@@ -58,7 +59,7 @@ func (e *WaitTimeoutError) LogValue() slog.Value {
 	)
 }
 
-// sighting is what a waiter concludes from a value that it has read.
+// sighting is the conclusion of a waiter from one poll.
 type sighting struct {
 	settled bool   // the wait is over
 	err     error  // the wait is over, because the state will not come
@@ -71,7 +72,7 @@ type sighting struct {
 const (
 	shortestPause = 2 * time.Second
 	longestPause  = time.Minute
-	scarcePause   = time.Hour // when almost nothing is left of a rate window
+	scarcePause   = time.Hour // when a rate window is almost used up
 	pollFailures  = 5         // in a row, each with its own retries, end a wait
 )
 
@@ -142,7 +143,7 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	if documented := op.Windows[s].PerDay; documented > 0 && pause == longestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	w := c.conf.budget.pool(s).lastRate()
+	w := c.conf.budget.surface(s).lastRate()
 	if left := time.Until(w.ResetAt); w.Remaining >= 0 && left > 0 {
 		pause = max(pause, min(left/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 	}

@@ -58,7 +58,7 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 		s.Dispatched += n
 		s.count(now, n, false)
 	}
-	if a.Returned { // others may have worked alone, too
+	if a.Returned { // others may also have worked alone
 		s.Figures.Valid, s.ProbeUntil = false, 0
 	}
 	reserved := false

@@ -6,7 +6,7 @@ import (
 )
 
 // Expected is when a request with so many ahead of it will be admitted, at the pace of [State.Take] and with requests that take a trip
-// each. Callers are told this time. [State.Earliest] decides which calls to refuse.
+// each. Errors report this time. [State.Earliest] decides which calls to refuse.
 func (s *State) Expected(now Instant, ahead int, p Priority, trip Instant) (Instant, Window) {
 	at, w := s.Earliest(now, ahead, p)
 	n, opens := float64(ahead), s.opens(now, trip)

@@ -25,7 +25,7 @@ type Limiter struct {
 	queue   Queue
 	start   time.Time // the epoch of the state's clock
 	ahead   Instant   // of that epoch, if the state has the clock of a store
-	latest  Instant   // that the state was told
+	latest  Instant   // the last instant that the state got
 	trip    Instant   // the recent round trip of requests
 	keeper  *Waiter   // which keeps the time for all waiters
 	asked   int       // how many of them a store is being asked for
@@ -52,6 +52,15 @@ func (l *Limiter) time(i Instant) time.Time {
 		return time.Time{}
 	}
 	return l.start.Add((i - 1 - l.ahead).Duration())
+}
+
+// Pacer decides when the requests of a surface may be sent: a [Limiter], or a [SharedLimiter].
+type Pacer interface {
+	Acquire(ctx context.Context, r Request) (Permit, error)
+	Take(now time.Time, p Priority, permit *Permit) bool
+	Done(over time.Time, r *Report)
+	Forecast(requests int) time.Duration
+	Snapshot() Snapshot
 }
 
 // Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*RefusedError] if

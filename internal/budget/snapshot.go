@@ -17,8 +17,8 @@ type WindowState struct {
 	Limit     int // 0 when unknown
 	Source    Source
 	Used      int       // by us, over one length of the window
-	Remaining int       // as last told, less what was sent since; -1 when not told
-	ResetAt   time.Time // zero when not told
+	Remaining int       // by the last response, minus requests sent since; -1 when unknown
+	ResetAt   time.Time // zero when unknown
 	ToldAt    time.Time
 }
 

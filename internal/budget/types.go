@@ -84,8 +84,8 @@ func (p Permit) Valid() bool { return p.Epoch > 0 }
 // Observation is the result of a request. A zero Limit or Remaining means that the response said so. Set them to -1 if a header is
 // missing.
 type Observation struct {
-	Limit      int // of the window that the response describes; -1 when not told
-	Remaining  int // -1 when not told
+	Limit      int // of the window that the response describes; -1 when missing
+	Remaining  int // -1 when missing
 	Reset      time.Duration
 	HasReset   bool
 	Refused    bool // a 429

@@ -25,7 +25,7 @@ type Trace struct {
 	unconnected bool
 }
 
-// ErrReplay says that net/http was about to send a request a second time.
+// ErrReplay means that net/http was about to send a request again.
 var ErrReplay = errors.New("net/http was about to send the request a second time")
 
 // Hooks returns the hooks that fill the trace. They end a request that is not safe before net/http

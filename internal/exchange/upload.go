@@ -24,7 +24,7 @@ type opening struct {
 	err    error
 }
 
-// Open opens a source within a time limit. It returns the first bytes, too, which can still be read
+// Open opens a source within a time limit. It also returns the first bytes, which can still be read
 // from the source.
 func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSourceTimeout)

@@ -5,6 +5,21 @@ import "slices"
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
 func Lookup(data []byte, key string) (value []byte, ok bool) {
 	c := New(data)
+	value = c.lookup(key)
+	if c.bad != 0 {
+		return nil, false
+	}
+	return value, value != nil
+}
+
+// LookupWhole is [Lookup] in one whole JSON text, which it checks like [Valid].
+func LookupWhole(data []byte, key string) ([]byte, error) {
+	c := New(data)
+	value := c.lookup(key)
+	return value, c.End()
+}
+
+func (c *Cursor) lookup(key string) (value []byte) {
 	if c.Object() {
 		for name, more := c.Member(); more; name, more = c.Member() {
 			if string(name) == key {
@@ -14,10 +29,7 @@ func Lookup(data []byte, key string) (value []byte, ok bool) {
 			}
 		}
 	}
-	if c.bad != 0 {
-		return nil, false
-	}
-	return value, value != nil
+	return value
 }
 
 // Valid checks one whole JSON text.

@@ -59,17 +59,18 @@ const (
 	ScopeCompanies Scope = "companies"
 )
 
-// Class says what a second call may do. It decides what is retried.
+// Class says what repeating a call may do. Reads, metered reads and writes are retried by different
+// rules. Among writes, the class only decides whether a caller can allow more retries.
 type Class string
 
 // The classes, the safest first.
 const (
 	Read           Class = "read"             // changes nothing, costs nothing
 	MeteredRead    Class = "metered-read"     // changes nothing, costs credits
-	Idempotent     Class = "idempotent"       // a second call leaves the same state
+	Idempotent     Class = "idempotent"       // repeating it leaves the same state
 	GuardedByName  Class = "guarded-by-name"  // a second call is refused because the name is taken
 	GuardedByState Class = "guarded-by-state" // a second call is refused because the state has changed
-	Unsafe         Class = "unsafe"           // a second call may have a second effect
+	Unsafe         Class = "unsafe"           // repeating it may repeat the effect
 )
 
 // Effect says whether a call has an effect beyond its resource.
@@ -113,7 +114,7 @@ type Op struct {
 	Shape        Shape
 	Entity       string        // the key that wraps the response, if there is one
 	Verify       string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
-	VisibleAfter time.Duration // how long after the call a change may still not show
+	VisibleAfter time.Duration // a change may take this long after the call to show
 	Summary      string        // one phrase for the catalogue
 }
 
@@ -171,8 +172,8 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 	}
 }
 
-// escapeElement escapes one path element. It escapes dot elements, too, which a server or proxy
-// would resolve.
+// escapeElement escapes one path element, including dot elements, which a server or proxy would
+// resolve.
 func escapeElement(s string) string {
 	switch s {
 	case ".":
@@ -190,7 +191,7 @@ func ValidPath(p string) bool {
 		strings.ContainsFunc(p, func(r rune) bool { return r < ' ' }) {
 		return false
 	}
-	plain, err := url.PathUnescape(p) // a proxy may resolve escaped dots, too
+	plain, err := url.PathUnescape(p) // a proxy may also resolve escaped dots
 	if err != nil || !utf8.ValidString(plain) {
 		return false
 	}

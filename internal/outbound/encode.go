@@ -24,8 +24,8 @@ type Body struct {
 	Invalid []string // the paths of texts that are not valid UTF-8
 }
 
-// Encode encodes a value as JSON and adds members to it. A member that the value has, or whose name
-// its type knows, is an error. Invalid is set beside an error, too.
+// Encode encodes a value as JSON and adds members to it. It is an error if the value already
+// has such a member, or its type defines one. Invalid is also set beside an error.
 func Encode(value any, more []Field) (Body, error) {
 	found := Inspect(value, "")
 	for _, field := range more {

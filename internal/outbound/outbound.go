@@ -149,9 +149,9 @@ func (f *Found) text(s, path string) {
 	}
 }
 
-// holdsInvalid reports whether a value holds invalid UTF-8, in unexported fields, too. The text of
-// a type that encodes itself does not tell: in Go 1.27, it cannot be told from a replacement
-// character that was meant.
+// holdsInvalid reports whether a value holds invalid UTF-8, also in unexported fields. The text of a
+// type that encodes itself cannot show it: Go 1.27 writes replacement characters, which may have
+// been intended.
 func holdsInvalid(v reflect.Value, depth int) bool {
 	if depth > maxDepth {
 		return false

@@ -8,8 +8,8 @@ import (
 // Seen is what is known about whether responses have the headers: something in between may drop
 // them. It is safe for concurrent use.
 type Seen struct {
-	sources sync.Map    // whose responses have had them
-	any     atomic.Bool // there is such a source
+	sources sync.Map    // seen sending the headers
+	any     atomic.Bool // a source was ever seen sending them
 	missed  atomic.Bool
 }
 
@@ -27,7 +27,8 @@ func (s *Seen) Has(source any) bool {
 	return ok
 }
 
-// Missed notes that a response that ought to have the headers has not. Has forgets what it knew.
+// Missed notes that a response lacks the headers although it should have them. Has then reports
+// false for every source until it is learned again.
 func (s *Seen) Missed() {
 	if s.missed.Store(true); s.any.Load() {
 		s.sources.Clear()

@@ -21,7 +21,7 @@ const Hidden = "[hidden]"
 // secret is a text to hide, in the form that canonical gives it.
 type secret struct {
 	form []byte
-	long bool // it is longer: everything after it is hidden, too
+	long bool // it is longer: everything after it is also hidden
 }
 
 // Secrets are texts to hide.
@@ -45,7 +45,7 @@ func (s Secrets) Plain(texts ...string) Secrets {
 	return s
 }
 
-// Key adds a text that is hidden in base64, too: alone, and as the user name of HTTP Basic.
+// Key adds a text that is also hidden in base64: alone, and as the user name of HTTP Basic.
 func (s Secrets) Key(text string) Secrets {
 	if text == "" {
 		return s
@@ -53,8 +53,8 @@ func (s Secrets) Key(text string) Secrets {
 	return s.Plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
 }
 
-// Clean returns a foreign text without the secrets, cut to at most so many bytes. It hides the
-// beginning of a secret at the cut, too.
+// Clean returns a foreign text without the secrets, cut to at most so many bytes. It also
+// hides the beginning of a secret at the cut.
 func (s Secrets) Clean(text string, most int) string {
 	whole := len(text) <= 8*most
 	if !whole {
@@ -87,8 +87,8 @@ func Shorten(text string, most int) string {
 	return text[:most]
 }
 
-// Hide replaces the secrets in a text. If the text was cut, it replaces the beginning of a secret
-// at the end, too.
+// Hide replaces the secrets in a text. If the text was cut, it also replaces the beginning of a
+// secret at the end.
 func (s Secrets) Hide(text string, cut bool) string {
 	if len(s) == 0 || text == "" {
 		return text
@@ -334,7 +334,7 @@ func WithoutIDs(text string) string {
 const MaxText = 2 << 10
 
 // Unquoted leaves out what a text quotes: net/http quotes what it cannot read, and url.Error the
-// URL. It leaves out malformed headers, too, which are not quoted.
+// URL. It also leaves out malformed headers, which are not quoted.
 func Unquoted(text string) string {
 	const malformed = "malformed MIME header"
 	if before, _, ok := strings.Cut(text, malformed); ok {

@@ -26,7 +26,7 @@ The same facts for programs are in [operations.json](../operations.json).
 | ` + "`idempotent`" + ` | leaves the same state | not retried, unless you allow it |
 | ` + "`guarded-by-name`" + ` | is rejected while the name is taken | not retried: check whether the name exists |
 | ` + "`guarded-by-state`" + ` | is rejected once the state has changed | not retried: read the state |
-| ` + "`unsafe`" + ` | may happen a second time | not retried: verify first |
+| ` + "`unsafe`" + ` | may repeat the effect | not retried: verify first |
 
 Effects of a call:
 

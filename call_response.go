@@ -1,0 +1,173 @@
+package prospectkit
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
+)
+
+// readResponse decodes a 2xx response, and refuses one that may be a gateway's. The first line that
+// applies decides. A response is proved if it holds what only the service can know: see args.proof.
+//
+//	an error envelope, except in a proved read                      refused
+//	it cannot be decoded                                            refused
+//	it has the rate headers                                         accepted
+//	a proved read                                                   accepted
+//	any other proved call                                           accepted if plausible
+//	a raw read, if the surface is not known to send rate headers    accepted if plausible
+//	JSON, if an intermediary is known to drop the headers           accepted if plausible
+//	anything else                                                   refused
+func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
+	err := c.response.decode(*a.Body)
+	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
+	switch {
+	case (!proved || c.op.Class != op.Read) && isEnvelope(*a.Body):
+		err = errEnveloped
+	case err != nil:
+	case a.rated:
+		seen.Learn(c.surface)
+		return nil
+	case proved && (c.op.Class == op.Read || isPlausible(*a.Body)):
+		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
+			seen.Missed()
+		}
+		return nil
+	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(*a.Body):
+		return nil
+	case seen.Dropped() && isJSON(resp) && isPlausible(*a.Body):
+		return nil
+	default:
+		err = errNotProved
+	}
+	if !a.rated || err == errEnveloped { //nolint:errorlint // it is our own
+		c.readErrorResponse(resp, *a.Body, now) // so that the error shows who sent it
+	}
+	return err
+}
+
+var (
+	errEnveloped = errors.New("the 2xx response contains an error envelope")
+	errNotProved = errors.New("the 2xx response may not be the service's: " +
+		"it has no RateLimit headers and not the requested content")
+)
+
+func isEnvelope(body []byte) bool {
+	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
+}
+
+// isPlausible reports whether a JSON text is an object or an array without an error.
+func isPlausible(body []byte) bool {
+	c := jsonscan.New(body)
+	fault, failed := jsonscan.Lookup(body, "error")
+	return (c.Is('{') || c.Is('[')) && (!failed || string(fault) == "null")
+}
+
+func isJSON(resp *http.Response) bool {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
+}
+
+// readErrorResponse reads an unsuccessful response into c.errorResponse.
+func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time) {
+	e := &c.errorResponse
+	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
+	e.envelope(body)
+	e.clean(c, body)
+	if asked, ok := retryAfter(resp, now); ok {
+		e.RetryAfter = asked
+		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
+	} else if resp.StatusCode == http.StatusTooManyRequests {
+		e.ResetAt = c.rate.ResetAt
+	}
+	if e.Status >= 300 && e.Status < 400 {
+		if to, err := resp.Location(); err == nil && to.Host != "" {
+			e.hint = "it points to host " + redact.WithoutIDs(redact.OneLine(c.secrets().Clean(to.Host, redact.MaxText)))
+		}
+	}
+	switch {
+	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
+		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
+	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
+		e.hint = "if what holds the name is younger than this call, an intermediary has sent the request twice"
+	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.opts.path == "":
+		e.hint = "the path of this operation is assumed; set it with WithRoute"
+	}
+}
+
+// errorEnvelope is the body of an error response.
+type errorEnvelope struct {
+	Error struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Param     string `json:"param"`
+		DocURL    string `json:"doc_url"`
+		RequestID string `json:"request_id"`
+	} `json:"error"`
+}
+
+// envelope fills the error from the service's envelope and reports whether the body was one.
+func (e *Error) envelope(body []byte) bool {
+	var in errorEnvelope
+	if err := decodeRecord(body, 0, &in); err != nil || in.Error.Code == "" {
+		return false
+	}
+	from := &in.Error
+	e.Code, e.Message, e.Param = Code(from.Code), from.Message, from.Param
+	e.DocURL, e.RequestID = from.DocURL, from.RequestID
+	return true
+}
+
+// clean hides the secrets that a response echoes, and shortens its texts.
+func (e *Error) clean(c *call, body []byte) {
+	secrets := c.secrets()
+	if !e.Code.Known() {
+		e.Code = Code(secrets.Clean(string(e.Code), maxName))
+	}
+	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
+		*field = secrets.Clean(*field, redact.MaxText)
+	}
+	e.Body = secrets.CleanBody(body)
+	e.prose = e.Message
+	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
+		e.prose = c.secretsAndURL().Hide(e.prose, false)
+	}
+	e.prose = redact.WithoutIDs(e.prose)
+}
+
+// secrets are hidden in every quote of a response: the key, and the token of a scroll.
+func (c *call) secrets() redact.Secrets {
+	s := c.client.conf.secrets()
+	if c.in.secret != "" {
+		s = s.Key(c.in.secret)
+	}
+	return s
+}
+
+// secretsAndURL are hidden in every text about the call.
+func (c *call) secretsAndURL() redact.Secrets {
+	return c.secrets().Plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
+}
+
+// redactError hides the request in the text of an error of a transport or an upload.
+func (c *call) redactError(err error) error {
+	if err == nil {
+		return nil
+	}
+	s := c.secretsAndURL()
+	for _, all := range c.url.Query() {
+		for _, value := range all {
+			if len(value) > len("100") {
+				s = s.Plain(value)
+			}
+		}
+	}
+	text := redact.Unquoted(redact.WithoutURL(err).Error())
+	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
+}
