@@ -15,7 +15,7 @@ generate: # operations.json, docs/operations.md, codes.go
 api: # accept the exported API as that of the last release
 	go tool -modfile=tools/go.mod apidiff -m -w tools/api/prospectkit.export "$$(go list -m)"
 bill: # print the software bill of materials of the library and the sandbox, as CycloneDX
-	@go tool -modfile=tools/sbom.mod cyclonedx-gomod mod -json -licenses -type library -noserial -notimestamp
+	@.ci/bill
 lint:
 	.ci/run lint housekeeping
 fuzz: # one minute of each target
