@@ -250,7 +250,7 @@ func (c *call) run() error {
 			return err
 		}
 	}
-	req.GetBody = nil // with it, net/http would retry a write
+	req.GetBody = nil // with it, net/http could rewind the body and resend a write
 	c.headerForCookies(req)
 	resp, err := c.client.conf.loop.Do(&c.retry)
 	if resp != nil {

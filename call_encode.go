@@ -156,7 +156,7 @@ func (c *call) encode() {
 	c.header["Content-Type"] = []string{contentType}
 }
 
-// checks collects violations of arguments and options: only what the API certainly rejects.
+// checks collects violations of arguments and options, found before anything is sent.
 type checks []Violation
 
 func (c *checks) add(param, format string, args ...any) {

@@ -12,9 +12,8 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// RetryPolicy sets how often and when a call is retried. Whether a call may be retried at all
-// depends on its operation and on what is known about the failure, never on the policy: see
-// docs/safety.md.
+// RetryPolicy sets how often and when a call is retried. The operation and the failure decide
+// whether a call may be retried at all; the policy can only forbid more. See docs/safety.md.
 //
 // The zero value of a field means its default.
 type RetryPolicy struct {

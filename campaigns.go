@@ -9,7 +9,7 @@ import (
 )
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
-// Approve sends messages.
+// Approve is documented to send messages.
 type CampaignsService struct{ client *Client }
 
 // CampaignStatus is the state of a campaign.
@@ -196,7 +196,7 @@ type Approval struct {
 func (a Approval) String() string { return textOf(Object{}, a) }
 
 // Approve starts a campaign: the service then sends its messages to people, in the background. No
-// other call does so. A stopped campaign resumes where it was. Only its owner can approve it.
+// other call is documented to. A stopped campaign resumes where it was. Only its owner can approve it.
 //
 // It is never retried after a lost response, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an

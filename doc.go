@@ -15,7 +15,7 @@
 // # Calls
 //
 // A [Client] has one field per part of the service, such as [Client.Lists]. Make one client and share it: it is safe for
-// concurrent use. Every method takes a context, ids, one struct of parameters whose zero value means defaults, and options.
+// concurrent use. Every method takes a context, ids, a struct of parameters if there is something to set, and options.
 // [Operations] lists all operations with routes, scopes, limits and costs.
 //
 // Where the service's public API description shows no fields, a body is [Fields] that you supply and a response is an
@@ -27,9 +27,9 @@
 //
 //	_, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 //	switch {
-//	case errors.Is(err, prospectkit.ErrOutcomeUnknown):      // it may have happened: do not repeat it
-//	case errors.Is(err, prospectkit.CodeListNameTaken):      // the name is in use
-//	case errors.Is(err, prospectkit.ErrInsufficientCredits): // nothing was billed
+//	case errors.Is(err, prospectkit.ErrOutcomeUnknown): // always first: it may have happened
+//	case errors.Is(err, prospectkit.CodeListNameTaken): // the name is in use
+//	case errors.Is(err, prospectkit.ErrRateLimited):    // later
 //	}
 //
 // [OutcomeOf] tells whether the call was applied, [AdviceOf] what to do next. [OutcomeUnknownError.Resolve] reads what
@@ -37,17 +37,18 @@
 //
 // # Retries
 //
-// Reads are retried with backoff. Any call is retried after a 429 and when nothing was sent. A write that may have arrived
-// is retried only if [AllowRetryUnknown] allows it, and a read that may have been paid for never. [ListsService.Ensure] and [AgentsService.CreateAndStart]
-// get to their goal despite lost responses. [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm.
+// Reads are retried with backoff, and any call after a 429 or when nothing was sent, where a retry can help. A write that
+// may have arrived is retried only if [AllowRetryUnknown] allows it. [ListsService.Ensure] and
+// [AgentsService.CreateAndStart] look first, and then may send it again. [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm.
 //
 // Calls queue for the rate limit of the workspace: see [Budget]. A wait that would outlast the context or [WithMaxWait]
-// fails at once with a [*WaitError].
+// fails with a [*WaitError], at once if that is foreseeable.
 //
 // # Iterators
 //
 // Iterators request pages as the loop needs them. An error comes once and last. [WithProgress] gives a checkpoint for
-// [ResumeFrom]. Searches demand a cap on paid pages: [MaxPaidPages].
+// [ResumeFrom]. Iterators over searches demand [MaxPaidPages] or
+// [UnlimitedPages].
 //
 // # Testing
 //

@@ -482,7 +482,7 @@ func (e *RefusedError) errorCode() Code {
 }
 
 // WaitError is a call that this client refused because its wait for a rate limit would be longer
-// than [WithMaxWait] allows, or end after the context's deadline. Nothing was sent. A call that
+// than [WithMaxWait] allows, or end after the context's deadline. It was not sent. A call that
 // cannot fit in time is refused at once, any other when its longest wait is over. It matches
 // [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
 // near.

@@ -143,8 +143,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithHTTPClient sends through a copy of h, with its transport, cookie jar and timeout. Its
-// redirect policy is ignored: redirects are never followed.
+// WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds
+// one attempt. Its redirect policy is ignored: redirects are never followed.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *checks) {
 		bad.must(h != nil, "WithHTTPClient", "got nil")
