@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -89,7 +90,16 @@ func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int
 	time.Sleep(time.Second) // for a read in flight
 	synctest.Wait()
 	stacks := make([]byte, 1<<20)
-	require.Equal(t, goroutines, strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "exchange.(*runner).do("))
+	own := string(stacks[:runtime.Stack(stacks, false)])
+	bubble := regexp.MustCompile(`synctest bubble \d+\]`).FindString(own)
+	require.NotEmpty(t, bubble, own)
+	left := 0
+	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") { // also those of other tests
+		if strings.Contains(stack, bubble) && strings.Contains(stack, "exchange.(*runner).do(") {
+			left++
+		}
+	}
+	require.Equal(t, goroutines, left)
 }
 
 // Whatever the body of a response does, under every status and in every operation: the call ends

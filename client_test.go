@@ -157,7 +157,7 @@ func TestClient_NewStartsNothing(t *testing.T) {
 		_, err = client.With(prospectkit.WithUserAgent("app/1"))
 		require.NoError(t, err)
 		synctest.Wait()
-		require.Equal(t, before, runtime.NumGoroutine())
+		require.LessOrEqual(t, runtime.NumGoroutine(), before)
 	})
 	server.Close()
 	require.Zero(t, connections.Load())
