@@ -122,7 +122,7 @@ type newAgent struct{ Agent }
 
 func (a *Agent) missing() string { return missingIf(!a.raw.begins('{'), "an agent is no object") }
 
-func (a *newAgent) missing() string { return noID(a.ID, "an agent has no id") }
+func (a *newAgent) missing() string { return missingIf(a.ID == "", "an agent has no id") }
 
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {

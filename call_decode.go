@@ -88,8 +88,9 @@ func recordOf[T any](from Object) (*T, error) {
 	return out, d.DecodeText(from.raw, out)
 }
 
-func noID(id, what string) string {
-	if id == "" {
+// missingIf returns a description of what is missing from a response, or "".
+func missingIf(missing bool, what string) string {
+	if missing {
 		return what
 	}
 	return ""

@@ -341,7 +341,7 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 	return *folders, nil
 }
 
-func (l *List) missing() string { return noID(l.ID, "a list has no id") }
+func (l *List) missing() string { return missingIf(l.ID == "", "a list has no id") }
 
 type foldersQuery struct {
 	Kind FolderKind `url:"type"`
@@ -358,4 +358,4 @@ func (l *folderList) missing() string {
 	return missingIn(*l)
 }
 
-func (f *Folder) missing() string { return noID(f.ID, "a folder has no id") }
+func (f *Folder) missing() string { return missingIf(f.ID == "", "a folder has no id") }

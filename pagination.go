@@ -425,10 +425,7 @@ type pageResponse[T any] struct {
 }
 
 func (p *pageResponse[T]) missing() string {
-	if p.Data == nil {
-		return "the page has no data"
-	}
-	return missingIn(p.Data)
+	return cmp.Or(missingIf(p.Data == nil, "the page has no data"), missingIn(p.Data))
 }
 
 type pageTotals struct {

@@ -229,11 +229,3 @@ type profiles struct {
 }
 
 func (p *profiles) missing() string { return missingIf(p.Profiles == nil, "the page has no profiles") }
-
-// missingIf returns a description of what is missing from a response, or "".
-func missingIf(missing bool, what string) string {
-	if missing {
-		return what
-	}
-	return ""
-}
