@@ -1,0 +1,51 @@
+// Package journal keeps a durable record of writes and paid reads. Before such a call is sent, its
+// [Ticket] is stored. When its outcome is known, the outcome is noted. After a crash, the tickets
+// without a known outcome tell which calls may have happened.
+//
+// [File] is a journal for one process on one machine. Another store, such as a database, implements
+// [Journal].
+package journal
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// A Journal stores tickets. Its methods are called from many goroutines at once.
+//
+// A client uses only these methods. Implement them with a database to share a journal between
+// processes.
+type Journal interface {
+	// Sending stores a ticket before its request is sent. The ticket must survive the process and the
+	// machine when Sending returns: an error refuses the call, and nothing is sent. Before a call is
+	// retried, Sending is called again with the same ID and a later LastSent.
+	Sending(ctx context.Context, t Ticket) error
+
+	// Ended notes the outcome of a call. [Unknown] leaves the ticket in doubt. A later call of Ended
+	// with [Applied] or [NotApplied] settles it. Ended with the same outcome again changes nothing.
+	// It need not be durable: a ticket whose outcome is lost is in doubt.
+	Ended(ctx context.Context, id string, o Outcome) error
+
+	// InDoubt yields the tickets whose outcome is unknown, oldest first: those of calls that ended
+	// with Unknown, and those of earlier processes that did not end. It leaves out calls that are
+	// still in progress.
+	InDoubt(ctx context.Context) iter.Seq2[Ticket, error]
+}
+
+// Outcome says whether a call had its effect.
+type Outcome string
+
+// The outcomes.
+const (
+	Applied    Outcome = "applied"     // the service confirmed it
+	NotApplied Outcome = "not applied" // nothing was sent, or the call was rejected
+	Unknown    Outcome = "unknown"     // it may have happened
+)
+
+// Entry is a ticket with its outcome, for an audit.
+type Entry struct {
+	Ticket  Ticket
+	Outcome Outcome   // Unknown for a call that did not end
+	Ended   time.Time // zero for a call that did not end
+}

@@ -1,0 +1,35 @@
+package journal
+
+import "time"
+
+// Version is the version of the JSON form of a [Ticket].
+const Version = 1
+
+// Ticket identifies one call whose outcome may be unknown, with what is needed to look for its
+// effect. It holds no key, no header and, of the request body, only what Lookup names.
+//
+// Its JSON form is stable: fields may be added, and a change of meaning increases Version.
+type Ticket struct {
+	Version int    `json:"version"`
+	ID      string `json:"id"` // random, unique
+
+	Op        string   `json:"op"`            // name in the operation catalogue, such as "lists.create"
+	IDs       []string `json:"ids,omitempty"` // in the path of the request, in order
+	Lookup    Lookup   `json:"lookup,omitzero"`
+	Service   string   `json:"service"`             // base URL
+	Workspace string   `json:"workspace,omitempty"` // as the client was told
+	Actor     string   `json:"actor,omitempty"`     // who made the call
+
+	FirstSent time.Time `json:"firstSent"` // the earliest time at which the call can have had its effect, by the local clock
+	LastSent  time.Time `json:"lastSent"`  // when it was sent last
+	// ServiceAhead is how far the clock of the service was ahead of the local one; nil if unknown.
+	ServiceAhead *time.Duration `json:"serviceAhead,omitempty"` // in nanoseconds
+}
+
+// Lookup is what a search for the effect of a call needs, beside the operation and the ids.
+type Lookup struct {
+	Name     string `json:"name,omitempty"`     // of the list or agent that the call creates
+	Kind     string `json:"kind,omitempty"`     // of the list or agent
+	Start    bool   `json:"start,omitempty"`    // the agent was to start at once
+	FolderID string `json:"folderId,omitempty"` // where the list was to go; empty: out of its folder
+}
