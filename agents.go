@@ -106,7 +106,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	check := func(bad *checks) { spec.check(bad, spec.start) }
 	made, err := do[newAgent](ctx, s.client, spec.op, args{
 		shape: op.Typed, // of the response: what is undocumented is in the request
-		body:  spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(),
 		proof: func(made any) bool {
 			return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name)
 		},
@@ -202,7 +202,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	response, err := do[Object](ctx, s.client, op.AgentsActivate, args{
-		ids: []string{agentID}, look: s.lookAtStatus(agentID, AgentStatus.started),
+		ids:          []string{agentID},
 		proof:        func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
 		responseType: reflect.TypeFor[Agent](),
 	}, opts)
@@ -230,8 +230,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.AgentsPause, args{
-		ids:  []string{agentID},
-		look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
+		ids: []string{agentID},
 	}, opts)
 }
 

@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 )
 
 // Version is the version of this package. It follows version 1.0.0 of the API description.
@@ -73,7 +74,11 @@ type config struct {
 	observers []Observer
 	reported  *novelty.Memory // shared by With
 
-	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
+	journal   journal.Journal // nil: none
+	workspace string          // of the key, if the options name it
+	dates     *dates          // shared by With, unless the transport is another
+
+	headersSeen *ratehdr.Seen // the same
 	hooks       []CallHook
 }
 
@@ -94,6 +99,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		reported:  new(novelty.Memory),
 
 		headersSeen: new(ratehdr.Seen),
+		dates:       new(dates),
 	}
 	var bad checks
 	c.authenticate(token, &bad)
@@ -137,7 +143,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
 	if conf.httpClient != before {
-		conf.headersSeen = new(ratehdr.Seen)
+		conf.headersSeen, conf.dates = new(ratehdr.Seen), new(dates)
 		conf.build()
 	}
 	return newClient(&conf), nil

@@ -411,6 +411,8 @@ type RefusedError struct {
 	Route      string
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
+
+	cause error // of RuleJournal
 }
 
 // refusal returns the error of arguments that break bounds.
@@ -432,7 +434,7 @@ type Violation struct {
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
 	if e.Rule != "" {
-		return describe(e.Op, "refused locally", string(e.Rule))
+		return describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))
 	}
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
@@ -449,12 +451,18 @@ func (e *RefusedError) Is(target error) bool {
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
+// Unwrap returns the error of the journal for [RuleJournal], and nil otherwise.
+func (e *RefusedError) Unwrap() error { return e.cause }
+
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
-// Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
+// Advice returns [ActionFixInput] for arguments, [ActionNever] for a safety rule, and
+// [ActionMayPass] for [RuleJournal].
 func (e *RefusedError) Advice() Advice {
 	switch {
+	case e.Rule == RuleJournal:
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal can be written"}
 	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	case e.Op == opFromEnv:

@@ -288,6 +288,7 @@ const (
 	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed"
+	RuleJournal  SafetyRule = "the journal could not store the ticket" // Unwrap returns why
 	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
