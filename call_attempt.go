@@ -250,7 +250,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
-		c.client.conf.dates.hear(resp.Header, now)
+		c.client.conf.clock.Hear(resp.Header, now)
 		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
 			c.rate = c.surface.observe(a.rate, now)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -76,7 +77,7 @@ type config struct {
 
 	journal   journal.Journal // nil: none
 	workspace string          // of the key, if the options name it
-	dates     *dates          // shared by With, unless the transport is another
+	clock     *clock.Service  // shared by With, unless the transport is another
 
 	headersSeen *ratehdr.Seen // the same
 	hooks       []CallHook
@@ -99,7 +100,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		reported:  new(novelty.Memory),
 
 		headersSeen: new(ratehdr.Seen),
-		dates:       new(dates),
+		clock:       new(clock.Service),
 	}
 	var bad checks
 	c.authenticate(token, &bad)
@@ -143,7 +144,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, &RefusedError{Op: "client.with", Violations: bad}
 	}
 	if conf.httpClient != before {
-		conf.headersSeen, conf.dates = new(ratehdr.Seen), new(dates)
+		conf.headersSeen, conf.clock = new(ratehdr.Seen), new(clock.Service)
 		conf.build()
 	}
 	return newClient(&conf), nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 )
@@ -146,15 +147,9 @@ func (e *ensuring) older(list *List, info Info) bool {
 	case list.CreatedAt.IsZero():
 		return e.unknown == nil
 	case e.unknown != nil:
-		q := e.unknown.inquiry()
-		q.info = info
-		return list.CreatedAt.Before(q.earliest())
+		return list.CreatedAt.Before(e.unknown.inquiry().sent.Earliest(info.Header))
 	}
-	now, off := serverClock(info)
-	if off == clocksDiffer {
-		off = aMoment
-	}
-	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
+	return list.CreatedAt.Before(clock.Before(e.began, info.Header))
 }
 
 // created looks for a list that was created by a call whose response could not be read.
@@ -246,7 +241,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOp
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case string(list.Kind) != q.ticket.Lookup.Kind:
 		return ruledOut(list, "a list of the other kind holds the name")
-	case !list.CreatedAt.IsZero() && list.CreatedAt.Before(q.earliest()):
+	case !list.CreatedAt.IsZero() && list.CreatedAt.Before(q.sent.Earliest(q.info.Header)):
 		return ruledOut(list, "a list of that name is older than the call")
 	}
 	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
@@ -145,11 +146,11 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.inquiry()
-	return q.settle(ctx, e.op.VisibleAfter-since(q.ticket.LastSent), opts)
+	return q.settle(ctx, e.op.VisibleAfter-clock.Since(q.sent.Last), opts)
 }
 
 func (e *OutcomeUnknownError) inquiry() *inquiry {
-	return &inquiry{client: e.client, op: e.op, ticket: e.Ticket(), local: true}
+	return newInquiry(e.client, e.op, e.Ticket(), true)
 }
 
 func (e *OutcomeUnknownError) note() string {
@@ -159,7 +160,3 @@ func (e *OutcomeUnknownError) note() string {
 	}
 	return stranger
 }
-
-// since is the time since an instant, by the monotonic clock if the instant is of this process, so
-// clock changes do not affect it. It is never negative: an instant from elsewhere may lie ahead.
-func since(t time.Time) time.Duration { return max(0, time.Since(t)) }

@@ -6,10 +6,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
-	"net/http"
-	"sync"
 	"time"
 
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
@@ -91,7 +90,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 	case !known:
 		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
 	}
-	q := &inquiry{client: c, op: o, ticket: t}
+	q := newInquiry(c, o, t, false)
 	return q.settle(ctx, o.VisibleAfter, opts)
 }
 
@@ -100,9 +99,15 @@ type inquiry struct {
 	client *Client
 	op     *op.Op
 	ticket journal.Ticket
-	local  bool // the call was made by this process
+	sent   clock.Sent
 	info   Info // of the last read
 }
+
+func newInquiry(c *Client, o *op.Op, t journal.Ticket, local bool) *inquiry {
+	return &inquiry{client: c, op: o, ticket: t, sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
+}
+
+func (q *inquiry) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
 
 // settle finds out the outcome, and notes a final one in the journal.
 func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
@@ -128,7 +133,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	err := poll(ctx, patience, func() (done bool, err error) {
 		r, err = q.look(ctx, opts)
 		r.AsOf, looks = time.Now(), looks+1
-		return r.Verdict != VerdictNotSeen || r.Final || !q.local && q.overdue(), err
+		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
 	})
 	if err != nil {
 		return nil, err
@@ -138,9 +143,9 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	case r.Verdict == VerdictUnknowable:
 		r.AsOf = time.Time{}
 	case r.Verdict == VerdictNotSeen && !r.Final:
-		r.Final = q.overdue() || !q.local && since(began) >= q.op.VisibleAfter
+		r.Final = q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
 		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-			r.Note, plural(looks, "time"), since(q.ticket.LastSent).Round(time.Millisecond))
+			r.Note, plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}
 	return &r, nil
 }
@@ -195,71 +200,6 @@ func ruledOut(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
 }
 
-// How far clocks may differ: those of the Date header and of createdAt; the local one and the
-// service's, without a Date header; and while a gateway repeats a request.
-const (
-	clocksDiffer    = 2 * time.Minute
-	strangersDiffer = 24 * time.Hour
-	aMoment         = 10 * time.Second
-)
-
-// overdue reports whether a change would have shown by now, for certain.
-func (q *inquiry) overdue() bool {
-	age, margin := since(q.ticket.LastSent), time.Duration(0)
-	if !q.local {
-		margin = strangersDiffer
-		if now, off := serverClock(q.info); q.ticket.ServiceAhead != nil && off == clocksDiffer {
-			age, margin = now.Sub(q.ticket.LastSent.Add(*q.ticket.ServiceAhead)), aMoment
-		}
-	}
-	return age >= q.op.VisibleAfter+margin
-}
-
-// earliest returns the earliest time, by the service's clock, at which the call can have had its
-// effect. For a call of this process, the time since then comes from the monotonic clock, in case a
-// clock is set.
-func (q *inquiry) earliest() time.Time {
-	if ahead := q.ticket.ServiceAhead; ahead != nil && !q.local {
-		return q.ticket.FirstSent.Add(*ahead - clocksDiffer)
-	}
-	now, off := serverClock(q.info)
-	return now.Add(-since(q.ticket.FirstSent) - off)
-}
-
-// serverClock returns the service's time and how far it may be off.
-func serverClock(info Info) (now time.Time, off time.Duration) {
-	date, err := http.ParseTime(info.Header.Get("Date"))
-	if err != nil {
-		return time.Now(), strangersDiffer
-	}
-	return date, clocksDiffer
-}
-
-// dates keeps the last Date of the service. It tells how far its clock is ahead.
-type dates struct {
-	mu   sync.Mutex
-	last string
-	at   time.Time // when it arrived
-}
-
-func (d *dates) hear(h http.Header, now time.Time) {
-	if date := h["Date"]; len(date) == 1 {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.last, d.at = date[0], now
-	}
-}
-
-func (d *dates) ahead() *time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	date, err := http.ParseTime(d.last)
-	if err != nil {
-		return nil
-	}
-	return new(date.Sub(d.at))
-}
-
 // ticket returns the ticket of the call. Its time of sending is that of the first attempt whose
 // outcome is unknown so far.
 func (c *call) ticket() journal.Ticket {
@@ -270,7 +210,7 @@ func (c *call) ticket() journal.Ticket {
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
 		Service: c.client.BaseURL(), Workspace: c.client.conf.workspace, Actor: who,
-		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.client.conf.dates.ahead(),
+		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.client.conf.clock.Ahead(),
 	}
 }
 

@@ -271,11 +271,11 @@ func TestJournal_KnowsEveryWrite(t *testing.T) {
 		require.NoError(t, discard(client.Lists.Page(ctx, prospectkit.ListsParams{})))
 		require.Len(t, book.sent, 1, "a read needs no ticket")
 		require.ErrorIs(t, create(t, client, q1)(), prospectkit.CodeListNameTaken)
-		require.NoError(t, discard(client.Search.Prospects(ctx, prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"jobTitle": prospectkit.Including("CTO")}})))
-		sb.Fail("lists.create-folder", sandbox.Nth(1), sandbox.DropAfter())
-		require.ErrorIs(t, discard(client.Lists.CreateFolder(ctx, "F", prospectkit.ContactListFolder)), prospectkit.ErrOutcomeUnknown)
+		require.NoError(t, discard(client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"jobTitle": prospectkit.Including("CTO")}})))
+		sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropAfter())
+		require.ErrorIs(t, discard(client.Lists.AddContacts(ctx, "a00000000000000000000001", prospectkit.Fields{"x": 1})), prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, map[string]journal.Outcome{
-			"lists.create": journal.NotApplied, "search.prospects": journal.Applied, "lists.create-folder": journal.Unknown,
+			"lists.create": journal.NotApplied, "search.prospects": journal.Applied, "lists.add-contacts": journal.Unknown,
 		}, book.outcomes())
 		require.Equal(t, journal.Applied, book.ended[book.sent[0].ID])
 		require.Equal(t, "nightly job", book.sent[2].Actor)
@@ -338,8 +338,8 @@ func TestJournal_InDoubt(t *testing.T) {
 			_, err := first.Lists.Create(t.Context(), prospectkit.NewList{Name: string(rune('A' + i))})
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		}
-		sb.Fail("lists.create-folder", sandbox.Nth(1), sandbox.DropAfter())
-		require.Error(t, discard(first.Lists.CreateFolder(t.Context(), "F", prospectkit.ContactListFolder)))
+		sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropAfter())
+		require.Error(t, discard(first.Lists.AddContacts(t.Context(), "a00000000000000000000001", prospectkit.Fields{"x": 1})))
 
 		other, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(book), prospectkit.WithWorkspace("other"))
 		require.NoError(t, err)
@@ -359,7 +359,7 @@ func TestJournal_InDoubt(t *testing.T) {
 		left, err := prospectkit.Collect(refs(second.InDoubt(t.Context())), 10)
 		require.NoError(t, err)
 		require.Len(t, left, 1)
-		require.Equal(t, "lists.create-folder", left[0].Op, "nothing shows it: a person has to look")
+		require.Equal(t, "lists.add-contacts", left[0].Op, "nothing shows it: a person has to look")
 		require.NoError(t, book.Ended(t.Context(), left[0].ID, journal.Applied))
 		require.Equal(t, []journal.Outcome{journal.Applied, journal.Applied, journal.Applied, journal.NotApplied}, slices.Sorted(maps.Values(book.ended)))
 
