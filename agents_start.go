@@ -64,13 +64,13 @@ type EnsuredAgent struct {
 // outcome that remains unknown is returned as an [OutcomeUnknownError]. Once there is an agent, the
 // result is returned beside any error, and an error about its start matches [ErrNotStarted].
 //
-// Options for one request, such as [WithField], apply to the creation of the draft. An agent that
-// starts needs MaxCreditSpend or Unlimited.
+// [CodeListNameTaken] means that a list, or an agent of another kind, has the name. Options for one
+// request, such as [WithField], apply to the creation of the draft. An agent that starts needs
+// MaxCreditSpend or Unlimited.
 //
-// Errors: those of [AgentsService.Create] and [AgentsService.Activate]. [CodeListNameTaken] means that a
-// list, or an agent of another kind, has the name.
+// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
-// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
+// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOption) (*EnsuredAgent, error) {
 	spec, err := specOf(in)
 	if err != nil {

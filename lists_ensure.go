@@ -40,7 +40,7 @@ type Ensured struct {
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
-// POST /business/lists and GET /business/lists, scope lists.
+// POST /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
 	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
