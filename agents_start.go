@@ -85,7 +85,7 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
 //
-// Errors: those of [AgentsService.Ensure].
+// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {

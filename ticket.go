@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"example.com/prospectkit/internal/clock"
@@ -128,7 +129,7 @@ func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []Cal
 // watch reads until the change shows or patience is over.
 func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	began, looks := time.Now(), 0
-	opts = append(opts[:len(opts):len(opts)], WithInfo(&q.info))
+	opts = append(slices.Clip(opts), WithInfo(&q.info))
 	var r Resolution
 	err := poll(ctx, patience, func() (done bool, err error) {
 		r, err = q.look(ctx, opts)

@@ -344,8 +344,8 @@ func TestJournal_InDoubt(t *testing.T) {
 
 		other, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(book), prospectkit.WithWorkspace("other"))
 		require.NoError(t, err)
-		for range other.InDoubt(t.Context()) {
-			require.Fail(t, "a ticket of another workspace")
+		for ticket, err := range other.InDoubt(t.Context()) {
+			require.Fail(t, "a ticket of another workspace", "%v, %v", ticket, err)
 		}
 
 		second := sandboxClient(t, sb, prospectkit.WithJournal(book))
