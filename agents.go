@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
@@ -103,7 +104,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	if err != nil {
 		return nil, err
 	}
-	check := func(bad *checks) { spec.check(bad, spec.start) }
+	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := do[newAgent](ctx, s.client, spec.op, args{
 		shape: op.Typed, // of the response: what is undocumented is in the request
 		body:  spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
@@ -127,8 +128,8 @@ func (a *newAgent) missing() string { return missingIf(a.ID == "", "an agent has
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {
 	if v := reflect.ValueOf(in); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		bad := []Violation{{"spec", "must not be nil"}}
-		return agentSpec{}, &RefusedError{Op: "agents.create", Method: http.MethodPost, Violations: bad}
+		create := &op.Op{Name: "agents.create", Method: http.MethodPost}
+		return agentSpec{}, refusal(create, check.One("spec", "must not be nil"))
 	}
 	return in.spec(), nil
 }
@@ -175,7 +176,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
-	check := func(bad *checks) {
+	check := func(bad *check.Violations) {
 		for _, value := range in {
 			if expires, ok := value.(Expiration); ok {
 				expires.check(bad)
@@ -303,9 +304,9 @@ type autocompleteQuery struct {
 	Field AutocompleteField `url:"field"`
 }
 
-func (q autocompleteQuery) check(bad *checks) {
+func (q autocompleteQuery) check(bad *check.Violations) {
 	if q.Field == "" {
-		bad.add("field", "is required")
+		bad.Add("field", "is required")
 	}
 }
 
@@ -319,14 +320,14 @@ type ValueCheck struct {
 	TextParam string
 }
 
-func (v ValueCheck) check(bad *checks) {
+func (v ValueCheck) check(bad *check.Violations) {
 	autocompleteQuery{v.Field}.check(bad)
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
 	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, blank) {
-		bad.add("values", "must be given, and none may be blank")
+		bad.Add("values", "must be given, and none may be blank")
 	}
 	if v.TextParam == "field" {
-		bad.add("TextParam", "must not be field")
+		bad.Add("TextParam", "must not be field")
 	}
 }
 
@@ -348,9 +349,9 @@ type CheckedValue struct {
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {
-	var bad checks
+	var bad check.Violations
 	if in.check(&bad); len(bad) > 0 {
-		return nil, refusal(op.AgentsAutocomplete, bad...)
+		return nil, refusal(op.AgentsAutocomplete, bad)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
 	offers := make(map[string][]string) // by the text that was looked up

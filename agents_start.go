@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -80,14 +81,14 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
-	var bad checks
+	var bad check.Violations
 	conf := callConfig{settings: s.client.conf.settings}
 	for _, option := range sharedOptions(opts) {
 		option.applyCall(&conf, &bad)
 	}
 	spec.check(&bad, true)
 	if len(bad) > 0 {
-		return refusal(spec.op, bad...)
+		return refusal(spec.op, bad)
 	}
 	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
 		return forbidden(op.AgentsActivate, rule)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -27,7 +28,7 @@ type args struct {
 	body   any      // anything encoding/json knows, or nil
 	form   bool     // the body goes as a multipart form
 	upload *uploadBody
-	check  func(*checks)
+	check  func(*check.Violations)
 
 	secret    string // of the body: hidden in every quote of a response
 	laterPage bool   // of a scroll: an attempt may use up its token
@@ -147,7 +148,7 @@ type tally struct {
 
 // scratch is the buffers that every call needs once, allocated together.
 type scratch struct {
-	bad         checks
+	bad         check.Violations
 	callContext callContext
 	request     http.Request
 	retry       retryablehttp.Request
@@ -180,7 +181,7 @@ func callFrom(ctx context.Context) *call {
 type uploadBody struct {
 	contentType string
 	length      int64
-	check       func(ctx context.Context, limit time.Duration, bad *checks)
+	check       func(ctx context.Context, limit time.Duration, bad *check.Violations)
 	open        func(ctx context.Context, limit time.Duration) (*exchange.Upload, error)
 }
 
@@ -192,12 +193,12 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	c.opts.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
-		bad.add("context", "must not be nil")
+		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
 	for i, option := range opts {
 		if option == nil {
-			bad.add("option "+strconv.Itoa(i+1), "is nil")
+			bad.Add("option "+strconv.Itoa(i+1), "is nil")
 			continue
 		}
 		option.applyCall(&c.opts, bad)
@@ -210,7 +211,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 		in.upload.check(c.ctx, c.timeout, bad)
 	}
 	for _, part := range []any{in.query, in.body} {
-		if self, ok := part.(interface{ check(*checks) }); ok {
+		if self, ok := part.(interface{ check(*check.Violations) }); ok {
 			self.check(bad)
 		}
 	}
@@ -219,14 +220,21 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if c.opts.info != nil {
 		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
 	}
-	if len(*bad) > 0 {
-		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
-	}
-	if rule := client.forbids(o, in, &c.opts); rule != "" {
-		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
+	if rule := client.forbids(o, in, &c.opts); rule != "" || len(*bad) > 0 {
+		return c.refusal(*bad, rule)
 	}
 	c.surface = client.conf.budget.surface(o.Surface)
 	return nil
+}
+
+// refusal returns the error of violations, or else of a safety rule. The route may be the caller's.
+func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
+	e := refusal(c.op, bad)
+	e.Method, e.Route = c.method, c.route
+	if len(bad) == 0 {
+		e.Rule = rule
+	}
+	return e
 }
 
 var (

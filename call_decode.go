@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -87,6 +88,9 @@ func recordOf[T any](from Object) (*T, error) {
 	defer d.Release()
 	return out, d.DecodeText(from.raw, out)
 }
+
+// sameID reports whether ids are equal, whatever their case.
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
 
 // missingIf returns a description of what is missing from a response, or "".
 func missingIf(missing bool, what string) string {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
@@ -30,9 +31,9 @@ type RetryPolicy struct {
 // NoRetry makes every call a single attempt.
 var NoRetry = RetryPolicy{MaxAttempts: 1}
 
-func (p RetryPolicy) check(c *checks) {
-	c.between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
-	c.must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
+func (p RetryPolicy) check(bad *check.Violations) {
+	bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+	bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {

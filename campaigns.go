@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -265,13 +266,13 @@ func Initialized(campaign Object) bool {
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
-	var bad checks
-	bad.id("campaignId", campaignID)
+	var bad check.Violations
+	bad.ID("campaignId", campaignID)
 	if test == nil {
-		bad.add("test", "must not be nil")
+		bad.Add("test", "must not be nil")
 	}
 	if len(bad) > 0 {
-		return nil, refusal(op.CampaignsList, bad...)
+		return nil, refusal(op.CampaignsList, bad)
 	}
 	read := func(ctx context.Context) (*Object, error) {
 		for campaign, err := range s.All(ctx, pageOptions(opts)...) {

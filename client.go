@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -95,7 +96,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 
 		headersSeen: new(ratehdr.Seen),
 	}
-	var bad checks
+	var bad check.Violations
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
 	c.setBaseURL(baseURL, &bad)
@@ -104,7 +105,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		c.budget = NewBudget(BudgetConfig{})
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: "client.new", Violations: bad}
+		return nil, refusal(&op.Op{Name: "client.new"}, bad)
 	}
 	c.build()
 	return newClient(c), nil
@@ -115,11 +116,11 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 // proxy variables. No variable leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
-	var bad checks
-	bad.must(baseURL != "", EnvBaseURL, "is not set")
-	bad.must(token != "", EnvToken, "is not set")
+	var bad check.Violations
+	bad.Must(baseURL != "", EnvBaseURL, "is not set")
+	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: opFromEnv, Violations: bad}
+		return nil, refusal(&op.Op{Name: opFromEnv}, bad)
 	}
 	return New(baseURL, token, opts...)
 }
@@ -129,12 +130,12 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
 	before := conf.httpClient
-	var bad checks
+	var bad check.Violations
 	conf.apply(opts, &bad)
 	conf.checkScheme(&bad)
 	conf.checkTransport(&bad)
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: "client.with", Violations: bad}
+		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
 		conf.headersSeen = new(ratehdr.Seen)
@@ -183,10 +184,10 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.String())
 // LogValue names the client without its token.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-func (c *config) apply(opts []ClientOption, bad *checks) {
+func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	for i, o := range opts {
 		if o == nil {
-			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
+			bad.Add(fmt.Sprintf("option %d", i+1), "is nil")
 			continue
 		}
 		o.applyClient(c, bad)
@@ -194,18 +195,18 @@ func (c *config) apply(opts []ClientOption, bad *checks) {
 }
 
 // authenticate makes the token the user name of HTTP Basic, which cannot hold a colon.
-func (c *config) authenticate(token string, bad *checks) {
+func (c *config) authenticate(token string, bad *check.Violations) {
 	switch {
 	case token == "":
-		bad.add("token", "must not be empty")
+		bad.Add("token", "must not be empty")
 	case strings.TrimSpace(token) != token:
-		bad.add("token", "has space around it")
-	case hasControl(token):
-		bad.add("token", "has a control character")
+		bad.Add("token", "has space around it")
+	case check.HasControl(token):
+		bad.Add("token", "has a control character")
 	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
-		bad.add("token", "looks like a URL: base URL and token may be swapped")
+		bad.Add("token", "looks like a URL: base URL and token may be swapped")
 	case strings.Contains(token, ":"):
-		bad.add("token", "has a colon, which HTTP Basic cannot carry")
+		bad.Add("token", "has a colon, which HTTP Basic cannot carry")
 	}
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 	c.auth = func() []string { return header }
@@ -214,25 +215,25 @@ func (c *config) authenticate(token string, bad *checks) {
 }
 
 // setBaseURL checks the base URL. No message quotes it: swapped arguments would print the token.
-func (c *config) setBaseURL(baseURL string, bad *checks) {
+func (c *config) setBaseURL(baseURL string, bad *check.Violations) {
 	u, err := url.Parse(baseURL)
 	switch {
 	case baseURL == "":
-		bad.add("base URL", "must not be empty")
+		bad.Add("base URL", "must not be empty")
 	case err != nil:
-		bad.add("base URL", "is not a URL")
+		bad.Add("base URL", "is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http":
-		bad.add("base URL", "must start with https:// (or http:// to this machine)")
+		bad.Add("base URL", "must start with https:// (or http:// to this machine)")
 	case u.Hostname() == "":
-		bad.add("base URL", "names no host")
+		bad.Add("base URL", "names no host")
 	case u.User != nil:
-		bad.add("base URL", "must not carry credentials")
+		bad.Add("base URL", "must not carry credentials")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		bad.add("base URL", "must not have a query or fragment")
+		bad.Add("base URL", "must not have a query or fragment")
 	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
-		bad.add("base URL", "must end in /api/v1")
+		bad.Add("base URL", "must end in /api/v1")
 	case !op.ValidPath(u.EscapedPath()):
-		bad.add("base URL", "has a path with empty or dot segments")
+		bad.Add("base URL", "has a path with empty or dot segments")
 	default:
 		u.Path = strings.TrimSuffix(u.Path, "/")
 		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
@@ -241,12 +242,12 @@ func (c *config) setBaseURL(baseURL string, bad *checks) {
 	}
 }
 
-func (c *config) checkScheme(bad *checks) {
-	bad.must(c.base.Scheme == "https" || c.plainHTTP || loopback(c.base.Hostname()),
+func (c *config) checkScheme(bad *check.Violations) {
+	bad.Must(c.base.Scheme == "https" || c.plainHTTP || loopback(c.base.Hostname()),
 		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 }
 
-func (c *config) checkTransport(bad *checks) {
+func (c *config) checkTransport(bad *check.Violations) {
 	if !exchange.InBrowser() {
 		return
 	}
@@ -254,7 +255,7 @@ func (c *config) checkTransport(bad *checks) {
 	if !std {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
-	bad.must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
+	bad.Must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
 }
 
 func loopback(host string) bool {

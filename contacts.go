@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
@@ -34,9 +35,9 @@ type activityQuery struct {
 	Cursor string `url:"cursor,omitempty"`
 }
 
-func (q activityQuery) check(bad *checks) {
-	bad.between("limit", q.Limit, 1, 100)
-	bad.optionalLength("cursor", q.Cursor, 1, 500)
+func (q activityQuery) check(bad *check.Violations) {
+	bad.Between("limit", q.Limit, 1, 100)
+	bad.OptionalLength("cursor", q.Cursor, 1, 500)
 }
 
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -414,8 +415,12 @@ type RefusedError struct {
 }
 
 // refusal returns the error of arguments that break bounds.
-func refusal(o *op.Op, bad ...Violation) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+func refusal(o *op.Op, bad check.Violations) *RefusedError {
+	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
+	for _, v := range bad {
+		e.Violations = append(e.Violations, Violation(v))
+	}
+	return e
 }
 
 // forbidden returns the error of an operation that a safety rule refuses.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/claim"
 	"example.com/prospectkit/internal/op"
 )
@@ -55,17 +56,17 @@ type FactEdit struct {
 	KeepClaim bool         `json:"-"`                 // leave the claim unchanged
 }
 
-func (e FactEdit) check(bad *checks) {
+func (e FactEdit) check(bad *check.Violations) {
 	switch {
 	case e.KeepClaim && e.Claim != "":
-		bad.add("claim", "is given beside KeepClaim: choose one")
+		bad.Add("claim", "is given beside KeepClaim: choose one")
 	case e.KeepClaim && e.Category == "":
-		bad.add("claim", "or category is required")
+		bad.Add("claim", "or category is required")
 	case !e.KeepClaim && e.Claim == "":
-		bad.add("claim", "is empty: set KeepClaim to change the category alone")
+		bad.Add("claim", "is empty: set KeepClaim to change the category alone")
 	}
-	bad.optionalLength("claim", e.Claim, 1, 1000)
-	oneOf(bad, "category", e.Category, factCategories...)
+	bad.OptionalLength("claim", e.Claim, 1, 1000)
+	check.OneOf(bad, "category", e.Category, factCategories...)
 }
 
 // Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After a lost

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/op"
@@ -106,7 +107,7 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 
 func (s *ImportsService) fromUpload(ctx context.Context, importID string, form bool, opts []CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ImportsCreate, args{
-		body: Fields{"importId": importID}, form: form, check: func(bad *checks) { bad.id("importId", importID) },
+		body: Fields{"importId": importID}, form: form, check: func(bad *check.Violations) { bad.ID("importId", importID) },
 	}, opts)
 }
 
@@ -128,32 +129,32 @@ type upload struct {
 	opened io.ReadCloser
 }
 
-func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
+func (u *upload) check(ctx context.Context, limit time.Duration, bad *check.Violations) {
 	format, ok := u.format()
 	switch {
 	case u.base() == "":
-		bad.add("name", "must not be empty")
-	case hasControl(u.Name):
-		bad.add("name", "has a control character")
+		bad.Add("name", "must not be empty")
+	case check.HasControl(u.Name):
+		bad.Add("name", "has a control character")
 	case !ok:
-		bad.add("name", "must end in .csv, .xls or .xlsx")
+		bad.Add("name", "must end in .csv, .xls or .xlsx")
 	}
 	switch {
 	case u.Size < 1:
-		bad.add("size", "is %d, must be positive", u.Size)
+		bad.Add("size", "is %d, must be positive", u.Size)
 	case u.Size > maxUpload:
-		bad.add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
+		bad.Add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
 	}
-	bad.text("name", u.Name)
+	bad.Text("name", u.Name)
 	for name, value := range u.Fields {
 		if name == "" || name == filePart {
-			bad.add("fields", "must not have the name %q", name)
+			bad.Add("fields", "must not have the name %q", name)
 		}
-		bad.text("fields."+name, name, value)
+		bad.Text("fields."+name, name, value)
 	}
 	switch {
 	case u.Open == nil:
-		bad.add(filePart, "needs Open")
+		bad.Add(filePart, "needs Open")
 	case ok:
 		u.sniff(ctx, limit, format, bad)
 	}
@@ -161,15 +162,15 @@ func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 
 // sniff opens the file and checks that its first bytes match its name. If the context has ended,
 // nothing is sent anyway.
-func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *checks) {
+func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *check.Violations) {
 	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
 	u.opened = file
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		bad.add(filePart, "%v", err)
+		bad.Add(filePart, "%v", err)
 	case !format.Begins(head):
-		bad.add(filePart, "does not begin as %s does", format.Name)
+		bad.Add(filePart, "does not begin as %s does", format.Name)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-querystring/query"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
@@ -51,30 +52,30 @@ type RowsParams struct {
 	Sort    RowSort   // Ascending or Descending; the zero value leaves the order to the service
 }
 
-func (p RowsParams) check(bad *checks) {
-	bad.between("limit", p.Limit, 1, maxPageSize)
-	bad.atLeast("pageNum", p.PageNum, 1)
+func (p RowsParams) check(bad *check.Violations) {
+	bad.Between("limit", p.Limit, 1, maxPageSize)
+	bad.AtLeast("pageNum", p.PageNum, 1)
 	p.Sort.check(bad)
 	if noFilter(p.Filter) {
 		return
 	}
 	p.Filter.checkFilter(bad)
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
-		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
+		bad.Add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
 	text, err := filterText(p.Filter)
 	if err != nil {
-		bad.add("filters", "cannot be encoded: %v", err)
+		bad.Add("filters", "cannot be encoded: %v", err)
 		return
 	}
 	if n := utf8.RuneCountInString(text); n > maxFilterChars {
-		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
+		bad.Add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
 	}
 	if outbound.Suspect(text) {
-		bad.invalid(outbound.Inspect(p.Filter, "filters").Invalid)
+		bad.InvalidText(outbound.Inspect(p.Filter, "filters").Invalid)
 	}
 	if !zeroFilter(p.Filter) {
-		bad.filled("filters", text)
+		bad.NotEmpty("filters", text)
 	}
 }
 
@@ -290,7 +291,7 @@ func (s RowSort) listKind() ListKind {
 	return ""
 }
 
-func (s RowSort) check(bad *checks) {
+func (s RowSort) check(bad *check.Violations) {
 	if s == (RowSort{}) {
 		return
 	}
@@ -298,11 +299,11 @@ func (s RowSort) check(bad *checks) {
 	const longest = 100
 	switch n := utf8.RuneCountInString(s.key); {
 	case s.unchecked || n < 1 || n > longest:
-		bad.length("sortBy", s.key, 1, longest)
-	case ofColumn && !isID(column):
-		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
+		bad.Length("sortBy", s.key, 1, longest)
+	case ofColumn && !check.IsID(column):
+		bad.Add("sortBy", "must name a column by 24 hexadecimal digits")
 	case !ofColumn && s.listKind() == "":
-		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
+		bad.Add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
 			s.key, contactSortKeys, companySortKeys)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 )
@@ -63,8 +64,8 @@ type Observer func(ctx context.Context, e Event)
 
 // WithObserver calls f for every event of every call. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(f != nil, "WithObserver", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(f != nil, "WithObserver", "got nil")
 		c.observers = append(slices.Clip(c.observers), f)
 	})
 }
@@ -77,8 +78,8 @@ type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 // WithCallHook calls f at the start of every call, to follow each call on its own. It can be given
 // more than once. A panic in it is ignored, as in an [Observer].
 func WithCallHook(f CallHook) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(f != nil, "WithCallHook", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(f != nil, "WithCallHook", "got nil")
 		c.hooks = append(slices.Clip(c.hooks), f)
 	})
 }
@@ -90,7 +91,7 @@ func WithCallHook(f CallHook) ClientOption {
 // of an idle connection to the standard logger, which no transport can turn off.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
-		return clientOption(func(_ *config, bad *checks) { bad.add("WithLogger", "got nil") })
+		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
 	}
 	return WithObserver(func(ctx context.Context, e Event) { logEvent(ctx, l, e) })
 }
@@ -142,8 +143,8 @@ type Info struct {
 // WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
 // page.
 func WithInfo(info *Info) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
-		bad.must(info != nil, "WithInfo", "got nil")
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(info != nil, "WithInfo", "got nil")
 		c.info = info
 	})
 }

@@ -5,23 +5,26 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
-type ClientOption interface{ applyClient(*config, *checks) }
+type ClientOption interface {
+	applyClient(*config, *check.Violations)
+}
 
 // PageOption configures an iterator. Every [CallOption] is one, and applies to the call of each
 // page.
 type PageOption interface {
-	applyPage(*pageConfig, *checks)
+	applyPage(*pageConfig, *check.Violations)
 }
 
 // CallOption configures one call.
 type CallOption interface {
 	PageOption
-	applyCall(*callConfig, *checks)
+	applyCall(*callConfig, *check.Violations)
 }
 
 // Option configures a client or one call.
@@ -30,14 +33,14 @@ type Option interface {
 	CallOption
 }
 
-type clientOption func(*config, *checks)
+type clientOption func(*config, *check.Violations)
 
-func (f clientOption) applyClient(c *config, bad *checks) { f(c, bad) }
+func (f clientOption) applyClient(c *config, bad *check.Violations) { f(c, bad) }
 
-type callOption func(*callConfig, *checks)
+type callOption func(*callConfig, *check.Violations)
 
-func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
-func (f callOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f callOption) applyCall(c *callConfig, bad *check.Violations) { f(c, bad) }
+func (f callOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
 
 // pageOptions makes page options of call options.
 func pageOptions(opts []CallOption) []PageOption {
@@ -60,15 +63,15 @@ func sharedOptions[O PageOption](opts []O) []CallOption {
 	return shared
 }
 
-type pageOption func(*pageConfig, *checks)
+type pageOption func(*pageConfig, *check.Violations)
 
-func (f pageOption) applyPage(c *pageConfig, bad *checks) { f(c, bad) }
+func (f pageOption) applyPage(c *pageConfig, bad *check.Violations) { f(c, bad) }
 
-type sharedOption func(*settings, *checks)
+type sharedOption func(*settings, *check.Violations)
 
-func (f sharedOption) applyClient(c *config, bad *checks)   { f(&c.settings, bad) }
-func (f sharedOption) applyCall(c *callConfig, bad *checks) { f(&c.settings, bad) }
-func (f sharedOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f sharedOption) applyClient(c *config, bad *check.Violations)   { f(&c.settings, bad) }
+func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.settings, bad) }
+func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
 
 // settings are set by a client, and a call may override them.
 type settings struct {
@@ -96,7 +99,7 @@ type callConfig struct {
 
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
 func WithRetry(p RetryPolicy) Option {
-	return sharedOption(func(s *settings, bad *checks) {
+	return sharedOption(func(s *settings, bad *check.Violations) {
 		p.check(bad)
 		s.retry = p.withDefaults()
 	})
@@ -106,9 +109,9 @@ func WithRetry(p RetryPolicy) Option {
 // once: with the service's error after a 429, with a [WaitError] before anything was sent. Zero
 // refuses every wait.
 func WithMaxWait(d time.Duration) Option {
-	return sharedOption(func(s *settings, bad *checks) {
+	return sharedOption(func(s *settings, bad *check.Violations) {
 		if d < 0 {
-			bad.add("WithMaxWait", "is %s, must not be negative", d)
+			bad.Add("WithMaxWait", "is %s, must not be negative", d)
 		}
 		s.maxWait = d
 	})
@@ -121,8 +124,8 @@ func NoWait() Option { return WithMaxWait(0) }
 // WithPriority sets which calls go first when calls are queued for a rate limit; default
 // [PriorityInteractive].
 func WithPriority(p Priority) Option {
-	return sharedOption(func(s *settings, bad *checks) {
-		oneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
+	return sharedOption(func(s *settings, bad *check.Violations) {
+		check.OneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
 		s.priority = p
 	})
 }
@@ -135,9 +138,9 @@ func WithPriority(p Priority) Option {
 // whole call with the context. If a transport, a response body or an uploaded file ignores both,
 // the call returns a fifth of a second later, and leaks the goroutine that hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
-	return sharedOption(func(s *settings, bad *checks) {
+	return sharedOption(func(s *settings, bad *check.Violations) {
 		if d <= 0 {
-			bad.add("WithAttemptTimeout", "is %s, must be positive", d)
+			bad.Add("WithAttemptTimeout", "is %s, must be positive", d)
 		}
 		s.timeout = d
 	})
@@ -146,8 +149,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 // WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds
 // one attempt. Its redirect policy is ignored: redirects are never followed.
 func WithHTTPClient(h *http.Client) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(h != nil, "WithHTTPClient", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(h != nil, "WithHTTPClient", "got nil")
 		c.httpClient = h
 	})
 }
@@ -160,8 +163,8 @@ func WithHTTPClient(h *http.Client) ClientOption {
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(rt != nil, "WithTransport", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(rt != nil, "WithTransport", "got nil")
 		c.httpClient = &http.Client{Transport: rt}
 	})
 }
@@ -169,9 +172,9 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 // WithBudget shares a budget, and so what is known about the rate limits, between clients of one
 // workspace.
 func WithBudget(b *Budget) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
+	return clientOption(func(c *config, bad *check.Violations) {
 		if b == nil || b.surfaces == nil {
-			bad.add("WithBudget", "needs a budget made by NewBudget")
+			bad.Add("WithBudget", "needs a budget made by NewBudget")
 			return
 		}
 		*bad = append(*bad, b.bad...)
@@ -182,9 +185,9 @@ func WithBudget(b *Budget) ClientOption {
 // WithUserAgent puts your application's name and version before this package's in the User-Agent
 // header.
 func WithUserAgent(app string) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
+	return clientOption(func(c *config, bad *check.Violations) {
 		app = strings.TrimSpace(app)
-		bad.must(app != "" && !hasControl(app), "WithUserAgent", "must not be empty or hold control characters")
+		bad.Must(app != "" && !check.HasControl(app), "WithUserAgent", "must not be empty or hold control characters")
 		c.userAgent = []string{app + " " + userAgent}
 	})
 }
@@ -200,8 +203,8 @@ func WithUserAgent(app string) ClientOption {
 // [RowsOf], [Object.Decode] and [Client.Call] have the same bounds. To decode more, pass
 // [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
 		c.maxBody = n
 	})
 }
@@ -209,13 +212,13 @@ func WithMaxResponseBytes(n int64) ClientOption {
 // AllowPlainHTTP accepts an http base URL of a host other than this machine. The token is then sent
 // unprotected.
 func AllowPlainHTTP() ClientOption {
-	return clientOption(func(c *config, _ *checks) { c.plainHTTP = true })
+	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
 }
 
 // WithQuery adds an undocumented query parameter. It replaces one that the call sets.
 func WithQuery(key, value string) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
-		bad.must(key != "", "WithQuery", "needs a key")
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(key != "", "WithQuery", "needs a key")
 		c.query = append(c.query, [2]string{key, value})
 	})
 }
@@ -223,8 +226,8 @@ func WithQuery(key, value string) CallOption {
 // WithField adds an undocumented body field. A field that the call sets, or has a parameter for, is
 // refused. The value is encoded as one of [Fields] is.
 func WithField(name string, value any) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
-		bad.must(name != "", "WithField", "needs a name")
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(name != "", "WithField", "needs a name")
 		c.fields = append(c.fields, outbound.Field{Name: name, Value: value})
 	})
 }
@@ -232,12 +235,12 @@ func WithField(name string, value any) CallOption {
 // WithHeader sets a request header. Headers that carry credentials, frame the message, permit
 // replays or switch the protocol are refused.
 func WithHeader(key, value string) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
+	return callOption(func(c *callConfig, bad *check.Violations) {
 		switch canonical := http.CanonicalHeaderKey(key); {
-		case !isToken(key) || hasControl(value):
-			bad.add("WithHeader", "needs a valid name and value")
+		case !check.IsToken(key) || check.HasControl(value):
+			bad.Add("WithHeader", "needs a valid name and value")
 		case reservedHeaders[canonical]:
-			bad.add("WithHeader", "must not set %s", canonical)
+			bad.Add("WithHeader", "must not set %s", canonical)
 		default:
 			c.header = append(c.header, [2]string{canonical, value})
 		}
@@ -257,26 +260,14 @@ var reservedHeaders = map[string]bool{
 // WithRoute("POST /business/agents/{agentId}/pause"). Parameters in braces take the call's ids, in
 // order. The method of an operation that has one cannot be changed.
 func WithRoute(route string) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
+	return callOption(func(c *callConfig, bad *check.Violations) {
 		method, path, _ := strings.Cut(route, " ")
-		if !isToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
-			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
+		if !check.IsToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
+			bad.Add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
 				"without query, fragment, dot segment, control character or open brace")
 		}
 		c.method, c.path = method, path
 	})
-}
-
-// isToken reports whether s can be the name of a header. net/http would refuse any other too late
-// to prove that nothing was sent.
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
-	})
-}
-
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // SafetyRule is a rule that refused a call before anything was sent.
@@ -298,19 +289,19 @@ const (
 // notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
 // but never lift one.
 func ReadOnly() Option {
-	return sharedOption(func(s *settings, _ *checks) { s.readOnly = true })
+	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
 // NoSpend refuses every operation that spends credits, or is not documented to spend none.
 func NoSpend() Option {
-	return sharedOption(func(s *settings, _ *checks) { s.noSpend = true })
+	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
 
 // NoSend refuses every operation that sends messages to prospects, which is approving a campaign,
 // or writes into a CRM. It does not refuse to fill a list: whether people who are added to a list
 // of an active campaign get messages is undocumented.
 func NoSend() Option {
-	return sharedOption(func(s *settings, _ *checks) { s.noSend = true })
+	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
 
 // AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
@@ -319,7 +310,7 @@ func NoSend() Option {
 // twice. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later
 // refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
-	return callOption(func(c *callConfig, _ *checks) { c.allowRetryUnknown = true })
+	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
 // forbids returns the rule that refuses a call, or "".

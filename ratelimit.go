@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -65,7 +66,7 @@ type RateWindow struct {
 type Budget struct {
 	conf     BudgetConfig
 	link     *budget.StoreClient // to the store
-	bad      checks
+	bad      check.Violations
 	mu       sync.Mutex
 	surfaces map[op.Surface]*surfaceState
 }
@@ -104,14 +105,14 @@ type BudgetConfig struct {
 // configuration.
 func NewBudget(c BudgetConfig) *Budget {
 	b := &Budget{surfaces: make(map[op.Surface]*surfaceState), conf: c}
-	b.bad.must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
-	b.bad.must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
-	b.bad.must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
+	b.bad.Must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
+	b.bad.Must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
+	b.bad.Must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	if c.Store != nil {
 		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
 		b.link = &budget.StoreClient{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
-		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
+		b.bad.Add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
 	return b
 }

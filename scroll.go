@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -35,9 +36,9 @@ func (p *ScrollPage[T]) More() bool { return p.next != nil }
 func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPage[T], error) {
 	switch {
 	case p.op == nil:
-		return nil, &RefusedError{Op: "scroll.next", Violations: []Violation{{"page", "was not made by a call"}}}
+		return nil, refusal(&op.Op{Name: "scroll.next"}, check.One("page", "was not made by a call"))
 	case p.next == nil:
-		return nil, refusal(p.op, Violation{"Next", "has nothing to read: this page is the last"})
+		return nil, refusal(p.op, check.One("Next", "has nothing to read: this page is the last"))
 	}
 	return p.next(ctx, opts)
 }
@@ -111,7 +112,7 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 		if spent.Swap(true) {
-			return nil, refusal(s.op, Violation{"Next", "was called already: a scroll moves forward only"})
+			return nil, refusal(s.op, check.One("Next", "was called already: a scroll moves forward only"))
 		}
 		page, err := s.page(ctx, token, opts)
 		if err != nil && OutcomeOf(err) == OutcomeNotApplied {
@@ -174,9 +175,9 @@ type scrollWalk[T any] struct {
 
 // begin applies the options.
 func (w *scrollWalk[T]) begin(opts []PageOption) error {
-	var bad checks
+	var bad check.Violations
 	if w.conf.apply(w.op, opts, true, &bad); len(bad) > 0 {
-		return refusal(w.op, bad...)
+		return refusal(w.op, bad)
 	}
 	if w.conf.restarts > 0 {
 		w.delivered = make(pagewalk.Set)
