@@ -22,7 +22,7 @@ import (
 // testRooms are the packages that testdata/conformance.md may name, and where they are.
 var testRooms = map[string]string{
 	"prospectkit": ".", "suite": "internal/suite", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
-	"ratehdr": "internal/ratehdr",
+	"ratehdr": "internal/ratehdr", "claim": "claim",
 }
 
 // TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
