@@ -265,7 +265,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	case a.BodyErr == nil:
 		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.surface.succeeded()
+			c.surface.tokens.Succeeded()
 		}
 	}
 	try.Code, try.Err = c.errorResponse.Code, c.cause

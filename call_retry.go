@@ -203,7 +203,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.takeToken(now):
+	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.tokens.Take(now):
 		c.next = stepStop
 	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
 		c.pause = c.jitter(pause)
