@@ -1,23 +1,17 @@
 package prospectkit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"mime/multipart"
-	"net/textproto"
 	"os"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // ImportsService imports files of contacts or companies.
@@ -130,9 +124,9 @@ type upload struct {
 }
 
 func (u *upload) check(ctx context.Context, limit time.Duration, bad *check.Violations) {
-	format, ok := u.format()
+	format, ok := fileformat.Of(u.Name)
 	switch {
-	case u.base() == "":
+	case fileformat.Base(u.Name) == "":
 		bad.Add("name", "must not be empty")
 	case check.HasControl(u.Name):
 		bad.Add("name", "has a control character")
@@ -194,52 +188,20 @@ func (u *upload) close() {
 	}
 }
 
-func (u *upload) format() (fileformat.Format, bool) {
-	return fileformat.ByExtension(strings.ToLower(path.Ext(u.base())))
-}
-
-// base returns the name without folders, of either kind of slash.
-func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
-
 // stream returns the form with the file in it. The text around the file is built first, for the length.
 func (u *upload) stream() *uploadBody {
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
-		_ = w.WriteField(name, u.Fields[name]) // a buffer takes everything
-	}
-	format, _ := u.format()
-	_, _ = w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {multipart.FileContentDisposition(filePart, u.base())},
-		"Content-Type":        {format.MediaType},
-	})
-	head := bytes.Clone(form.Bytes())
-	form.Reset()
-	_ = w.Close()
-	tail := form.Bytes()
+	format, _ := fileformat.Of(u.Name)
+	form := outbound.NewFileForm(u.Fields, filePart, fileformat.Base(u.Name), format.MediaType)
 	return &uploadBody{
-		contentType: w.FormDataContentType(),
-		length:      int64(len(head)) + u.Size + int64(len(tail)),
+		contentType: form.ContentType,
+		length:      int64(len(form.Head)) + u.Size + int64(len(form.Tail)),
 		check:       u.check,
 		open: func(ctx context.Context, limit time.Duration) (*exchange.Upload, error) {
 			file, err := u.open(ctx, limit)
 			if err != nil {
 				return nil, err
 			}
-			return exchange.NewUpload(head, tail, file, u.Size, u.progress()), nil
+			return exchange.NewUpload(form.Head, form.Tail, file, u.Size, u.Progress), nil
 		},
-	}
-}
-
-// progress counts the bytes of one attempt.
-func (u *upload) progress() func(int64) {
-	if u.Progress == nil {
-		return func(int64) {}
-	}
-	var sent int64
-	return func(n int64) {
-		sent += n
-		defer func() { _ = recover() }()
-		u.Progress(sent, u.Size)
 	}
 }
