@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"runtime"
@@ -99,7 +98,9 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	var bad check.Violations
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
-	c.setBaseURL(baseURL, &bad)
+	if c.base = check.BaseURL(&bad, baseURL, "/api/v1"); c.base != nil {
+		c.checkScheme(&bad)
+	}
 	c.checkTransport(&bad)
 	if c.budget == nil {
 		c.budget = NewBudget(BudgetConfig{})
@@ -196,54 +197,15 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 
 // authenticate makes the token the user name of HTTP Basic, which cannot hold a colon.
 func (c *config) authenticate(token string, bad *check.Violations) {
-	switch {
-	case token == "":
-		bad.Add("token", "must not be empty")
-	case strings.TrimSpace(token) != token:
-		bad.Add("token", "has space around it")
-	case check.HasControl(token):
-		bad.Add("token", "has a control character")
-	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
-		bad.Add("token", "looks like a URL: base URL and token may be swapped")
-	case strings.Contains(token, ":"):
-		bad.Add("token", "has a colon, which HTTP Basic cannot carry")
-	}
+	check.Token(bad, token)
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 	c.auth = func() []string { return header }
 	hide := redact.Secrets(nil).Key(token)
 	c.secrets = func() redact.Secrets { return hide }
 }
 
-// setBaseURL checks the base URL. No message quotes it: swapped arguments would print the token.
-func (c *config) setBaseURL(baseURL string, bad *check.Violations) {
-	u, err := url.Parse(baseURL)
-	switch {
-	case baseURL == "":
-		bad.Add("base URL", "must not be empty")
-	case err != nil:
-		bad.Add("base URL", "is not a URL")
-	case u.Scheme != "https" && u.Scheme != "http":
-		bad.Add("base URL", "must start with https:// (or http:// to this machine)")
-	case u.Hostname() == "":
-		bad.Add("base URL", "names no host")
-	case u.User != nil:
-		bad.Add("base URL", "must not carry credentials")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		bad.Add("base URL", "must not have a query or fragment")
-	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
-		bad.Add("base URL", "must end in /api/v1")
-	case !op.ValidPath(u.EscapedPath()):
-		bad.Add("base URL", "has a path with empty or dot segments")
-	default:
-		u.Path = strings.TrimSuffix(u.Path, "/")
-		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
-		c.base = u
-		c.checkScheme(bad)
-	}
-}
-
 func (c *config) checkScheme(bad *check.Violations) {
-	bad.Must(c.base.Scheme == "https" || c.plainHTTP || loopback(c.base.Hostname()),
+	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
 		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 }
 
@@ -256,11 +218,6 @@ func (c *config) checkTransport(bad *check.Violations) {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
 	bad.Must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // build copies the HTTP client of the options, if there is one, and wraps its transport in ours.

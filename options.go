@@ -236,24 +236,8 @@ func WithField(name string, value any) CallOption {
 // replays or switch the protocol are refused.
 func WithHeader(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
-		switch canonical := http.CanonicalHeaderKey(key); {
-		case !check.IsToken(key) || check.HasControl(value):
-			bad.Add("WithHeader", "needs a valid name and value")
-		case reservedHeaders[canonical]:
-			bad.Add("WithHeader", "must not set %s", canonical)
-		default:
-			c.header = append(c.header, [2]string{canonical, value})
-		}
+		c.header = append(c.header, [2]string{check.Header(bad, "WithHeader", key, value), value})
 	})
-}
-
-// An idempotency key would let net/http resend a POST that was processed already, and none is
-// documented.
-var reservedHeaders = map[string]bool{
-	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Host": true,
-	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
-	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
-	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
 }
 
 // WithRoute sets method and path of an operation whose route is assumed or undocumented, as in

@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -68,44 +67,18 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 		return nil, err
 	}
 	page.op = s.op
-	token, err = nextToken(text)
+	token, err = pagewalk.Token(text)
 	switch {
 	case err != nil:
 		page.next = s.broken(err)
 	case token == "":
 	case !s.tokens.Add(token):
-		page.next = s.broken(badTokenError("the service gave the same token twice"))
+		page.next = s.broken(pagewalk.BadTokenError("the service gave the same token twice"))
 	default:
 		page.next = s.once(token)
 	}
 	return page, nil
 }
-
-// maxToken bounds the token of the next page.
-const maxToken = 64 << 10
-
-// nextToken reads the token of the next page from its JSON. Null is no token, and neither is an
-// empty string: with it, the scroll would restart and cost again.
-func nextToken(text jsonscan.Text) (string, error) {
-	c := jsonscan.New(text)
-	if len(text) == 0 || c.Is('n') {
-		return "", nil
-	}
-	if !c.Is('"') {
-		return "", badTokenError("the token of the next page is no string")
-	}
-	token := c.String()
-	if len(token) > maxToken {
-		const text = "the token of the next page has %d bytes, more than the %d that are sent back"
-		return "", badTokenError(fmt.Sprintf(text, len(token), maxToken))
-	}
-	return token, nil
-}
-
-// badTokenError says that the token of the next page cannot be used.
-type badTokenError string
-
-func (e badTokenError) Error() string { return string(e) }
 
 // once makes the call of the next page. A call that may have been delivered uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
@@ -249,7 +222,7 @@ func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the page may have been delivered, so its token is spent
 	}
-	if _, ok := errors.AsType[badTokenError](err); ok {
+	if _, ok := errors.AsType[pagewalk.BadTokenError](err); ok {
 		return true
 	}
 	e, ok := errors.AsType[*Error](err)

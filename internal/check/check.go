@@ -157,16 +157,3 @@ func Required[T ~string](v *Violations, param string, value T, allowed ...T) {
 	}
 	OneOf(v, param, value, allowed...)
 }
-
-// IsToken reports whether s can be the name of a header. net/http would refuse any other too late
-// to prove that nothing was sent.
-func IsToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
-	})
-}
-
-// HasControl reports whether s has a control character.
-func HasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
-}
