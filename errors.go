@@ -259,6 +259,18 @@ type Error struct {
 	cause   error // why there was no response, or no further attempt
 }
 
+// withoutEffect returns the error of a call that changed nothing.
+func withoutEffect(o *op.Op, cause error) *Error {
+	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied, cause: cause}
+}
+
+// unusable returns the error of a success with unusable content.
+func unusable(o *op.Op, what string) *Error {
+	e := withoutEffect(o, errors.New(what))
+	e.Status = http.StatusOK
+	return e
+}
+
 // Error describes the failure in one line. The line holds no key, no id, and neither URL nor query
 // of the call. It does quote the service's message: if that names people, so does the line.
 func (e *Error) Error() string {

@@ -197,12 +197,9 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
-				o := op.ListsRows
-				value, err = nil, &Error{
-					Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied,
-					RowID: hide.Clean(row.ID(), maxName),
-					cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
-				}
+				e := withoutEffect(op.ListsRows, newMisfit("a row", reflect.TypeFor[T](), "", cause))
+				e.RowID = hide.Clean(row.ID(), maxName)
+				value, err = nil, e
 			}
 		}
 		if !yield(value, err) || err != nil {

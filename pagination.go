@@ -317,14 +317,6 @@ func (p pager[T]) fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unusable is the error of a success with unusable content.
-func unusable(o *op.Op, what string) error {
-	return &Error{
-		Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
-		cause: errors.New(what),
-	}
-}
-
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
 // or "data", with a pagination beside it. Further pages are requested with pageNum. All is assumed.
 type listing[T any] struct {
@@ -407,10 +399,9 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 		case strings.TrimSpace(nameOf(item)) != name:
 			others = append(others, nameOf(item))
 		case match != nil:
-			return nil, nil, &Error{
-				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
-				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
-			}
+			e := withoutEffect(o, nil)
+			e.Status, e.Code, e.Message = http.StatusOK, CodeListNameAmbiguous, "several "+noun+" have this name"
+			return nil, nil, e
 		default:
 			match = item
 		}

@@ -98,8 +98,7 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 // broken returns an error in place of the next page, so that the page before it is not lost.
 func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	return func(context.Context, []CallOption) (*ScrollPage[T], error) {
-		o := s.op
-		return nil, &Error{Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied, cause: cause}
+		return nil, withoutEffect(s.op, cause)
 	}
 }
 
