@@ -7,7 +7,7 @@ import (
 )
 
 // AccountService reads the owner of the key and the credit balance. Every valid key may call it.
-type AccountService struct{ client *Client }
+type AccountService struct{ service }
 
 // User is the owner of a key.
 type User struct {

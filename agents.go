@@ -11,27 +11,13 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
 // and delivers people or companies into its own results list. Save a draft with Create, which is
 // free, or start an agent safely with CreateAndStart. Wait with WaitSettled; read results with Rows.
-type AgentsService struct{ client *Client }
-
-// AgentType is the kind of an agent.
-type AgentType string
-
-// The kinds of agents. A legacy kind reads as empty.
-const (
-	AgentTypePersonDiscovery AgentType = "person-discovery-via-filters"
-	AgentTypePeopleWatcher   AgentType = "people-watcher"
-	AgentTypeWebMonitor      AgentType = "web-monitor"
-)
-
-var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
-
-// Known reports whether the kind is documented.
-func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+type AgentsService struct{ service }
 
 // AgentStatus is the state of an agent. There may be undocumented states. The state after a start
 // is undocumented.
@@ -258,6 +244,9 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 		}
 	}
 }
+
+// secrets are hidden in errors about the rows.
+func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets() }
 
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
 // expired or failed. Bound the wait with the context. It first polls after 2 s, then less often, down

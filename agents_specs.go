@@ -25,6 +25,21 @@ type AgentSpec interface {
 	draft() AgentSpec // the same without Start
 }
 
+// AgentType is the kind of an agent.
+type AgentType string
+
+// The kinds of agents. A legacy kind reads as empty.
+const (
+	AgentTypePersonDiscovery AgentType = "person-discovery-via-filters"
+	AgentTypePeopleWatcher   AgentType = "people-watcher"
+	AgentTypeWebMonitor      AgentType = "web-monitor"
+)
+
+var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
+
+// Known reports whether the kind is documented.
+func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+
 // agentSpec is the common form of the three kinds.
 type agentSpec struct {
 	op   *op.Op

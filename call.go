@@ -48,6 +48,9 @@ type args struct {
 	proof func(response any) bool
 }
 
+// service is what the services of a client share.
+type service struct{ client *Client }
+
 // do makes a call. Every request of this package goes through it.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
 	c := new(callOf[T])
@@ -72,7 +75,7 @@ type callOf[T any] struct {
 
 func (c *callOf[T]) decode(body []byte) error {
 	c.out = new(T)
-	if err := decodeResponse(&c.call, body, c.in.maxItems, c.out); err != nil || c.in.accept == nil {
+	if err := decodeResponse(c.op, c.shape, body, c.in.maxItems, c.out); err != nil || c.in.accept == nil {
 		return err
 	}
 	return c.in.accept(c.out)
@@ -237,6 +240,26 @@ func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
 	return e
 }
 
+// forbids returns the rule that refuses a call, or "".
+func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
+	spends := o.Spends.Possible() && !in.free
+	outside := o.Sends.Possible() || o.Writes.Possible()
+	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
+	switch {
+	case c.closed.Load():
+		return RuleClosed
+	case conf.readOnly && o.Write():
+		return RuleReadOnly
+	case conf.noSpend && spends:
+		return RuleNoSpend
+	case conf.noSend && outside:
+		return RuleNoSend
+	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+		return RuleRepeat
+	}
+	return ""
+}
+
 var (
 	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 
@@ -372,6 +395,51 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
 		op: c.op, cause: cause, look: c.in.look,
 	}
+}
+
+// runHooks runs the call hooks, each in the context of the one before it.
+func (c *call) runHooks() {
+	c.observers = c.client.conf.observers
+	for _, f := range c.client.conf.hooks {
+		c.runHook(f)
+	}
+}
+
+func (c *call) runHook(f CallHook) {
+	defer func() { _ = recover() }()
+	ctx, observer := f(c.ctx, c.event(Event{Kind: EventStart, Start: c.began}))
+	if ctx != nil {
+		c.ctx = ctx
+	}
+	if observer != nil {
+		c.observers = append(slices.Clip(c.observers), observer)
+	}
+}
+
+// emitCall reports the end of the call.
+func (c *call) emitCall(err error) {
+	now := time.Now()
+	c.countPause(now)
+	c.emit(Event{
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+	})
+}
+
+func (c *call) emit(e Event) {
+	if len(c.observers) == 0 {
+		return
+	}
+	e = c.event(e)
+	for _, f := range c.observers {
+		notify(c.ctx, f, e)
+	}
+}
+
+func (c *call) event(e Event) Event {
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
+	e.Host = c.client.conf.base.Host
+	return e
 }
 
 // errTooLate says that the deadline is too close for another attempt.

@@ -263,7 +263,7 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
 	case a.BodyErr == nil:
-		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
+		if c.cause = c.readResponse(resp, *a.Body, a.rated, now); c.cause == nil {
 			c.done, c.next = true, stepStop
 			c.surface.tokens.Succeeded()
 		}
@@ -274,7 +274,9 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
 		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
 	})
-	c.emitUndocumented(a, resp)
+	if resp != nil && a.BodyErr == nil {
+		c.emitUndocumented(resp, *a.Body)
+	}
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}

@@ -21,14 +21,14 @@ type completeness interface{ missing() string }
 // documented. Unknown fields are ignored, except that emitUndocumented reports them to observers,
 // and that an Object keeps the whole text. The result shares no memory with the body, whose buffer
 // is reused.
-func decodeResponse[T any](c *call, body []byte, maxItems int, out *T) error {
+func decodeResponse[T any](o *op.Op, shape op.Shape, body []byte, maxItems int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if c.shape == op.Typed || c.op.Class == op.MeteredRead || c.shape == op.Partial && c.op.Class == op.Read {
+		if shape == op.Typed || o.Class == op.MeteredRead || shape == op.Partial && o.Class == op.Read {
 			return errors.New("the response is empty")
 		}
 		return nil
 	}
-	value, err := unwrapEntity(c.op.Entity, c.shape != op.Typed, body)
+	value, err := unwrapEntity(o.Entity, shape != op.Typed, body)
 	if err != nil {
 		return err
 	}

@@ -97,20 +97,6 @@ func (c *call) queryString(params any) string {
 	return encoded.Encode()
 }
 
-var (
-	acceptJSON = []string{"application/json"}
-	acceptGzip = []string{"gzip"}
-)
-
-// commonHeader is the header of all requests of a client.
-func (c *config) commonHeader() http.Header {
-	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would also ask for it, but use more memory to decompress
-		h["Accept-Encoding"] = acceptGzip
-	}
-	return h
-}
-
 // encode makes header and body.
 func (c *call) encode() {
 	in, bad, conf := &c.in, &c.bad, c.client.conf

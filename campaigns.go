@@ -11,7 +11,7 @@ import (
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
 // Approve is documented to send messages.
-type CampaignsService struct{ client *Client }
+type CampaignsService struct{ service }
 
 // CampaignStatus is the state of a campaign.
 type CampaignStatus string

@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
@@ -30,8 +27,6 @@ const (
 	EnvBaseURL = "PROSPECTKIT_BASE_URL"
 	EnvToken   = "PROSPECTKIT_TOKEN"
 )
-
-const opFromEnv = "client.from-env"
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
@@ -51,32 +46,6 @@ type Client struct {
 	closed atomic.Bool
 }
 
-// config is the result of the client options. It does not change once a client has it.
-type config struct {
-	settings
-	base         *url.URL
-	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
-	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
-	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
-	userAgent    []string
-	httpClient   *http.Client          // of the options, until build copies it
-	loop         *retryablehttp.Client // around it
-	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
-
-	ownTransport *http.Transport // nil if the options gave one
-	direct       bool            // below is net/http's own transport, which does not change requests
-	compressed   bool            // and it allows compressed responses
-
-	maxBody   int64
-	plainHTTP bool
-	budget    *Budget
-	observers []Observer
-	reported  *novelty.Memory // shared by With
-
-	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
-	hooks       []CallHook
-}
-
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It
 // makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
 // options are returned together, in one [RefusedError].
@@ -88,10 +57,9 @@ type config struct {
 // sandbox's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
-		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
-		userAgent: []string{userAgent},
-		maxBody:   32 << 20,
-		reported:  new(novelty.Memory),
+		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
+		maxBody:  32 << 20,
+		reported: new(novelty.Memory),
 
 		headersSeen: new(ratehdr.Seen),
 	}
@@ -146,17 +114,19 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 }
 
 func newClient(conf *config) *Client {
+	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
 	conf.shared = func() http.Header { return header }
 	c := &Client{conf: conf}
-	c.Account = &AccountService{c}
-	c.Lists = &ListsService{c}
-	c.Agents = &AgentsService{c}
-	c.Campaigns = &CampaignsService{c}
-	c.Facts = &FactsService{c}
-	c.Search = &SearchService{c}
-	c.Contacts = &ContactsService{c}
-	c.Imports = &ImportsService{c}
+	s := service{c}
+	c.Account = &AccountService{s}
+	c.Lists = &ListsService{s}
+	c.Agents = &AgentsService{s}
+	c.Campaigns = &CampaignsService{s}
+	c.Facts = &FactsService{s}
+	c.Search = &SearchService{s}
+	c.Contacts = &ContactsService{s}
+	c.Imports = &ImportsService{s}
 	return c
 }
 
@@ -218,6 +188,20 @@ func (c *config) checkTransport(bad *check.Violations) {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
 	bad.Must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
+}
+
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
+
+// commonHeader is the header of all requests of a client.
+func (c *config) commonHeader() http.Header {
+	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	if c.compressed { // net/http would also ask for it, but use more memory to decompress
+		h["Accept-Encoding"] = acceptGzip
+	}
+	return h
 }
 
 // build copies the HTTP client of the options, if there is one, and wraps its transport in ours.

@@ -10,7 +10,7 @@ import (
 )
 
 // ContactsService finds the ids of contacts and reads their activities.
-type ContactsService struct{ client *Client }
+type ContactsService struct{ service }
 
 // Resolve finds the id of a contact. The response holds it as contactId; nothing else of body and
 // response is documented: you supply the fields. The sandbox takes email or socialUrl (assumed:

@@ -426,6 +426,21 @@ type RefusedError struct {
 	Rule       SafetyRule // that refused; empty for arguments
 }
 
+// SafetyRule is a rule that refused a call before anything was sent.
+type SafetyRule string
+
+// The safety rules.
+const (
+	RuleReadOnly SafetyRule = "read-only: the operation may change something"
+	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
+	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
+	RuleClosed   SafetyRule = "the client is closed"
+	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
+
+	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
+	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
+)
+
 // refusal returns the error of arguments that break bounds.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
@@ -468,6 +483,9 @@ func (e *RefusedError) Is(target error) bool {
 
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
+
+// opFromEnv is the Op of an error of [FromEnv].
+const opFromEnv = "client.from-env"
 
 // Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
 func (e *RefusedError) Advice() Advice {

@@ -9,7 +9,7 @@ import (
 )
 
 // FactsService edits learned facts, and reads the knowledge hubs that they feed.
-type FactsService struct{ client *Client }
+type FactsService struct{ service }
 
 // FactCategory is the subject of a learned fact.
 type FactCategory string

@@ -15,7 +15,7 @@ import (
 )
 
 // ImportsService imports files of contacts or companies.
-type ImportsService struct{ client *Client }
+type ImportsService struct{ service }
 
 // Upload is a file to import. Make one with [UploadFile] or [UploadFrom].
 type Upload struct {

@@ -15,7 +15,7 @@ import (
 // ListsService manages prospect lists: contact lists hold people, company lists hold companies.
 // Read lists with All and their rows with Rows or [RowsOf]. Get or create a list with Ensure. No
 // operation to rename, copy or delete a list is documented.
-type ListsService struct{ client *Client }
+type ListsService struct{ service }
 
 // ListKind is the kind of a list.
 type ListKind string
@@ -61,7 +61,6 @@ type Column struct {
 
 // Bounds of the API reference.
 const (
-	maxPageSize    = 1000 // lists and rows
 	maxListSearch  = 200
 	maxFilterChars = 8000
 	maxCRMContacts = 500

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/google/go-querystring/query"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
@@ -168,8 +165,8 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 		lists, direct := source.(*ListsService)
 		if !direct {
 			var hide redact.Secrets
-			if agents, ok := source.(*AgentsService); ok {
-				hide = agents.client.conf.secrets()
+			if ours, ok := source.(interface{ secrets() redact.Secrets }); ok {
+				hide = ours.secrets()
 			}
 			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
@@ -226,16 +223,6 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 			return rowsPage[R](ctx, s, listID, p, opts)
 		},
 	}
-}
-
-// collection identifies a query in checkpoints.
-func collection(params any) string {
-	values, err := query.Values(params)
-	if err != nil {
-		return fmt.Sprintf("%+v", params)
-	}
-	values.Del("pageNum")
-	return values.Encode()
 }
 
 // RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value

@@ -1,13 +1,23 @@
 package prospectkit
 
 import (
+	"cmp"
+	"context"
+	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
+	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
@@ -73,6 +83,33 @@ func (f sharedOption) applyClient(c *config, bad *check.Violations)   { f(&c.set
 func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.settings, bad) }
 func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
 
+// config is the result of the client options. It does not change once a client has it.
+type config struct {
+	settings
+	base         *url.URL
+	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
+	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
+	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
+	app          string                // of WithUserAgent
+	userAgent    []string
+	httpClient   *http.Client          // of the options, until build copies it
+	loop         *retryablehttp.Client // around it
+	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
+
+	ownTransport *http.Transport // nil if the options gave one
+	direct       bool            // below is net/http's own transport, which does not change requests
+	compressed   bool            // and it allows compressed responses
+
+	maxBody   int64
+	plainHTTP bool
+	budget    *Budget
+	observers []Observer
+	reported  *novelty.Memory // shared by With
+
+	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
+	hooks       []CallHook
+}
+
 // settings are set by a client, and a call may override them.
 type settings struct {
 	retry   RetryPolicy
@@ -95,6 +132,48 @@ type callConfig struct {
 	fields []outbound.Field
 
 	allowRetryUnknown bool
+}
+
+// pageConfig is the sum of the options of an iterator.
+type pageConfig struct {
+	calls      []CallOption // for the call of each page
+	progress   *pagewalk.Progress
+	resumes    bool
+	checkpoint string
+	paidPages  int // limit of an iterator that spends credits
+	unlimited  bool
+	prefetch   int // pages read ahead
+	restarts   int // of a scroll, at most
+}
+
+// RetryPolicy sets how often and when a call is retried. The operation and the failure decide
+// whether a call may be retried at all; the policy can only forbid more. See docs/safety.md.
+//
+// The zero value of a field means its default.
+type RetryPolicy struct {
+	MaxAttempts int           // including the first; 1 to 10, default 3
+	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
+	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
+
+	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
+	// By default the first page of a search is retried: "a failed request never consumes credits"
+	// (documented).
+	NoMeteredRetry bool
+}
+
+// NoRetry makes every call a single attempt.
+var NoRetry = RetryPolicy{MaxAttempts: 1}
+
+func (p RetryPolicy) check(bad *check.Violations) {
+	bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+	bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
+}
+
+func (p RetryPolicy) withDefaults() RetryPolicy {
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
+	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)
+	p.MaxDelay = cmp.Or(p.MaxDelay, 8*time.Second)
+	return p
 }
 
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
@@ -188,7 +267,7 @@ func WithUserAgent(app string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		app = strings.TrimSpace(app)
 		bad.Must(app != "" && !check.HasControl(app), "WithUserAgent", "must not be empty or hold control characters")
-		c.userAgent = []string{app + " " + userAgent}
+		c.app = app
 	})
 }
 
@@ -209,10 +288,48 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
+// WithObserver calls f for every event of every call. It can be given more than once.
+func WithObserver(f Observer) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(f != nil, "WithObserver", "got nil")
+		c.observers = append(slices.Clip(c.observers), f)
+	})
+}
+
+// WithCallHook calls f at the start of every call, to follow each call on its own. It can be given
+// more than once. A panic in it is ignored, as in an [Observer].
+func WithCallHook(f CallHook) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(f != nil, "WithCallHook", "got nil")
+		c.hooks = append(slices.Clip(c.hooks), f)
+	})
+}
+
+// WithLogger logs calls at Debug, waits, retries and undocumented parts of responses at Info,
+// failures at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
+// service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
+// letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
+// of an idle connection to the standard logger, which no transport can turn off.
+func WithLogger(l *slog.Logger) ClientOption {
+	if l == nil {
+		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
+	}
+	return WithObserver(func(ctx context.Context, e Event) { logEvent(ctx, l, e) })
+}
+
 // AllowPlainHTTP accepts an http base URL of a host other than this machine. The token is then sent
 // unprotected.
 func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
+}
+
+// WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
+// page.
+func WithInfo(info *Info) CallOption {
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(info != nil, "WithInfo", "got nil")
+		c.info = info
+	})
 }
 
 // WithQuery adds an undocumented query parameter. It replaces one that the call sets.
@@ -254,21 +371,6 @@ func WithRoute(route string) CallOption {
 	})
 }
 
-// SafetyRule is a rule that refused a call before anything was sent.
-type SafetyRule string
-
-// The safety rules.
-const (
-	RuleReadOnly SafetyRule = "read-only: the operation may change something"
-	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
-	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed   SafetyRule = "the client is closed"
-	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
-
-	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
-)
-
 // ReadOnly refuses every operation that may change something, before anything is sent. It is for
 // notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
 // but never lift one.
@@ -295,24 +397,4 @@ func NoSend() Option {
 // refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
-}
-
-// forbids returns the rule that refuses a call, or "".
-func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends := o.Spends.Possible() && !in.free
-	outside := o.Sends.Possible() || o.Writes.Possible()
-	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
-	switch {
-	case c.closed.Load():
-		return RuleClosed
-	case conf.readOnly && o.Write():
-		return RuleReadOnly
-	case conf.noSpend && spends:
-		return RuleNoSpend
-	case conf.noSend && outside:
-		return RuleNoSend
-	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
-		return RuleRepeat
-	}
-	return ""
 }

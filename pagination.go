@@ -17,6 +17,7 @@ import (
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"github.com/google/go-querystring/query"
 )
 
 // Page is one page of a collection.
@@ -163,18 +164,6 @@ func WithRestarts(times int) PageOption {
 	})
 }
 
-// pageConfig is the sum of the options of an iterator.
-type pageConfig struct {
-	calls      []CallOption // for the call of each page
-	progress   *pagewalk.Progress
-	resumes    bool
-	checkpoint string
-	paidPages  int // limit of an iterator that spends credits
-	unlimited  bool
-	prefetch   int // pages read ahead
-	restarts   int // of a scroll, at most
-}
-
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
 // tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
@@ -270,6 +259,16 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
 		return yield((*Page[T])(page), walk.Progress, err)
 	})
+}
+
+// collection identifies a query in checkpoints.
+func collection(params any) string {
+	values, err := query.Values(params)
+	if err != nil {
+		return fmt.Sprintf("%+v", params)
+	}
+	values.Del("pageNum")
+	return values.Encode()
 }
 
 // pageRange reads the pages of one range.
@@ -408,6 +407,9 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 	}
 	return match, others, nil
 }
+
+// maxPageSize is the documented bound of lists and rows.
+const maxPageSize = 1000
 
 // pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {

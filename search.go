@@ -16,7 +16,7 @@ import (
 
 // SearchService finds prospects and companies. Searches may spend credits, so their iterators
 // require a cap.
-type SearchService struct{ client *Client }
+type SearchService struct{ service }
 
 // FilterEntry is one value of a search filter; see [Including].
 type FilterEntry struct {
