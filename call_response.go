@@ -212,7 +212,7 @@ func (c *call) secrets() redact.Secrets {
 
 // secretsAndURL are hidden in every text about the call.
 func (c *call) secretsAndURL() redact.Secrets {
-	return c.secrets().Plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
+	return c.secrets().URL(&c.url)
 }
 
 // redactError hides the request in the text of an error of a transport or an upload.
@@ -220,14 +220,7 @@ func (c *call) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	s := c.secretsAndURL()
-	for _, all := range c.url.Query() {
-		for _, value := range all {
-			if len(value) > len("100") {
-				s = s.Plain(value)
-			}
-		}
-	}
+	s := c.secretsAndURL().Query(c.url.Query())
 	text := redact.Unquoted(redact.WithoutURL(err).Error())
 	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
 }

@@ -17,15 +17,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// Code is the service's stable identifier of an error. The 92 documented ones are constants of this
-// package. A later one passes through, cut to 64 bytes.
-//
-// A Code is itself an error, so it is what you branch on:
-//
-//	if errors.Is(err, prospectkit.CodeListNameTaken) { ... }
-//	switch prospectkit.CodeOf(err) { case prospectkit.CodeCampaignBusy: ... }
-type Code string
-
 // Error returns the code itself.
 func (c Code) Error() string { return string(c) }
 

@@ -3,10 +3,7 @@ package prospectkit
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"example.com/prospectkit/internal/check"
 )
@@ -61,22 +58,10 @@ func (m Match) MarshalJSON() ([]byte, error) {
 // service fail with a 500.
 func (m Match) checkHeadcounts(bad *check.Violations) {
 	for _, r := range slices.Concat(m.Include, m.Exclude) {
-		if !isHeadcount(r) {
+		if !check.IsRange(r) {
 			bad.Add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", r)
 		}
 	}
-}
-
-var headcountForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
-
-func isHeadcount(s string) bool {
-	low, high, isRange := strings.Cut(s, "-")
-	if !isRange || !headcountForm.MatchString(s) {
-		return headcountForm.MatchString(s)
-	}
-	a, errLow := strconv.Atoi(low)
-	b, errHigh := strconv.Atoi(high)
-	return errLow == nil && errHigh == nil && a <= b
 }
 
 // StatusFilter is a set of statuses to include. Their values are undocumented. A set that is empty but

@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"iter"
 	"reflect"
 	"slices"
@@ -60,7 +59,7 @@ func (p RowsParams) check(bad *check.Violations) {
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.Add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	text, err := filterText(p.Filter)
+	text, err := outbound.Text(p.Filter)
 	if err != nil {
 		bad.Add("filters", "cannot be encoded: %v", err)
 		return
@@ -85,20 +84,11 @@ func noFilter(f RowFilter) bool {
 // zeroFilter reports whether a filter is the zero value, which does not filter.
 func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
-// filterText returns the JSON of a filter, without escapes for HTML, which would make it longer.
-func filterText(f RowFilter) (string, error) {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(f)
-	return strings.TrimSpace(text.String()), err
-}
-
 // wire returns the parameters as they are sent.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
 	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
-		if text, err := filterText(p.Filter); err == nil {
+		if text, err := outbound.Text(p.Filter); err == nil {
 			q.Filters = text
 		}
 	}

@@ -4,7 +4,9 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -113,6 +115,19 @@ func IsID(s string) bool {
 		}
 	}
 	return true
+}
+
+var rangeForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
+
+// IsRange reports whether s is a number, a range such as 51-200, or a lower bound such as 1000+.
+func IsRange(s string) bool {
+	low, high, isRange := strings.Cut(s, "-")
+	if !isRange || !rangeForm.MatchString(s) {
+		return rangeForm.MatchString(s)
+	}
+	a, errLow := strconv.Atoi(low)
+	b, errHigh := strconv.Atoi(high)
+	return errLow == nil && errHigh == nil && a <= b
 }
 
 // Between requires low <= value <= high, or zero, the default.

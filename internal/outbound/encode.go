@@ -77,6 +77,15 @@ func memberNames(t reflect.Type) map[string]bool {
 	return names
 }
 
+// Text returns the JSON of a value without escapes for HTML, which would make it longer.
+func Text(value any) (string, error) {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return strings.TrimSpace(text.String()), err
+}
+
 // Form makes a multipart form of a JSON object: strings as they are, anything else as JSON.
 func Form(object []byte) (form []byte, contentType string) {
 	var fields map[string]json.RawMessage
