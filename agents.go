@@ -113,7 +113,7 @@ func (a *newAgent) missing() string { return missingIf(a.ID == "", "an agent has
 
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {
-	if v := reflect.ValueOf(in); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+	if check.IsNil(in) {
 		create := &op.Op{Name: "agents.create", Method: http.MethodPost}
 		return agentSpec{}, refusal(create, check.One("spec", "must not be nil"))
 	}

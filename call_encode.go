@@ -29,7 +29,7 @@ func (c *call) buildURL() {
 	rest := cmp.Or(c.route, template)
 	for _, id := range in.ids {
 		var name string
-		if name, rest = cutParameter(rest); name != "" {
+		if name, rest = op.NextParameter(rest); name != "" {
 			bad.ID(name, id)
 		}
 	}
@@ -63,13 +63,6 @@ func (c *call) useSuppliedRoute() {
 	case method != "" && method != c.method:
 		c.bad.Add("WithRoute", "has the method %s, must have %s", method, c.method)
 	}
-}
-
-// cutParameter returns the first parameter of a path template, and the rest of the template.
-func cutParameter(template string) (name, rest string) {
-	_, rest, _ = strings.Cut(template, "{")
-	name, rest, _ = strings.Cut(rest, "}")
-	return name, rest
 }
 
 func (c *call) queryString(params any) string {

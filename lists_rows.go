@@ -52,7 +52,7 @@ func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
 	p.Sort.check(bad)
-	if noFilter(p.Filter) {
+	if check.IsNil(p.Filter) {
 		return
 	}
 	p.Filter.checkFilter(bad)
@@ -75,19 +75,13 @@ func (p RowsParams) check(bad *check.Violations) {
 	}
 }
 
-// noFilter reports whether a filter is nil, or a nil pointer.
-func noFilter(f RowFilter) bool {
-	v := reflect.ValueOf(f)
-	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
-}
-
 // zeroFilter reports whether a filter is the zero value, which does not filter.
 func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
 // wire returns the parameters as they are sent.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
+	if !check.IsNil(p.Filter) && !zeroFilter(p.Filter) {
 		if text, err := outbound.Text(p.Filter); err == nil {
 			q.Filters = text
 		}

@@ -139,18 +139,6 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	return err
 }
 
-// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name
-// counts as an id.
-func routeOf(path string) string {
-	elements := strings.Split(path, "/")
-	for i, element := range elements {
-		if novelty.PlainName(element) == "" && element != "" {
-			elements[i] = "{id}"
-		}
-	}
-	return strings.Join(elements, "/")
-}
-
 func (o Operation) row() (*op.Op, check.Violations) {
 	var bad check.Violations
 	for _, field := range [][2]string{
@@ -169,7 +157,7 @@ func (o Operation) row() (*op.Op, check.Violations) {
 	bad.Must(o.AttemptTimeout >= 0, "Operation.AttemptTimeout", "must not be negative")
 	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
 	return &op.Op{
-		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Name: o.Name, Method: o.Method, Path: novelty.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
 		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside),
 		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
 	}, bad

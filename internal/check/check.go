@@ -4,6 +4,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -100,6 +101,12 @@ func (v *Violations) IDs(param string, ids []string) {
 	if slices.ContainsFunc(ids, func(id string) bool { return !IsID(id) }) {
 		v.Add(param, "must all be 24 hexadecimal digits")
 	}
+}
+
+// IsNil reports whether v is nil, or a nil pointer.
+func IsNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // IsID reports whether s is an id: 24 hexadecimal digits.

@@ -174,6 +174,13 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 
 // escapeElement escapes one path element, including dot elements, which a server or proxy would
 // resolve.
+// NextParameter returns the name of the first parameter of a template, and the rest of the template.
+func NextParameter(template string) (name, rest string) {
+	_, rest, _ = strings.Cut(template, "{")
+	name, rest, _ = strings.Cut(rest, "}")
+	return name, rest
+}
+
 func escapeElement(s string) string {
 	switch s {
 	case ".":
