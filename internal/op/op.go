@@ -172,8 +172,6 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 	}
 }
 
-// escapeElement escapes one path element, including dot elements, which a server or proxy would
-// resolve.
 // NextParameter returns the name of the first parameter of a template, and the rest of the template.
 func NextParameter(template string) (name, rest string) {
 	_, rest, _ = strings.Cut(template, "{")
@@ -181,6 +179,8 @@ func NextParameter(template string) (name, rest string) {
 	return name, rest
 }
 
+// escapeElement escapes one path element, including dot elements, which a server or proxy would
+// resolve.
 func escapeElement(s string) string {
 	switch s {
 	case ".":
