@@ -271,6 +271,13 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
+// draftError is the error of a method that needs an agent that was started.
+func draftError() *Error {
+	e := withoutEffect(op.AgentsGet, nil)
+	e.class, e.prose = ErrNotStarted, "the agent was never started: a draft does nothing until it is activated"
+	return e
+}
+
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].
 type AutocompleteField string
 

@@ -12,15 +12,6 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// draftError is the error of a method that needs an agent that was started.
-func draftError() *Error {
-	o := op.AgentsGet
-	return &Error{
-		Op: o.Name, Method: o.Method, Route: o.Path, class: ErrNotStarted, outcome: OutcomeNotApplied,
-		prose: "the agent was never started: a draft does nothing until it is activated",
-	}
-}
-
 // notStarted is the error after a draft was saved and its activation failed. It keeps the fields of
 // the error response, if there was one.
 func notStarted(cause error) *Error {
@@ -32,14 +23,6 @@ func notStarted(cause error) *Error {
 	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
 	e.prose = "the draft was saved, but not seen to start"
 	return &e
-}
-
-// startAdvice is the advice of [ErrNotStarted].
-func startAdvice(cause error) Advice {
-	if advice, ok := adviceOf(cause); ok {
-		return advice
-	}
-	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
 // CreateAndStart saves a draft and activates it. Only the activation spends credits, and the service

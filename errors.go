@@ -250,6 +250,33 @@ type Error struct {
 	cause   error // why there was no response, or no further attempt
 }
 
+// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
+// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
+// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
+// errors.Is and errors.As examine the original.
+type Attempt struct {
+	At       time.Time
+	Duration time.Duration
+	Status   int           // 0 when no response arrived
+	Code     Code          // of an error response
+	Delivery Delivery      // what is known about delivery
+	Err      error         `json:"-"` // why there was no usable response
+	Wait     time.Duration // before the next attempt
+}
+
+// Delivery is what is known about the delivery of one attempt.
+type Delivery string
+
+// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
+// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
+const (
+	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
+	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
+	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
+	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
+	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
+)
+
 // withoutEffect returns the error of a call that changed nothing.
 func withoutEffect(o *op.Op, cause error) *Error {
 	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied, cause: cause}
@@ -374,6 +401,14 @@ func (e *Error) Advice() Advice {
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
 	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
+}
+
+// startAdvice is the advice of [ErrNotStarted].
+func startAdvice(cause error) Advice {
+	if advice, ok := adviceOf(cause); ok {
+		return advice
+	}
+	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
 // LogValue groups the fields that are safe to log: no message, body or parameter values. A code
