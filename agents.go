@@ -107,9 +107,9 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 // newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
 
-func (a *Agent) missing() string { return missingIf(!a.raw.begins('{'), "an agent is no object") }
+func (a *Agent) validate() error { return errorIf(!a.raw.begins('{'), "an agent is no object") }
 
-func (a *newAgent) missing() string { return missingIf(a.ID == "", "an agent has no id") }
+func (a *newAgent) validate() error { return errorIf(a.ID == "", "an agent has no id") }
 
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {
@@ -196,7 +196,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 	if err != nil {
 		return nil, err
 	}
-	agent, err := recordOf[Agent](*response)
+	agent, err := decodeObject[Agent](*response)
 	if err == nil && agent.ID == "" {
 		agent.ID = agentID
 	}

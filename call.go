@@ -255,7 +255,7 @@ func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 	case conf.noSend && outside:
 		return RuleNoSend
 	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
-		return RuleRepeat
+		return RuleRetryUnknown
 	}
 	return ""
 }

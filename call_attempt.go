@@ -37,13 +37,13 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
-		c.report(&a, resp, a.delivery(resp, err))
+		c.reportToBudget(&a, resp, a.delivery(resp, err))
 	}()
 	if err = a.openUpload(); err != nil {
 		return nil, err
 	}
 	resp, err = a.send(t.base, req)
-	c.record(&a, resp, err)
+	c.recordAttempt(&a, resp, err)
 	exchange.Release(a.Body)
 	a.Body = nil
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *call) admit(a *attempt) error {
 		return nil
 	}
 	err := c.enqueue(a, want)
-	full, ok := errors.AsType[*budget.RefusedError](err)
+	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
 	}
@@ -130,7 +130,7 @@ func (c *call) notAdmitted(err error) error {
 	if err == nil {
 		return nil
 	}
-	full, ok := errors.AsType[*budget.RefusedError](err)
+	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok {
 		if c.ctx.Err() != nil {
 			err = c.contextErr("while it waited for the rate limit")
@@ -235,8 +235,8 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	return DeliveryUnknown // it got further, or there is no trace
 }
 
-// record records the result of an attempt, and decides what comes next.
-func (c *call) record(a *attempt, resp *http.Response, err error) {
+// recordAttempt records the result of an attempt, and decides what comes next.
+func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	a.ended = now
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery(resp, err)}
@@ -282,8 +282,8 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	}
 }
 
-// report tells the budget the outcome of an attempt.
-func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
+// reportToBudget tells the budget the outcome of an attempt.
+func (c *call) reportToBudget(a *attempt, resp *http.Response, delivery Delivery) {
 	seen := &a.budget.Observation
 	*seen = budget.NoFigures
 	seen.Replays = a.trace.Replays()

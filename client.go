@@ -254,4 +254,4 @@ func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Obje
 	return do[Object](ctx, s.client, op.AccountCredits, args{}, opts)
 }
 
-func (u *User) missing() string { return missingIf(u.ID == "", "the user has no id") }
+func (u *User) validate() error { return errorIf(u.ID == "", "the user has no id") }

@@ -84,6 +84,6 @@ type activities struct {
 	NextCursor jsonscan.Text `json:"nextCursor"`
 }
 
-func (a *activities) missing() string {
-	return missingIf(a.Activities == nil, "the page has no activities")
+func (a *activities) validate() error {
+	return errorIf(a.Activities == nil, "the page has no activities")
 }

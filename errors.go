@@ -23,7 +23,7 @@ func (c Code) Error() string { return string(c) }
 // Is reports whether target is the class of a documented code: errors.Is(CodeListNotFound,
 // ErrNotFound).
 func (c Code) Is(target error) bool {
-	t, ok := target.(class)
+	t, ok := target.(ErrorClass)
 	return ok && t != "" && classOf(c, 0) == t
 }
 
@@ -81,12 +81,15 @@ func CodeOf(err error) Code {
 	return code
 }
 
-// class is a target for errors.Is that stands for many codes.
-type class string
+// ErrorClass is a target for errors.Is that stands for many codes: one of the constants of this type.
+type ErrorClass string
 
-func (c class) Error() string { return "prospectkit: " + string(c) }
+// Error returns the class in words.
+func (c ErrorClass) Error() string { return "prospectkit: " + string(c) }
 
-func (c class) Outcome() Outcome {
+// Outcome returns [OutcomeUnknown] for [ErrOutcomeUnknown], [OutcomeApplied] for [ErrResponseLost], and
+// [OutcomeNotApplied] for the other classes.
+func (c ErrorClass) Outcome() Outcome {
 	if c == ErrOutcomeUnknown {
 		return OutcomeUnknown
 	}
@@ -100,21 +103,21 @@ func (c class) Outcome() Outcome {
 // their status. A response that is not the service's own, such as the error page of a proxy,
 // matches no class; but any 429 matches [ErrRateLimited].
 const (
-	ErrNotFound            = class("missing or not visible")
-	ErrConflict            = class("conflict with the current state")
-	ErrInvalid             = class("invalid request")
-	ErrUnauthorized        = class("the key was not accepted")
-	ErrForbidden           = class("the key or its owner may not do this")
-	ErrInsufficientCredits = class("not enough credits")
-	ErrRateLimited         = class("rate limited")               // also a WaitError
-	ErrOutcomeUnknown      = class("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
-	ErrResponseLost        = class("the response was lost")      // applied, or billed, but the response cannot be read
-	ErrRefusedLocally      = class("refused before the network") // a RefusedError: nothing was sent
-	ErrNotStarted          = class("the agent was not started")  // a draft, or not seen to start
+	ErrNotFound            = ErrorClass("missing or not visible")
+	ErrConflict            = ErrorClass("conflict with the current state")
+	ErrInvalid             = ErrorClass("invalid request")
+	ErrUnauthorized        = ErrorClass("the key was not accepted")
+	ErrForbidden           = ErrorClass("the key or its owner may not do this")
+	ErrInsufficientCredits = ErrorClass("not enough credits")
+	ErrRateLimited         = ErrorClass("rate limited")               // also a WaitError
+	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
+	ErrResponseLost        = ErrorClass("the response was lost")      // applied, or billed, but the response cannot be read
+	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: nothing was sent
+	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
-func classOf(code Code, status int) class {
+func classOf(code Code, status int) ErrorClass {
 	switch code {
 	case "":
 		return ""
@@ -129,7 +132,7 @@ func classOf(code Code, status int) class {
 	return statusClasses[status]
 }
 
-var statusClasses = map[int]class{
+var statusClasses = map[int]ErrorClass{
 	http.StatusBadRequest:          ErrInvalid,
 	http.StatusUnauthorized:        ErrUnauthorized,
 	http.StatusPaymentRequired:     ErrInsufficientCredits,
@@ -244,8 +247,8 @@ type Error struct {
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
-	prose   string // the message without ids, if it holds any
-	class   class  // beside that of the code
+	prose   string     // the message without ids, if it holds any
+	class   ErrorClass // beside that of the code
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
 }
@@ -362,7 +365,7 @@ func (e *Error) Is(target error) bool {
 	switch t := target.(type) {
 	case Code:
 		return e.Code == t
-	case class:
+	case ErrorClass:
 		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // the draft itself is the conflict
 			return true
 		}
@@ -457,11 +460,11 @@ type SafetyRule string
 
 // The safety rules.
 const (
-	RuleReadOnly SafetyRule = "read-only: the operation may change something"
-	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
-	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed   SafetyRule = "the client is closed"
-	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
+	RuleReadOnly     SafetyRule = "read-only: the operation may change something"
+	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
+	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
+	RuleClosed       SafetyRule = "the client is closed"
+	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
 	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"

@@ -83,7 +83,7 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 	}, opts)
 }
 
-func (f *Fact) missing() string { return missingIf(f.ID == "", "a fact has no id") }
+func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
 
 // Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented.
 //

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -334,7 +335,7 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 	return *folders, nil
 }
 
-func (l *List) missing() string { return missingIf(l.ID == "", "a list has no id") }
+func (l *List) validate() error { return errorIf(l.ID == "", "a list has no id") }
 
 type foldersQuery struct {
 	Kind FolderKind `url:"type"`
@@ -346,11 +347,11 @@ func (q foldersQuery) check(bad *check.Violations) {
 
 type folderList []Folder
 
-func (l *folderList) missing() string {
+func (l *folderList) validate() error {
 	if *l == nil {
-		return "the folders are no array"
+		return errors.New("the folders are no array")
 	}
-	return missingIn(*l)
+	return validateAll(*l)
 }
 
-func (f *Folder) missing() string { return missingIf(f.ID == "", "a folder has no id") }
+func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no id") }

@@ -31,8 +31,8 @@ type Page[T any] struct {
 	Recovered    bool     // read again, because records had moved across a page boundary
 }
 
-// shown reports whether totals or elements prove that this is a page.
-func (p *Page[T]) shown() bool {
+// hasContent reports whether totals or elements prove that this is a page.
+func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
@@ -340,7 +340,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	var page *Page[T]
 	_, err := do[Object](ctx, l.client, l.op, args{
 		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"},
-		proof: func(any) bool { return page.shown() },
+		proof: func(any) bool { return page.hasContent() },
 		accept: func(response any) (err error) {
 			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
 			return err
@@ -357,15 +357,15 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	if !ok {
 		return nil, fmt.Errorf("the response has no %s: it is %s", l.name, novelty.Outline(response.raw))
 	}
-	items, err := recordOf[[]T](array)
+	items, err := decodeObject[[]T](array)
 	if err != nil {
 		return nil, err
 	}
-	if what := missingIn(*items); what != "" {
-		return nil, errors.New(what)
+	if err := validateAll(*items); err != nil {
+		return nil, err
 	}
 	pagination, paged := response.Get("pagination")
-	t, err := recordOf[pageTotals](pagination)
+	t, err := decodeObject[pageTotals](pagination)
 	p := newPage(*items, "", t)
 	switch {
 	case !paged:
@@ -418,8 +418,8 @@ type pageResponse[T any] struct {
 	Pagination pageTotals `json:"pagination"`
 }
 
-func (p *pageResponse[T]) missing() string {
-	return cmp.Or(missingIf(p.Data == nil, "the page has no data"), missingIn(p.Data))
+func (p *pageResponse[T]) validate() error {
+	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
 }
 
 type pageTotals struct {
@@ -433,7 +433,7 @@ type pageTotals struct {
 func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
 	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
 	in.proof = func(response any) bool {
-		return response.(*pageResponse[T]).page().shown() //nolint:forcetypeassert // do decodes into it
+		return response.(*pageResponse[T]).page().hasContent() //nolint:forcetypeassert // do decodes into it
 	}
 	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
 	if err != nil {

@@ -229,4 +229,4 @@ type profiles struct {
 	ScrollToken jsonscan.Text `json:"scrollToken"`
 }
 
-func (p *profiles) missing() string { return missingIf(p.Profiles == nil, "the page has no profiles") }
+func (p *profiles) validate() error { return errorIf(p.Profiles == nil, "the page has no profiles") }
