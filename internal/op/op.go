@@ -1,7 +1,7 @@
 // Package op holds the facts about every documented operation and error code, once, as data.
 //
 // The client, the sandbox and the generator of the documentation read the same table. The package
-// imports nothing of ours. Its only behaviour is to expand and check paths.
+// imports nothing of ours. Its only behavior is to expand and check paths.
 package op
 
 import (
