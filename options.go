@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
+
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -17,7 +19,6 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"github.com/hashicorp/go-retryablehttp"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].

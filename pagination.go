@@ -13,11 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-querystring/query"
+
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"github.com/google/go-querystring/query"
 )
 
 // Page is one page of a collection.
