@@ -420,7 +420,10 @@ type pageResponse[T any] struct {
 }
 
 func (p *pageResponse[T]) validate() error {
-	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
+	if p.Data == nil {
+		return errors.New("the page has no data")
+	}
+	return validateAll(p.Data)
 }
 
 type pageTotals struct {

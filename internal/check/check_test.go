@@ -72,3 +72,70 @@ func TestHeaderCharacters(t *testing.T) {
 	require.True(t, check.HasControl("a\nb"))
 	require.False(t, check.HasControl("a b"))
 }
+
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	var bad check.Violations
+	require.Equal(t, "X-Trace", check.Header(&bad, "WithHeader", "x-trace", "1"))
+	require.Empty(t, bad)
+	check.Header(&bad, "WithHeader", "a b", "1")
+	check.Header(&bad, "WithHeader", "X-A", "1\n2")
+	check.Header(&bad, "WithHeader", "idempotency-key", "1")
+	require.Equal(t, check.Violations{
+		{Param: "WithHeader", Problem: "needs a valid name and value"},
+		{Param: "WithHeader", Problem: "needs a valid name and value"},
+		{Param: "WithHeader", Problem: "must not set Idempotency-Key"},
+	}, bad)
+}
+
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	var bad check.Violations
+	require.Equal(t, "https://x.example/a%2Fb/v1", check.BaseURL(&bad, "https://x.example/a%2Fb/v1/", "/v1").String())
+	require.Empty(t, bad)
+	for text, want := range map[string]string{
+		"":                      "must not be empty",
+		"https://%":             "is not a URL",
+		"ftp://x/v1":            "must start with https:// (or http:// to this machine)",
+		"https:///v1":           "names no host",
+		"https://u@x/v1":        "must not carry credentials",
+		"https://x/v1?":         "must not have a query or fragment",
+		"https://x/v1#a":        "must not have a query or fragment",
+		"https://x/v2":          "must end in /v1",
+		"https://x/a/../v1":     "has a path with empty or dot segments",
+		"https://x/a/%2e%2e/v1": "has a path with empty or dot segments",
+	} {
+		var bad check.Violations
+		require.Nil(t, check.BaseURL(&bad, text, "/v1"))
+		require.Equal(t, check.One("base URL", want), bad, text)
+	}
+}
+
+func TestToken(t *testing.T) {
+	t.Parallel()
+	for token, problems := range map[string]int{"tok": 0, "": 1, " t": 1, "a\x00": 1, "https://x": 1, "a:b": 1} {
+		var bad check.Violations
+		check.Token(&bad, token)
+		require.Len(t, bad, problems, "%q", token)
+	}
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"7": true, "51-200": true, "1000+": true, "5-5": true, "": false, "-5": false, "200-51": false, "1-2-3": false, "1-2+": false, "a": false,
+		"1-99999999999999999999": false,
+	} {
+		require.Equal(t, want, check.IsRange(s), s)
+	}
+	for host, want := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "::1": true, "::ffff:127.0.0.1": true, "example.com": false, "10.0.0.1": false, "": false,
+	} {
+		require.Equal(t, want, check.IsLoopback(host), host)
+	}
+	var pointer *int
+	require.True(t, check.IsNil(nil))
+	require.True(t, check.IsNil(pointer))
+	require.False(t, check.IsNil(0))
+	require.False(t, check.IsNil(new(int)))
+}
