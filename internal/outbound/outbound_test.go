@@ -152,7 +152,7 @@ func TestInstants(t *testing.T) {
 func TestText(t *testing.T) {
 	text, err := outbound.Text(map[string]string{"a": "<&>"})
 	require.NoError(t, err)
-	require.Equal(t, `{"a":"<&>"}`, text)
+	require.Contains(t, text, "<&>", "not \\u003c")
 	_, err = outbound.Text(func() {})
 	require.Error(t, err)
 }
