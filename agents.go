@@ -8,29 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
 // and delivers people or companies into its own results list. Save a draft with Create, which is
 // free, or start an agent safely with CreateAndStart. Wait with WaitSettled; read results with Rows.
-type AgentsService struct{ client *Client }
-
-// AgentType is the kind of an agent.
-type AgentType string
-
-// The kinds of agents. A legacy kind reads as empty.
-const (
-	AgentTypePersonDiscovery AgentType = "person-discovery-via-filters"
-	AgentTypePeopleWatcher   AgentType = "people-watcher"
-	AgentTypeWebMonitor      AgentType = "web-monitor"
-)
-
-var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
-
-// Known reports whether the kind is documented.
-func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+type AgentsService struct{ service }
 
 // AgentStatus is the state of an agent. There may be undocumented states. The state after a start
 // is undocumented.
@@ -103,7 +90,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	if err != nil {
 		return nil, err
 	}
-	check := func(bad *checks) { spec.check(bad, spec.start) }
+	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := do[newAgent](ctx, s.client, spec.op, args{
 		shape: op.Typed, // of the response: what is undocumented is in the request
 		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(),
@@ -120,15 +107,15 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 // newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
 
-func (a *Agent) missing() string { return missingIf(!a.raw.begins('{'), "an agent is no object") }
+func (a *Agent) validate() error { return errorIf(!a.raw.begins('{'), "an agent is no object") }
 
-func (a *newAgent) missing() string { return missingIf(a.ID == "", "an agent has no id") }
+func (a *newAgent) validate() error { return errorIf(a.ID == "", "an agent has no id") }
 
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {
-	if v := reflect.ValueOf(in); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		bad := []Violation{{"spec", "must not be nil"}}
-		return agentSpec{}, &RefusedError{Op: "agents.create", Method: http.MethodPost, Violations: bad}
+	if check.IsNil(in) {
+		create := &op.Op{Name: "agents.create", Method: http.MethodPost}
+		return agentSpec{}, refusal(create, check.One("spec", "must not be nil"))
 	}
 	return in.spec(), nil
 }
@@ -175,7 +162,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
-	check := func(bad *checks) {
+	check := func(bad *check.Violations) {
 		for _, value := range in {
 			if expires, ok := value.(Expiration); ok {
 				expires.check(bad)
@@ -209,7 +196,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 	if err != nil {
 		return nil, err
 	}
-	agent, err := recordOf[Agent](*response)
+	agent, err := decodeObject[Agent](*response)
 	if err == nil && agent.ID == "" {
 		agent.ID = agentID
 	}
@@ -257,6 +244,9 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 	}
 }
 
+// secrets are hidden in errors about the rows.
+func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets() }
+
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
 // expired or failed. Bound the wait with the context. It first polls after 2 s, then less often, down
 // to once a minute, or less when the rate limit runs short.
@@ -278,6 +268,13 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 		}
 		return seen
 	})
+}
+
+// draftError is the error of a method that needs an agent that was started.
+func draftError() *Error {
+	e := withoutEffect(op.AgentsGet, nil)
+	e.class, e.prose = ErrNotStarted, "the agent was never started: a draft does nothing until it is activated"
+	return e
 }
 
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].
@@ -302,9 +299,9 @@ type autocompleteQuery struct {
 	Field AutocompleteField `url:"field"`
 }
 
-func (q autocompleteQuery) check(bad *checks) {
+func (q autocompleteQuery) check(bad *check.Violations) {
 	if q.Field == "" {
-		bad.add("field", "is required")
+		bad.Add("field", "is required")
 	}
 }
 
@@ -318,14 +315,14 @@ type ValueCheck struct {
 	TextParam string
 }
 
-func (v ValueCheck) check(bad *checks) {
+func (v ValueCheck) check(bad *check.Violations) {
 	autocompleteQuery{v.Field}.check(bad)
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
 	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, blank) {
-		bad.add("values", "must be given, and none may be blank")
+		bad.Add("values", "must be given, and none may be blank")
 	}
 	if v.TextParam == "field" {
-		bad.add("TextParam", "must not be field")
+		bad.Add("TextParam", "must not be field")
 	}
 }
 
@@ -347,9 +344,9 @@ type CheckedValue struct {
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {
-	var bad checks
+	var bad check.Violations
 	if in.check(&bad); len(bad) > 0 {
-		return nil, refusal(op.AgentsAutocomplete, bad...)
+		return nil, refusal(op.AgentsAutocomplete, bad)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
 	offers := make(map[string][]string) // by the text that was looked up

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -24,6 +25,21 @@ type AgentSpec interface {
 	draft() AgentSpec // the same without Start
 }
 
+// AgentType is the kind of an agent.
+type AgentType string
+
+// The kinds of agents. A legacy kind reads as empty.
+const (
+	AgentTypePersonDiscovery AgentType = "person-discovery-via-filters"
+	AgentTypePeopleWatcher   AgentType = "people-watcher"
+	AgentTypeWebMonitor      AgentType = "web-monitor"
+)
+
+var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
+
+// Known reports whether the kind is documented.
+func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+
 // agentSpec is the common form of the three kinds.
 type agentSpec struct {
 	op   *op.Op
@@ -31,7 +47,7 @@ type agentSpec struct {
 	body any // the spec itself
 	terms
 	raw []Fields // undocumented fields, beside the typed ones
-	own func(*checks)
+	own func(*check.Violations)
 }
 
 // terms are the fields that all kinds have.
@@ -44,17 +60,17 @@ type terms struct {
 }
 
 // check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
-func (s agentSpec) check(bad *checks, starts bool) {
+func (s agentSpec) check(bad *check.Violations, starts bool) {
 	if strings.TrimSpace(s.name) == "" { // of white space assumed: a list trims its name
-		bad.add("listName", "must not be blank")
+		bad.Add("listName", "must not be blank")
 	}
 	s.expires.check(bad)
-	bad.between("maxCreditSpend", s.spend, 1000, 200_000)
+	bad.Between("maxCreditSpend", s.spend, 1000, 200_000)
 	switch {
 	case s.unlimited && s.spend != 0:
-		bad.add("maxCreditSpend", "is given beside Unlimited: choose one")
+		bad.Add("maxCreditSpend", "is given beside Unlimited: choose one")
 	case starts && !s.unlimited && s.spend == 0:
-		bad.add("maxCreditSpend", "is required for an agent that starts, unless Unlimited is set")
+		bad.Add("maxCreditSpend", "is required for an agent that starts, unless Unlimited is set")
 	}
 	s.own(bad)
 }
@@ -102,18 +118,18 @@ func (p PersonDiscovery) spec() agentSpec {
 	}
 }
 
-func (p PersonDiscovery) checkFilters(bad *checks) {
+func (p PersonDiscovery) checkFilters(bad *check.Violations) {
 	text, err := json.Marshal(p.Filters)
 	if err != nil {
 		return // encoding the body reports that
 	}
 	if jsonscan.Blank(text) {
-		bad.add("Filters", "must have at least one that is not empty")
+		bad.Add("Filters", "must have at least one that is not empty")
 		return
 	}
-	bad.filled("Filters", string(text))
+	bad.NotEmpty("Filters", string(text))
 	if texts, _ := jsonscan.Strings(text); slices.Contains(texts, "") {
-		bad.add("Filters", "must not hold an empty value")
+		bad.Add("Filters", "must not hold an empty value")
 	}
 }
 
@@ -151,17 +167,17 @@ func (p PeopleWatcher) spec() agentSpec {
 	}
 }
 
-func (p PeopleWatcher) checkSources(bad *checks) {
-	requireOneOf(bad, "eventType", p.EventType, WatchProfileUpdates, WatchPostUpdates)
+func (p PeopleWatcher) checkSources(bad *check.Violations) {
+	check.Required(bad, "eventType", p.EventType, WatchProfileUpdates, WatchPostUpdates)
 	switch {
 	case p.ListID != "" && p.ListIDs != nil:
-		bad.add("listId", "is given beside listIds: choose one")
+		bad.Add("listId", "is given beside listIds: choose one")
 	case p.ListID == "" && len(p.ListIDs) == 0:
-		bad.add("listId", "or listIds is required")
+		bad.Add("listId", "or listIds is required")
 	}
-	bad.optionalID("listId", p.ListID)
-	bad.allIDs("listIds", p.ListIDs)
-	bad.between("frequency", p.Frequency, 1, 90)
+	bad.OptionalID("listId", p.ListID)
+	bad.IDs("listIds", p.ListIDs)
+	bad.Between("frequency", p.Frequency, 1, 90)
 }
 
 // MonitorTarget is the kind of result of a [WebMonitor].
@@ -210,20 +226,12 @@ func (p WebMonitor) spec() agentSpec {
 	}
 }
 
-func (p WebMonitor) checkSearch(bad *checks) {
-	requireOneOf(bad, "entityType", p.EntityType, MonitorPeople, MonitorCompanies)
-	bad.length("prompt", p.Prompt, 1, 2000)
-	oneOf(bad, "searchPeriod", p.SearchPeriod,
+func (p WebMonitor) checkSearch(bad *check.Violations) {
+	check.Required(bad, "entityType", p.EntityType, MonitorPeople, MonitorCompanies)
+	bad.Length("prompt", p.Prompt, 1, 2000)
+	check.OneOf(bad, "searchPeriod", p.SearchPeriod,
 		SearchPeriodHour, SearchPeriodSixHours, SearchPeriodDay, SearchPeriodWeek)
-	bad.between("numResults", p.NumResults, 1, 100)
-}
-
-// requireOneOf is [oneOf] without a default.
-func requireOneOf[T ~string](bad *checks, param string, value T, allowed ...T) {
-	if value == "" {
-		bad.add(param, "is required")
-	}
-	oneOf(bad, param, value, allowed...)
+	bad.Between("numResults", p.NumResults, 1, 100)
 }
 
 // Expiration says when an agent stops. The zero value means one month after creation.
@@ -296,16 +304,16 @@ func (e *Expiration) UnmarshalJSON(data []byte) error {
 }
 
 // check refuses an invalid date, and one that is past even at UTC-12, where the day begins last.
-func (e Expiration) check(bad *checks) {
+func (e Expiration) check(bad *check.Violations) {
 	if _, _, _, ok := e.Date(); !ok {
 		return
 	}
 	today := ExpiresOn(time.Now().In(time.FixedZone("", -12*60*60)).Date())
 	switch {
 	case ExpiresOn(e.midnight().Date()) != e || e.year < 1 || e.year > 9999:
-		bad.add("expirationDate", "is %s, which is not a date", e)
+		bad.Add("expirationDate", "is %s, which is not a date", e)
 	case e.midnight().Before(today.midnight()):
-		bad.add("expirationDate", "is %s, must be in the future", e)
+		bad.Add("expirationDate", "is %s, must be in the future", e)
 	}
 }
 

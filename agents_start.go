@@ -7,18 +7,10 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
-
-// draftError is the error of a method that needs an agent that was started.
-func draftError() *Error {
-	o := op.AgentsGet
-	return &Error{
-		Op: o.Name, Method: o.Method, Route: o.Path, class: ErrNotStarted, outcome: OutcomeNotApplied,
-		prose: "the agent was never started: a draft does nothing until it is activated",
-	}
-}
 
 // notStarted is the error after a draft was saved and its activation failed. It keeps the fields of
 // the error response, if there was one.
@@ -31,14 +23,6 @@ func notStarted(cause error) *Error {
 	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
 	e.prose = "the draft was saved, but not seen to start"
 	return &e
-}
-
-// startAdvice is the advice of [ErrNotStarted].
-func startAdvice(cause error) Advice {
-	if advice, ok := adviceOf(cause); ok {
-		return advice
-	}
-	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
 // EnsuredAgent is the result of [AgentsService.Ensure].
@@ -122,14 +106,14 @@ func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, op
 
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
-	var bad checks
+	var bad check.Violations
 	conf := callConfig{settings: s.client.conf.settings}
 	for _, option := range sharedOptions(opts) {
 		option.applyCall(&conf, &bad)
 	}
 	spec.check(&bad, true)
 	if len(bad) > 0 {
-		return refusal(spec.op, bad...)
+		return refusal(spec.op, bad)
 	}
 	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
 		return forbidden(op.AgentsActivate, rule)

@@ -289,7 +289,7 @@ func TestAgents_SafetyModes(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 
 	_, err = newClient(t, untouched(t)).Agents.Create(t.Context(), started, prospectkit.AllowRetryUnknown())
-	require.ErrorContains(t, err, string(prospectkit.RuleRepeat), "what spends is never repeated")
+	require.ErrorContains(t, err, string(prospectkit.RuleRetryUnknown), "what spends is never repeated")
 	_, err = newClient(t, always(201, agentJSON("initializing"))).Agents.Create(t.Context(), monitor(), prospectkit.AllowRetryUnknown())
 	require.NoError(t, err)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -28,7 +29,7 @@ type args struct {
 	body   any      // anything encoding/json knows, or nil
 	form   bool     // the body goes as a multipart form
 	upload *uploadBody
-	check  func(*checks)
+	check  func(*check.Violations)
 
 	secret    string // of the body: hidden in every quote of a response
 	laterPage bool   // of a scroll: an attempt may use up its token
@@ -48,6 +49,9 @@ type args struct {
 	// the documented shape of its response proves a read, and nothing proves a write.
 	proof func(response any) bool
 }
+
+// service is what the services of a client share.
+type service struct{ client *Client }
 
 // do makes a call. Every request of this package goes through it.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
@@ -73,7 +77,7 @@ type callOf[T any] struct {
 
 func (c *callOf[T]) decode(body []byte) error {
 	c.out = new(T)
-	if err := decodeResponse(&c.call, body, c.in.maxItems, c.out); err != nil || c.in.accept == nil {
+	if err := decodeResponse(c.op, c.shape, body, c.in.maxItems, c.out); err != nil || c.in.accept == nil {
 		return err
 	}
 	return c.in.accept(c.out)
@@ -153,7 +157,7 @@ type tally struct {
 
 // scratch is the buffers that every call needs once, allocated together.
 type scratch struct {
-	bad         checks
+	bad         check.Violations
 	callContext callContext
 	request     http.Request
 	retry       retryablehttp.Request
@@ -186,7 +190,7 @@ func callFrom(ctx context.Context) *call {
 type uploadBody struct {
 	contentType string
 	length      int64
-	check       func(ctx context.Context, limit time.Duration, bad *checks)
+	check       func(ctx context.Context, limit time.Duration, bad *check.Violations)
 	open        func(ctx context.Context, limit time.Duration) (*exchange.Upload, error)
 }
 
@@ -198,12 +202,12 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	c.opts.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
-		bad.add("context", "must not be nil")
+		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
 	for i, option := range opts {
 		if option == nil {
-			bad.add("option "+strconv.Itoa(i+1), "is nil")
+			bad.Add("option "+strconv.Itoa(i+1), "is nil")
 			continue
 		}
 		option.applyCall(&c.opts, bad)
@@ -216,7 +220,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 		in.upload.check(c.ctx, c.timeout, bad)
 	}
 	for _, part := range []any{in.query, in.body} {
-		if self, ok := part.(interface{ check(*checks) }); ok {
+		if self, ok := part.(interface{ check(*check.Violations) }); ok {
 			self.check(bad)
 		}
 	}
@@ -225,14 +229,41 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if c.opts.info != nil {
 		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
 	}
-	if len(*bad) > 0 {
-		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Violations: *bad}
-	}
-	if rule := client.forbids(o, in, &c.opts); rule != "" {
-		return &RefusedError{Op: o.Name, Method: c.method, Route: c.route, Rule: rule}
+	if rule := client.forbids(o, in, &c.opts); rule != "" || len(*bad) > 0 {
+		return c.refusal(*bad, rule)
 	}
 	c.surface = client.conf.budget.surface(o.Surface)
 	return nil
+}
+
+// refusal returns the error of violations, or else of a safety rule. The route may be the caller's.
+func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
+	e := refusal(c.op, bad)
+	e.Method, e.Route = c.method, c.route
+	if len(bad) == 0 {
+		e.Rule = rule
+	}
+	return e
+}
+
+// forbids returns the rule that refuses a call, or "".
+func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
+	spends := o.Spends.Possible() && !in.free
+	outside := o.Sends.Possible() || o.Writes.Possible()
+	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
+	switch {
+	case c.closed.Load():
+		return RuleClosed
+	case conf.readOnly && o.Write():
+		return RuleReadOnly
+	case conf.noSpend && spends:
+		return RuleNoSpend
+	case conf.noSend && outside:
+		return RuleNoSend
+	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+		return RuleRetryUnknown
+	}
+	return ""
 }
 
 var (
@@ -374,6 +405,51 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
 		client: c.client, op: c.op, cause: cause,
 	}
+}
+
+// runHooks runs the call hooks, each in the context of the one before it.
+func (c *call) runHooks() {
+	c.observers = c.client.conf.observers
+	for _, f := range c.client.conf.hooks {
+		c.runHook(f)
+	}
+}
+
+func (c *call) runHook(f CallHook) {
+	defer func() { _ = recover() }()
+	ctx, observer := f(c.ctx, c.event(Event{Kind: EventStart, Start: c.began}))
+	if ctx != nil {
+		c.ctx = ctx
+	}
+	if observer != nil {
+		c.observers = append(slices.Clip(c.observers), observer)
+	}
+}
+
+// emitCall reports the end of the call.
+func (c *call) emitCall(err error) {
+	now := time.Now()
+	c.countPause(now)
+	c.emit(Event{
+		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+	})
+}
+
+func (c *call) emit(e Event) {
+	if len(c.observers) == 0 {
+		return
+	}
+	e = c.event(e)
+	for _, f := range c.observers {
+		notify(c.ctx, f, e)
+	}
+}
+
+func (c *call) event(e Event) Event {
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
+	e.Host = c.client.conf.base.Host
+	return e
 }
 
 // errTooLate says that the deadline is too close for another attempt.

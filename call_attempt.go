@@ -37,7 +37,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
-		c.report(&a, resp, a.delivery(resp, err))
+		c.reportToBudget(&a, resp, a.delivery(resp, err))
 	}()
 	if err = a.openUpload(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err = a.send(t.base, req)
-	c.record(&a, resp, err)
+	c.recordAttempt(&a, resp, err)
 	exchange.Release(a.Body)
 	a.Body = nil
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *call) admit(a *attempt) error {
 		return nil
 	}
 	err := c.enqueue(a, want)
-	full, ok := errors.AsType[*budget.RefusedError](err)
+	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
 	}
@@ -133,7 +133,7 @@ func (c *call) notAdmitted(err error) error {
 	if err == nil {
 		return nil
 	}
-	full, ok := errors.AsType[*budget.RefusedError](err)
+	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok {
 		if c.ctx.Err() != nil {
 			err = c.contextErr("while it waited for the rate limit")
@@ -238,8 +238,8 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	return DeliveryUnknown // it got further, or there is no trace
 }
 
-// record records the result of an attempt, and decides what comes next.
-func (c *call) record(a *attempt, resp *http.Response, err error) {
+// recordAttempt records the result of an attempt, and decides what comes next.
+func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	a.ended = now
 	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery(resp, err)}
@@ -267,9 +267,9 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
 	case a.BodyErr == nil:
-		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
+		if c.cause = c.readResponse(resp, *a.Body, a.rated, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.surface.succeeded()
+			c.surface.tokens.Succeeded()
 		}
 	}
 	try.Code, try.Err = c.errorResponse.Code, c.cause
@@ -278,14 +278,16 @@ func (c *call) record(a *attempt, resp *http.Response, err error) {
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
 		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
 	})
-	c.emitUndocumented(a, resp)
+	if resp != nil && a.BodyErr == nil {
+		c.emitUndocumented(resp, *a.Body)
+	}
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}
 }
 
-// report tells the budget the outcome of an attempt.
-func (c *call) report(a *attempt, resp *http.Response, delivery Delivery) {
+// reportToBudget tells the budget the outcome of an attempt.
+func (c *call) reportToBudget(a *attempt, resp *http.Response, delivery Delivery) {
 	seen := &a.budget.Observation
 	*seen = budget.NoFigures
 	seen.Replays = a.trace.Replays()

@@ -121,7 +121,7 @@ func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 }
 
 // A kept connection that dies after the request was processed: net/http retries a GET automatically, and so it must not be able
-// to where that could matter. This pins the behaviour of the Go release.
+// to where that could matter. This pins the behavior of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 	get := described(http.MethodGet, prospectkit.ClassRead)
 	meteredGet := described(http.MethodGet, prospectkit.ClassMeteredRead)

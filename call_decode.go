@@ -6,28 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
 
-// completeness is implemented by responses with required fields. missing returns what is wrong, or
-// "". All other fields are read leniently: one that is missing or of another type is zero.
-type completeness interface{ missing() string }
+// validator is implemented by responses with required fields. All other fields are read leniently:
+// one that is missing or of another type is zero.
+type validator interface{ validate() error }
 
 // decodeResponse decodes the value under the operation's entity key, or the whole body if no key is
 // documented. Unknown fields are ignored, except that emitUndocumented reports them to observers,
 // and that an Object keeps the whole text. The result shares no memory with the body, whose buffer
 // is reused.
-func decodeResponse[T any](c *call, body []byte, maxItems int, out *T) error {
+func decodeResponse[T any](o *op.Op, shape op.Shape, body []byte, maxItems int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if c.shape == op.Typed || c.op.Class == op.MeteredRead || c.shape == op.Partial && c.op.Class == op.Read {
+		if shape == op.Typed || o.Class == op.MeteredRead || shape == op.Partial && o.Class == op.Read {
 			return errors.New("the response is empty")
 		}
 		return nil
 	}
-	value, err := unwrapEntity(c.op.Entity, c.shape != op.Typed, body)
+	value, err := unwrapEntity(o.Entity, shape != op.Typed, body)
 	if err != nil {
 		return err
 	}
@@ -67,18 +68,16 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 		}
 		return err
 	}
-	if r, ok := any(out).(completeness); ok {
-		if what := r.missing(); what != "" {
-			return errors.New(what)
-		}
+	if r, ok := any(out).(validator); ok {
+		return r.validate()
 	}
 	return nil
 }
 
 var errNoObject = errors.New("the response is not an object")
 
-// recordOf decodes a record from an Object, or returns the zero record of no value.
-func recordOf[T any](from Object) (*T, error) {
+// decodeObject decodes a record from an Object, or returns the zero record of no value.
+func decodeObject[T any](from Object) (*T, error) {
 	out := new(T)
 	if from.IsZero() {
 		return out, nil
@@ -88,26 +87,29 @@ func recordOf[T any](from Object) (*T, error) {
 	return out, d.DecodeText(from.raw, out)
 }
 
-// missingIf returns a description of what is missing from a response, or "".
-func missingIf(missing bool, what string) string {
+// sameID reports whether ids are equal, whatever their case.
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
+
+// errorIf returns an error if something is missing from a response.
+func errorIf(missing bool, text string) error {
 	if missing {
-		return what
+		return errors.New(text)
 	}
-	return ""
+	return nil
 }
 
-// missingIn returns what is wrong with the first incomplete element.
-func missingIn[T any](items []T) string {
+// validateAll returns the error of the first incomplete element.
+func validateAll[T any](items []T) error {
 	for i := range items {
-		r, ok := any(&items[i]).(completeness)
+		r, ok := any(&items[i]).(validator)
 		if !ok {
-			return ""
+			return nil
 		}
-		if what := r.missing(); what != "" {
-			return what
+		if err := r.validate(); err != nil {
+			return err
 		}
 	}
-	return ""
+	return nil
 }
 
 // misfitError is a response that does not fit the user's type. Retrying cannot fix that. Its text

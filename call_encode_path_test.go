@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -60,7 +61,7 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		stays(t, u, strings.Count(template, "/"))
-		require.True(t, isID(id))
+		require.True(t, check.IsID(id))
 
 		u, err = located(t, op.ListsGet, id, "")
 		require.NoError(t, err)

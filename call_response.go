@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -24,30 +28,30 @@ import (
 //	a raw read, if the surface is not known to send rate headers    accepted if plausible
 //	JSON, if an intermediary is known to drop the headers           accepted if plausible
 //	anything else                                                   refused
-func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
-	err := c.response.decode(*a.Body)
+func (c *call) readResponse(resp *http.Response, body []byte, rated bool, now time.Time) error {
+	err := c.response.decode(body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case (!proved || c.op.Class != op.Read) && isEnvelope(*a.Body):
+	case (!proved || c.op.Class != op.Read) && isEnvelope(body):
 		err = errEnveloped
 	case err != nil:
-	case a.rated:
+	case rated:
 		seen.Learn(c.surface)
 		return nil
-	case proved && (c.op.Class == op.Read || isPlausible(*a.Body)):
+	case proved && (c.op.Class == op.Read || isPlausible(body)):
 		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
 			seen.Missed()
 		}
 		return nil
-	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(*a.Body):
+	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(body):
 		return nil
-	case seen.Dropped() && isJSON(resp) && isPlausible(*a.Body):
+	case seen.Dropped() && isJSON(resp) && isPlausible(body):
 		return nil
 	default:
 		err = errNotProved
 	}
-	if !a.rated || err == errEnveloped { //nolint:errorlint // it is our own
-		c.readErrorResponse(resp, *a.Body, now) // so that the error shows who sent it
+	if !rated || err == errEnveloped { //nolint:errorlint // it is our own
+		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
 	}
 	return err
 }
@@ -101,6 +105,16 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	}
 }
 
+func isSuccess(status int) bool { return status >= 200 && status < 300 }
+
+// retryAfter returns the wait that a response of any status asks for.
+func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
+	if resp == nil {
+		return 0, false
+	}
+	return ratehdr.ParseRetryAfter(resp.Header, now)
+}
+
 // errorEnvelope is the body of an error response.
 type errorEnvelope struct {
 	Error struct {
@@ -141,6 +155,52 @@ func (e *Error) clean(c *call, body []byte) {
 	e.prose = redact.WithoutIDs(e.prose)
 }
 
+// emitUndocumented reports what is undocumented in a response. Without observers, it examines
+// nothing.
+func (c *call) emitUndocumented(resp *http.Response, body []byte) {
+	if len(c.observers) == 0 {
+		return
+	}
+	var found []novelty.Found
+	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
+		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.errorResponse.Code))})
+	}
+	for name := range resp.Header {
+		if novelty.IsHeader(name) && len(name) <= maxName {
+			found = append(found, novelty.Found{Kind: novelty.Header, Name: name})
+		}
+	}
+	reported := c.client.conf.reported
+	if reported.Due(c.op.Name, len(body), !c.done) {
+		switch {
+		case c.done:
+			found = append(found, c.response.fields().In(body)...)
+		case c.errorResponse.Code != "":
+			found = append(found, errorShape.In(body)...)
+		}
+	}
+	for _, u := range found {
+		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
+			continue
+		}
+		c.emit(Event{
+			Kind: EventUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
+			Undocumented: Undocumented{UndocumentedKind(u.Kind), u.Name, u.Value},
+		})
+	}
+}
+
+// responseShape is the documented part of the responses that are decoded into a type, or nil.
+func (p *plan) responseShape(t reflect.Type, keys ...string) *novelty.Shape {
+	if p.op.Entity != "" {
+		keys = append(slices.Clip(keys), p.op.Entity)
+	}
+	typed := p.shape == op.Typed
+	return novelty.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), typed, keys...)
+}
+
+var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
+
 // secrets are hidden in every quote of a response: the key, and the token of a scroll.
 func (c *call) secrets() redact.Secrets {
 	s := c.client.conf.secrets()
@@ -152,7 +212,7 @@ func (c *call) secrets() redact.Secrets {
 
 // secretsAndURL are hidden in every text about the call.
 func (c *call) secretsAndURL() redact.Secrets {
-	return c.secrets().Plain(c.url.String(), c.url.RequestURI(), c.url.RawQuery)
+	return c.secrets().URL(&c.url)
 }
 
 // redactError hides the request in the text of an error of a transport or an upload.
@@ -160,14 +220,7 @@ func (c *call) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	s := c.secretsAndURL()
-	for _, all := range c.url.Query() {
-		for _, value := range all {
-			if len(value) > len("100") {
-				s = s.Plain(value)
-			}
-		}
-	}
+	s := c.secretsAndURL().Query(c.url.Query())
 	text := redact.Unquoted(redact.WithoutURL(err).Error())
 	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
 }

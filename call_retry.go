@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"cmp"
 	"errors"
 	"math/rand/v2"
 	"net/http"
@@ -11,36 +10,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
-
-// RetryPolicy sets how often and when a call is retried. The operation and the failure decide
-// whether a call may be retried at all; the policy can only forbid more. See docs/safety.md.
-//
-// The zero value of a field means its default.
-type RetryPolicy struct {
-	MaxAttempts int           // including the first; 1 to 10, default 3
-	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
-	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
-
-	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
-	// By default the first page of a search is retried: "a failed request never consumes credits"
-	// (documented).
-	NoMeteredRetry bool
-}
-
-// NoRetry makes every call a single attempt.
-var NoRetry = RetryPolicy{MaxAttempts: 1}
-
-func (p RetryPolicy) check(c *checks) {
-	c.between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
-	c.must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
-}
-
-func (p RetryPolicy) withDefaults() RetryPolicy {
-	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
-	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)
-	p.MaxDelay = cmp.Or(p.MaxDelay, 8*time.Second)
-	return p
-}
 
 // backoff is the pause before retry n, counted from 1: it doubles, with jitter over its upper half.
 func (p RetryPolicy) backoff(n int) time.Duration {
@@ -202,7 +171,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.takeToken(now):
+	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.tokens.Take(now):
 		c.next = stepStop
 	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
 		c.pause = c.jitter(pause)
@@ -291,14 +260,4 @@ func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) fa
 		return failCanceled
 	}
 	return failCut
-}
-
-func isSuccess(status int) bool { return status >= 200 && status < 300 }
-
-// retryAfter returns the wait that a response of any status asks for.
-func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
-	if resp == nil {
-		return 0, false
-	}
-	return ratehdr.ParseRetryAfter(resp.Header, now)
 }

@@ -75,7 +75,7 @@ func TestRetry_CallsThatAllowNoRetryUnknown(t *testing.T) {
 	} {
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, err, &refused, name)
-		require.Equal(t, prospectkit.RuleRepeat, refused.Rule, name)
+		require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule, name)
 	}
 }
 

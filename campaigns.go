@@ -5,12 +5,13 @@ import (
 	"iter"
 	"slices"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 )
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
 // Approve is documented to send messages.
-type CampaignsService struct{ client *Client }
+type CampaignsService struct{ service }
 
 // CampaignStatus is the state of a campaign.
 type CampaignStatus string
@@ -263,13 +264,13 @@ func Initialized(campaign Object) bool {
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
-	var bad checks
-	bad.id("campaignId", campaignID)
+	var bad check.Violations
+	bad.ID("campaignId", campaignID)
 	if test == nil {
-		bad.add("test", "must not be nil")
+		bad.Add("test", "must not be nil")
 	}
 	if len(bad) > 0 {
-		return nil, refusal(op.CampaignsList, bad...)
+		return nil, refusal(op.CampaignsList, bad)
 	}
 	read := func(ctx context.Context) (*Object, error) {
 		for campaign, err := range s.All(ctx, pageOptions(opts)...) {

@@ -1,27 +1,24 @@
 package prospectkit
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/journal"
 )
 
 // Version is the version of this package. It follows version 1.0.0 of the API description.
@@ -32,8 +29,6 @@ const (
 	EnvBaseURL = "PROSPECTKIT_BASE_URL"
 	EnvToken   = "PROSPECTKIT_TOKEN"
 )
-
-const opFromEnv = "client.from-env"
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
@@ -53,36 +48,6 @@ type Client struct {
 	closed atomic.Bool
 }
 
-// config is the result of the client options. It does not change once a client has it.
-type config struct {
-	settings
-	base         *url.URL
-	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
-	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
-	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
-	userAgent    []string
-	httpClient   *http.Client          // of the options, until build copies it
-	loop         *retryablehttp.Client // around it
-	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
-
-	ownTransport *http.Transport // nil if the options gave one
-	direct       bool            // below is net/http's own transport, which does not change requests
-	compressed   bool            // and it allows compressed responses
-
-	maxBody   int64
-	plainHTTP bool
-	budget    *Budget
-	observers []Observer
-	reported  *novelty.Memory // shared by With
-
-	journal   journal.Journal // nil: none
-	workspace string          // of the key, if the options name it
-	clock     *clock.Service  // shared by With, unless the transport is another
-
-	headersSeen *ratehdr.Seen // the same
-	hooks       []CallHook
-}
-
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It
 // makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
 // options are returned together, in one [RefusedError].
@@ -94,24 +59,25 @@ type config struct {
 // sandbox's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
-		settings:  settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
-		userAgent: []string{userAgent},
-		maxBody:   32 << 20,
-		reported:  new(novelty.Memory),
+		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
+		maxBody:  32 << 20,
+		reported: new(novelty.Memory),
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
 	}
-	var bad checks
+	var bad check.Violations
 	c.authenticate(token, &bad)
 	c.apply(opts, &bad)
-	c.setBaseURL(baseURL, &bad)
+	if c.base = check.BaseURL(&bad, baseURL, "/api/v1"); c.base != nil {
+		c.checkScheme(&bad)
+	}
 	c.checkTransport(&bad)
 	if c.budget == nil {
 		c.budget = NewBudget(BudgetConfig{})
 	}
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: "client.new", Violations: bad}
+		return nil, refusal(&op.Op{Name: "client.new"}, bad)
 	}
 	c.build()
 	return newClient(c), nil
@@ -122,11 +88,11 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 // proxy variables. No variable leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
-	var bad checks
-	bad.must(baseURL != "", EnvBaseURL, "is not set")
-	bad.must(token != "", EnvToken, "is not set")
+	var bad check.Violations
+	bad.Must(baseURL != "", EnvBaseURL, "is not set")
+	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: opFromEnv, Violations: bad}
+		return nil, refusal(&op.Op{Name: opFromEnv}, bad)
 	}
 	return New(baseURL, token, opts...)
 }
@@ -136,12 +102,12 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
 	before := conf.httpClient
-	var bad checks
+	var bad check.Violations
 	conf.apply(opts, &bad)
 	conf.checkScheme(&bad)
 	conf.checkTransport(&bad)
 	if len(bad) > 0 {
-		return nil, &RefusedError{Op: "client.with", Violations: bad}
+		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
 		conf.headersSeen, conf.clock = new(ratehdr.Seen), new(clock.Service)
@@ -151,17 +117,19 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 }
 
 func newClient(conf *config) *Client {
+	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
 	conf.shared = func() http.Header { return header }
 	c := &Client{conf: conf}
-	c.Account = &AccountService{c}
-	c.Lists = &ListsService{c}
-	c.Agents = &AgentsService{c}
-	c.Campaigns = &CampaignsService{c}
-	c.Facts = &FactsService{c}
-	c.Search = &SearchService{c}
-	c.Contacts = &ContactsService{c}
-	c.Imports = &ImportsService{c}
+	s := service{c}
+	c.Account = &AccountService{s}
+	c.Lists = &ListsService{s}
+	c.Agents = &AgentsService{s}
+	c.Campaigns = &CampaignsService{s}
+	c.Facts = &FactsService{s}
+	c.Search = &SearchService{s}
+	c.Contacts = &ContactsService{s}
+	c.Imports = &ImportsService{s}
 	return c
 }
 
@@ -190,10 +158,10 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.String())
 // LogValue names the client without its token.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-func (c *config) apply(opts []ClientOption, bad *checks) {
+func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	for i, o := range opts {
 		if o == nil {
-			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
+			bad.Add(fmt.Sprintf("option %d", i+1), "is nil")
 			continue
 		}
 		o.applyClient(c, bad)
@@ -201,59 +169,20 @@ func (c *config) apply(opts []ClientOption, bad *checks) {
 }
 
 // authenticate makes the token the user name of HTTP Basic, which cannot hold a colon.
-func (c *config) authenticate(token string, bad *checks) {
-	switch {
-	case token == "":
-		bad.add("token", "must not be empty")
-	case strings.TrimSpace(token) != token:
-		bad.add("token", "has space around it")
-	case hasControl(token):
-		bad.add("token", "has a control character")
-	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
-		bad.add("token", "looks like a URL: base URL and token may be swapped")
-	case strings.Contains(token, ":"):
-		bad.add("token", "has a colon, which HTTP Basic cannot carry")
-	}
+func (c *config) authenticate(token string, bad *check.Violations) {
+	check.Token(bad, token)
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 	c.auth = func() []string { return header }
 	hide := redact.Secrets(nil).Key(token)
 	c.secrets = func() redact.Secrets { return hide }
 }
 
-// setBaseURL checks the base URL. No message quotes it: swapped arguments would print the token.
-func (c *config) setBaseURL(baseURL string, bad *checks) {
-	u, err := url.Parse(baseURL)
-	switch {
-	case baseURL == "":
-		bad.add("base URL", "must not be empty")
-	case err != nil:
-		bad.add("base URL", "is not a URL")
-	case u.Scheme != "https" && u.Scheme != "http":
-		bad.add("base URL", "must start with https:// (or http:// to this machine)")
-	case u.Hostname() == "":
-		bad.add("base URL", "names no host")
-	case u.User != nil:
-		bad.add("base URL", "must not carry credentials")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		bad.add("base URL", "must not have a query or fragment")
-	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1"):
-		bad.add("base URL", "must end in /api/v1")
-	case !op.ValidPath(u.EscapedPath()):
-		bad.add("base URL", "has a path with empty or dot segments")
-	default:
-		u.Path = strings.TrimSuffix(u.Path, "/")
-		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
-		c.base = u
-		c.checkScheme(bad)
-	}
-}
-
-func (c *config) checkScheme(bad *checks) {
-	bad.must(c.base.Scheme == "https" || c.plainHTTP || loopback(c.base.Hostname()),
+func (c *config) checkScheme(bad *check.Violations) {
+	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
 		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 }
 
-func (c *config) checkTransport(bad *checks) {
+func (c *config) checkTransport(bad *check.Violations) {
 	if !exchange.InBrowser() {
 		return
 	}
@@ -261,12 +190,21 @@ func (c *config) checkTransport(bad *checks) {
 	if !std {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
-	bad.must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
+	bad.Must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
 }
 
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
+
+// commonHeader is the header of all requests of a client.
+func (c *config) commonHeader() http.Header {
+	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	if c.compressed { // net/http would also ask for it, but use more memory to decompress
+		h["Accept-Encoding"] = acceptGzip
+	}
+	return h
 }
 
 // build copies the HTTP client of the options, if there is one, and wraps its transport in ours.
@@ -288,3 +226,34 @@ func (c *config) build() {
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient, c.loop = &h, newLoop(&h)
 }
+
+// AccountService reads the owner of the key and the credit balance. Every valid key may call it.
+type AccountService struct{ service }
+
+// User is the owner of a key.
+type User struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+// String returns the user as JSON, for fmt. It holds personal data: keep it out of logs.
+func (u User) String() string { return textOf(Object{}, u) }
+
+// Me returns the owner of the key. It works as a health check of address, key and network.
+//
+// GET /business/me, scope any.
+func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
+	return do[User](ctx, s.client, op.AccountMe, args{}, opts)
+}
+
+// Credits returns the credit balance of the workspace. The response is undocumented; the sandbox
+// sends credits.balance (assumed). Read it with [Object.IntOK] or [Object.Find], so that a wrong
+// guess does not read as 0 credits.
+//
+// GET /business/credits, scope any.
+func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.client, op.AccountCredits, args{}, opts)
+}
+
+func (u *User) validate() error { return errorIf(u.ID == "", "the user has no id") }

@@ -4,6 +4,15 @@ package prospectkit
 
 //go:generate go run ./internal/cmd/catalogue
 
+// Code is the service's stable identifier of an error. The 92 documented ones are constants of this
+// package. A later one passes through, cut to 64 bytes.
+//
+// A Code is itself an error, so it is what you branch on:
+//
+//	if errors.Is(err, prospectkit.CodeListNameTaken) { ... }
+//	switch prospectkit.CodeOf(err) { case prospectkit.CodeCampaignBusy: ... }
+type Code string
+
 // Every operation, and requests in general.
 const (
 	CodeUnauthorized           Code = "UNAUTHORIZED"              // the key is missing, malformed, expired or revoked

@@ -4,12 +4,13 @@ import (
 	"context"
 	"iter"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
 // ContactsService finds the ids of contacts and reads their activities.
-type ContactsService struct{ client *Client }
+type ContactsService struct{ service }
 
 // Resolve finds the id of a contact. The response holds it as contactId; nothing else of body and
 // response is documented: you supply the fields. The sandbox takes email or socialUrl (assumed:
@@ -34,9 +35,9 @@ type activityQuery struct {
 	Cursor string `url:"cursor,omitempty"`
 }
 
-func (q activityQuery) check(bad *checks) {
-	bad.between("limit", q.Limit, 1, 100)
-	bad.optionalLength("cursor", q.Cursor, 1, 500)
+func (q activityQuery) check(bad *check.Violations) {
+	bad.Between("limit", q.Limit, 1, 100)
+	bad.OptionalLength("cursor", q.Cursor, 1, 500)
 }
 
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that
@@ -83,6 +84,6 @@ type activities struct {
 	NextCursor jsonscan.Text `json:"nextCursor"`
 }
 
-func (a *activities) missing() string {
-	return missingIf(a.Activities == nil, "the page has no activities")
+func (a *activities) validate() error {
+	return errorIf(a.Activities == nil, "the page has no activities")
 }

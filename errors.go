@@ -11,19 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
-
-// Code is the service's stable identifier of an error. The 92 documented ones are constants of this
-// package. A later one passes through, cut to 64 bytes.
-//
-// A Code is itself an error, so it is what you branch on:
-//
-//	if errors.Is(err, prospectkit.CodeListNameTaken) { ... }
-//	switch prospectkit.CodeOf(err) { case prospectkit.CodeCampaignBusy: ... }
-type Code string
 
 // Error returns the code itself.
 func (c Code) Error() string { return string(c) }
@@ -31,7 +23,7 @@ func (c Code) Error() string { return string(c) }
 // Is reports whether target is the class of a documented code: errors.Is(CodeListNotFound,
 // ErrNotFound).
 func (c Code) Is(target error) bool {
-	t, ok := target.(class)
+	t, ok := target.(ErrorClass)
 	return ok && t != "" && classOf(c, 0) == t
 }
 
@@ -89,12 +81,15 @@ func CodeOf(err error) Code {
 	return code
 }
 
-// class is a target for errors.Is that stands for many codes.
-type class string
+// ErrorClass is a target for errors.Is that stands for many codes: one of the constants of this type.
+type ErrorClass string
 
-func (c class) Error() string { return "prospectkit: " + string(c) }
+// Error returns the class in words.
+func (c ErrorClass) Error() string { return "prospectkit: " + string(c) }
 
-func (c class) Outcome() Outcome {
+// Outcome returns [OutcomeUnknown] for [ErrOutcomeUnknown], [OutcomeApplied] for [ErrResponseLost], and
+// [OutcomeNotApplied] for the other classes.
+func (c ErrorClass) Outcome() Outcome {
 	if c == ErrOutcomeUnknown {
 		return OutcomeUnknown
 	}
@@ -108,21 +103,21 @@ func (c class) Outcome() Outcome {
 // their status. A response that is not the service's own, such as the error page of a proxy,
 // matches no class; but any 429 matches [ErrRateLimited].
 const (
-	ErrNotFound            = class("missing or not visible")
-	ErrConflict            = class("conflict with the current state")
-	ErrInvalid             = class("invalid request")
-	ErrUnauthorized        = class("the key was not accepted")
-	ErrForbidden           = class("the key or its owner may not do this")
-	ErrInsufficientCredits = class("not enough credits")
-	ErrRateLimited         = class("rate limited")               // also a WaitError
-	ErrOutcomeUnknown      = class("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
-	ErrResponseLost        = class("the response was lost")      // applied, or billed, but the response cannot be read
-	ErrRefusedLocally      = class("refused before the network") // a RefusedError: nothing was sent
-	ErrNotStarted          = class("the agent was not started")  // a draft, or not seen to start
+	ErrNotFound            = ErrorClass("missing or not visible")
+	ErrConflict            = ErrorClass("conflict with the current state")
+	ErrInvalid             = ErrorClass("invalid request")
+	ErrUnauthorized        = ErrorClass("the key was not accepted")
+	ErrForbidden           = ErrorClass("the key or its owner may not do this")
+	ErrInsufficientCredits = ErrorClass("not enough credits")
+	ErrRateLimited         = ErrorClass("rate limited")               // also a WaitError
+	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
+	ErrResponseLost        = ErrorClass("the response was lost")      // applied, or billed, but the response cannot be read
+	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: nothing was sent
+	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
-func classOf(code Code, status int) class {
+func classOf(code Code, status int) ErrorClass {
 	switch code {
 	case "":
 		return ""
@@ -137,7 +132,7 @@ func classOf(code Code, status int) class {
 	return statusClasses[status]
 }
 
-var statusClasses = map[int]class{
+var statusClasses = map[int]ErrorClass{
 	http.StatusBadRequest:          ErrInvalid,
 	http.StatusUnauthorized:        ErrUnauthorized,
 	http.StatusPaymentRequired:     ErrInsufficientCredits,
@@ -252,10 +247,49 @@ type Error struct {
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
-	prose   string // the message without ids, if it holds any
-	class   class  // beside that of the code
+	prose   string     // the message without ids, if it holds any
+	class   ErrorClass // beside that of the code
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
+}
+
+// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
+// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
+// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
+// errors.Is and errors.As examine the original.
+type Attempt struct {
+	At       time.Time
+	Duration time.Duration
+	Status   int           // 0 when no response arrived
+	Code     Code          // of an error response
+	Delivery Delivery      // what is known about delivery
+	Err      error         `json:"-"` // why there was no usable response
+	Wait     time.Duration // before the next attempt
+}
+
+// Delivery is what is known about the delivery of one attempt.
+type Delivery string
+
+// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
+// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
+const (
+	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
+	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
+	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
+	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
+	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
+)
+
+// withoutEffect returns the error of a call that changed nothing.
+func withoutEffect(o *op.Op, cause error) *Error {
+	return &Error{Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied, cause: cause}
+}
+
+// unusable returns the error of a success with unusable content.
+func unusable(o *op.Op, what string) *Error {
+	e := withoutEffect(o, errors.New(what))
+	e.Status = http.StatusOK
+	return e
 }
 
 // Error describes the failure in one line. The line holds no key, no id, and neither URL nor query
@@ -331,7 +365,7 @@ func (e *Error) Is(target error) bool {
 	switch t := target.(type) {
 	case Code:
 		return e.Code == t
-	case class:
+	case ErrorClass:
 		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // the draft itself is the conflict
 			return true
 		}
@@ -370,6 +404,14 @@ func (e *Error) Advice() Advice {
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
 	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
+}
+
+// startAdvice is the advice of [ErrNotStarted].
+func startAdvice(cause error) Advice {
+	if advice, ok := adviceOf(cause); ok {
+		return advice
+	}
+	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
 // LogValue groups the fields that are safe to log: no message, body or parameter values. A code
@@ -415,9 +457,29 @@ type RefusedError struct {
 	cause error // of RuleJournal
 }
 
+// SafetyRule is a rule that refused a call before anything was sent.
+type SafetyRule string
+
+// The safety rules.
+const (
+	RuleReadOnly     SafetyRule = "read-only: the operation may change something"
+	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
+	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
+	RuleClosed       SafetyRule = "the client is closed"
+	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
+	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
+
+	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
+	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
+)
+
 // refusal returns the error of arguments that break bounds.
-func refusal(o *op.Op, bad ...Violation) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Violations: bad}
+func refusal(o *op.Op, bad check.Violations) *RefusedError {
+	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
+	for _, v := range bad {
+		e.Violations = append(e.Violations, Violation(v))
+	}
+	return e
 }
 
 // forbidden returns the error of an operation that a safety rule refuses.
@@ -456,6 +518,9 @@ func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
+
+// opFromEnv is the Op of an error of [FromEnv].
+const opFromEnv = "client.from-env"
 
 // Advice returns [ActionFixInput] for arguments, [ActionNever] for a safety rule, and
 // [ActionMayPass] for [RuleJournal].

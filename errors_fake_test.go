@@ -27,6 +27,7 @@ import (
 var zeroErrors = map[string]error{
 	"Code":                prospectkit.Code(""),
 	"Error":               &prospectkit.Error{},
+	"ErrorClass":          prospectkit.ErrNotFound, // a class is always one of the constants
 	"NameConflictError":   &prospectkit.NameConflictError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},

@@ -170,11 +170,11 @@ func ExampleBudget_Snapshot() {
 	}
 	for _, s := range client.Budget().Snapshot() {
 		fmt.Println(s.Surface, s.Minute.Used, "used,", s.Minute.Remaining, "of", s.Minute.Limit, "left in the minute")
-		fmt.Println(s.Day.Limit, "a day,", s.Day.Source)
+		fmt.Println(s.Day.Limit, "a day, documented:", s.Day.Documented)
 	}
 	// Output:
 	// account 3 used, 117 of 120 left in the minute
-	// 10000 a day, documented
+	// 10000 a day, documented: true
 }
 
 // Teammates have used the minute up. One call learns it by a 429; the next is not sent, because the whole surface is held.

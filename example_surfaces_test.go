@@ -269,16 +269,6 @@ func ExampleCampaignsService_EditSend() {
 	// true
 }
 
-func ExampleCheckClaim() {
-	claim := "The NDA of jo@customer.example ends"
-	for _, f := range prospectkit.CheckClaim(claim) {
-		fmt.Printf("%s: %q\n", f.Rule, claim[f.Start:f.End])
-	}
-	// Output:
-	// contract vocabulary: "NDA"
-	// e-mail address: "jo@customer.example"
-}
-
 // The check is advice; the service decides.
 func ExampleFactsService_Edit() {
 	ctx := context.Background()

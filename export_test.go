@@ -29,7 +29,7 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 			return err
 		}
 		a.rate, a.rated = ratehdr.ParseRate(resp.Header, time.Time{})
-		call.report(&a, resp, DeliveryConfirmed)
+		call.reportToBudget(&a, resp, DeliveryConfirmed)
 		return nil
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"example.com/prospectkit/internal/claim"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 )
 
 // FactsService edits learned facts, and reads the knowledge hubs that they feed.
-type FactsService struct{ client *Client }
+type FactsService struct{ service }
 
 // FactCategory is the subject of a learned fact.
 type FactCategory string
@@ -50,22 +50,22 @@ func (f Fact) String() string { return textOf(Object{}, f) }
 // FactEdit changes the claim of a learned fact, its category or both. To change the category alone,
 // set KeepClaim: otherwise, an empty claim is refused.
 type FactEdit struct {
-	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see CheckClaim
+	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see package claim
 	Category  FactCategory `json:"category,omitzero"` // empty: unchanged
 	KeepClaim bool         `json:"-"`                 // leave the claim unchanged
 }
 
-func (e FactEdit) check(bad *checks) {
+func (e FactEdit) check(bad *check.Violations) {
 	switch {
 	case e.KeepClaim && e.Claim != "":
-		bad.add("claim", "is given beside KeepClaim: choose one")
+		bad.Add("claim", "is given beside KeepClaim: choose one")
 	case e.KeepClaim && e.Category == "":
-		bad.add("claim", "or category is required")
+		bad.Add("claim", "or category is required")
 	case !e.KeepClaim && e.Claim == "":
-		bad.add("claim", "is empty: set KeepClaim to change the category alone")
+		bad.Add("claim", "is empty: set KeepClaim to change the category alone")
 	}
-	bad.optionalLength("claim", e.Claim, 1, 1000)
-	oneOf(bad, "category", e.Category, factCategories...)
+	bad.OptionalLength("claim", e.Claim, 1, 1000)
+	check.OneOf(bad, "category", e.Category, factCategories...)
 }
 
 // Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After a lost
@@ -73,7 +73,7 @@ func (e FactEdit) check(bad *checks) {
 // between. No read of a fact is documented, so an unknown outcome cannot be resolved.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact and for one of another
-// team), [CodeLearnedFactNotAnonymized] (see [CheckClaim]), [CodeValidationFailed].
+// team), [CodeLearnedFactNotAnonymized] (see [example.com/prospectkit/claim]), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
@@ -83,7 +83,7 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 	}, opts)
 }
 
-func (f *Fact) missing() string { return missingIf(f.ID == "", "a fact has no id") }
+func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
 
 // Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented.
 //
@@ -122,38 +122,4 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.HubsSetDefault, args{body: in}, opts)
-}
-
-// ClaimRule names a rule of the service's anonymization gate.
-type ClaimRule string
-
-// The rules, in the words of the API reference.
-const (
-	ClaimEmail    = ClaimRule(claim.Email)
-	ClaimDigits   = ClaimRule(claim.Digits)
-	ClaimDeal     = ClaimRule(claim.Deal)
-	ClaimContract = ClaimRule(claim.Contract)
-)
-
-// ClaimFinding is a part of a claim that the service is likely to reject, by byte offsets.
-type ClaimFinding struct {
-	Rule       ClaimRule
-	Start, End int
-}
-
-// CheckClaim checks the claim of a learned fact as the service's anonymization gate does. It finds
-// e-mail addresses, runs of 9 or more phone-like digits, contract vocabulary, and currency amounts
-// beside deal language in the same claim (each amount and each such word is a finding). Case does not
-// matter. A word may have an ending, as in "discounts" and "contract terms"; MSA, SOW and NDA only an
-// s (assumed). Findings are in text order.
-//
-// The result is only advice. The gate's exact patterns are undocumented: a claim without findings may
-// be rejected, and one with findings may pass. Names of persons and customers do not belong in a
-// claim, but neither CheckClaim nor the gate checks for them.
-func CheckClaim(text string) []ClaimFinding {
-	var findings []ClaimFinding
-	for _, f := range claim.Check(text) {
-		findings = append(findings, ClaimFinding{ClaimRule(f.Rule), f.Start, f.End})
-	}
-	return findings
 }

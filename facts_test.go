@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/claim"
+	"example.com/prospectkit/sandbox"
 )
 
 func TestFacts_Exchanges(t *testing.T) {
@@ -38,8 +41,8 @@ func TestFacts_Bounds(t *testing.T) {
 		sent++
 		return respond(200, `{"fact": {"id": "`+factID+`"}}`), nil
 	}))
-	for _, claim := range []string{"x", " ", strings.Repeat("x", 999), strings.Repeat("é", 1000)} {
-		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: claim})
+	for _, text := range []string{"x", " ", strings.Repeat("x", 999), strings.Repeat("é", 1000)} {
+		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: text})
 		require.NoError(t, err)
 	}
 	require.Equal(t, 4, sent)
@@ -90,4 +93,18 @@ func TestFacts_HubExchanges(t *testing.T) {
 		{"hubs.set-default/fields", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, `{"ok": true}`, ""},
 		{"hubs.set-default/owner-only", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, "", prospectkit.CodeKnowledgeHubOwnerOnly},
 	})
+}
+
+// What the sandbox refuses is foreseen, and what it takes is not warned of.
+func TestFacts_ClaimCheckForeseesTheSandbox(t *testing.T) {
+	sb := sandbox.New(t, sandbox.NoLimits(), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Facts: []sandbox.Fact{{ID: factID}}}}}))
+	client := sandboxClient(t, sb)
+	for _, text := range []string{
+		"contract terms", "$500 discounts", "auto-renewal", "three NDAs", "SOWs", "sowing seeds", "the agenda", "agreed on $5", "we discounted $5",
+		"renewals worth $3k", "termination clauses", "master service agreements", "master services agreement", "payment term", "renewal dates",
+		"net 45", "net-30", "net30", "non disclosure", "contractors cost USD 500", "500 € quote", "1 2 3 4 5 6 7 8 9", "12345678", "a@b", "a@b.co",
+	} {
+		_, err := client.Facts.Edit(t.Context(), factID, prospectkit.FactEdit{Claim: text})
+		require.Equal(t, len(claim.Check(text)) > 0, errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized), "%s: %v", text, err)
+	}
 }

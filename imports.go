@@ -1,26 +1,21 @@
 package prospectkit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"mime/multipart"
-	"net/textproto"
 	"os"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // ImportsService imports files of contacts or companies.
-type ImportsService struct{ client *Client }
+type ImportsService struct{ service }
 
 // Upload is a file to import. Make one with [UploadFile] or [UploadFrom].
 type Upload struct {
@@ -106,7 +101,7 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 
 func (s *ImportsService) fromUpload(ctx context.Context, importID string, form bool, opts []CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ImportsCreate, args{
-		body: Fields{"importId": importID}, form: form, check: func(bad *checks) { bad.id("importId", importID) },
+		body: Fields{"importId": importID}, form: form, check: func(bad *check.Violations) { bad.ID("importId", importID) },
 	}, opts)
 }
 
@@ -128,32 +123,32 @@ type upload struct {
 	opened io.ReadCloser
 }
 
-func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
-	format, ok := u.format()
+func (u *upload) check(ctx context.Context, limit time.Duration, bad *check.Violations) {
+	format, ok := fileformat.Of(u.Name)
 	switch {
-	case u.base() == "":
-		bad.add("name", "must not be empty")
-	case hasControl(u.Name):
-		bad.add("name", "has a control character")
+	case fileformat.Base(u.Name) == "":
+		bad.Add("name", "must not be empty")
+	case check.HasControl(u.Name):
+		bad.Add("name", "has a control character")
 	case !ok:
-		bad.add("name", "must end in .csv, .xls or .xlsx")
+		bad.Add("name", "must end in .csv, .xls or .xlsx")
 	}
 	switch {
 	case u.Size < 1:
-		bad.add("size", "is %d, must be positive", u.Size)
+		bad.Add("size", "is %d, must be positive", u.Size)
 	case u.Size > maxUpload:
-		bad.add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
+		bad.Add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
 	}
-	bad.text("name", u.Name)
+	bad.Text("name", u.Name)
 	for name, value := range u.Fields {
 		if name == "" || name == filePart {
-			bad.add("fields", "must not have the name %q", name)
+			bad.Add("fields", "must not have the name %q", name)
 		}
-		bad.text("fields."+name, name, value)
+		bad.Text("fields."+name, name, value)
 	}
 	switch {
 	case u.Open == nil:
-		bad.add(filePart, "needs Open")
+		bad.Add(filePart, "needs Open")
 	case ok:
 		u.sniff(ctx, limit, format, bad)
 	}
@@ -161,15 +156,15 @@ func (u *upload) check(ctx context.Context, limit time.Duration, bad *checks) {
 
 // sniff opens the file and checks that its first bytes match its name. If the context has ended,
 // nothing is sent anyway.
-func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *checks) {
+func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *check.Violations) {
 	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
 	u.opened = file
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		bad.add(filePart, "%v", err)
+		bad.Add(filePart, "%v", err)
 	case !format.Begins(head):
-		bad.add(filePart, "does not begin as %s does", format.Name)
+		bad.Add(filePart, "does not begin as %s does", format.Name)
 	}
 }
 
@@ -193,52 +188,20 @@ func (u *upload) close() {
 	}
 }
 
-func (u *upload) format() (fileformat.Format, bool) {
-	return fileformat.ByExtension(strings.ToLower(path.Ext(u.base())))
-}
-
-// base returns the name without folders, of either kind of slash.
-func (u *upload) base() string { return u.Name[strings.LastIndexAny(u.Name, `/\`)+1:] }
-
 // stream returns the form with the file in it. The text around the file is built first, for the length.
 func (u *upload) stream() *uploadBody {
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
-		_ = w.WriteField(name, u.Fields[name]) // a buffer takes everything
-	}
-	format, _ := u.format()
-	_, _ = w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {multipart.FileContentDisposition(filePart, u.base())},
-		"Content-Type":        {format.MediaType},
-	})
-	head := bytes.Clone(form.Bytes())
-	form.Reset()
-	_ = w.Close()
-	tail := form.Bytes()
+	format, _ := fileformat.Of(u.Name)
+	form := outbound.NewFileForm(u.Fields, filePart, fileformat.Base(u.Name), format.MediaType)
 	return &uploadBody{
-		contentType: w.FormDataContentType(),
-		length:      int64(len(head)) + u.Size + int64(len(tail)),
+		contentType: form.ContentType,
+		length:      int64(len(form.Head)) + u.Size + int64(len(form.Tail)),
 		check:       u.check,
 		open: func(ctx context.Context, limit time.Duration) (*exchange.Upload, error) {
 			file, err := u.open(ctx, limit)
 			if err != nil {
 				return nil, err
 			}
-			return exchange.NewUpload(head, tail, file, u.Size, u.progress()), nil
+			return exchange.NewUpload(form.Head, form.Tail, file, u.Size, u.Progress), nil
 		},
-	}
-}
-
-// progress counts the bytes of one attempt.
-func (u *upload) progress() func(int64) {
-	if u.Progress == nil {
-		return func(int64) {}
-	}
-	var sent int64
-	return func(n int64) {
-		sent += n
-		defer func() { _ = recover() }()
-		u.Progress(sent, u.Size)
 	}
 }

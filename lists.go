@@ -3,11 +3,13 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
@@ -15,7 +17,7 @@ import (
 // ListsService manages prospect lists: contact lists hold people, company lists hold companies.
 // Read lists with All and their rows with Rows or [RowsOf]. Get or create a list with Ensure. No
 // operation to rename, copy or delete a list is documented.
-type ListsService struct{ client *Client }
+type ListsService struct{ service }
 
 // ListKind is the kind of a list.
 type ListKind string
@@ -61,7 +63,6 @@ type Column struct {
 
 // Bounds of the API reference.
 const (
-	maxPageSize    = 1000 // lists and rows
 	maxListSearch  = 200
 	maxFilterChars = 8000
 	maxCRMContacts = 500
@@ -76,12 +77,12 @@ type ListsParams struct {
 	Search   string   `url:"search,omitempty"`   // part of the name, 1 to 200 characters; no wildcards
 }
 
-func (p ListsParams) check(bad *checks) {
-	bad.between("limit", p.Limit, 1, maxPageSize)
-	bad.atLeast("pageNum", p.PageNum, 1)
-	oneOf(bad, "entityType", p.Kind, listKinds...)
-	bad.optionalID("folderId", p.FolderID)
-	bad.optionalLength("search", p.Search, 1, maxListSearch)
+func (p ListsParams) check(bad *check.Violations) {
+	bad.Between("limit", p.Limit, 1, maxPageSize)
+	bad.AtLeast("pageNum", p.PageNum, 1)
+	check.OneOf(bad, "entityType", p.Kind, listKinds...)
+	bad.OptionalID("folderId", p.FolderID)
+	bad.OptionalLength("search", p.Search, 1, maxListSearch)
 }
 
 // All iterates over the lists, newest first. It reads a page when the loop needs it; each range
@@ -136,9 +137,9 @@ type NewList struct {
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
 }
 
-func (n NewList) check(bad *checks) {
-	bad.length("name", strings.TrimSpace(n.Name), 1, 255)
-	oneOf(bad, "entityType", n.Kind, listKinds...)
+func (n NewList) check(bad *check.Violations) {
+	bad.Length("name", strings.TrimSpace(n.Name), 1, 255)
+	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
 // Create creates an empty list at the folder root.
@@ -183,7 +184,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*List) bool, opts ...CallOption) (*List, error) {
 	if test == nil {
-		return nil, refusal(op.ListsGet, Violation{"test", "must not be nil"})
+		return nil, refusal(op.ListsGet, check.One("test", "must not be nil"))
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
 	judge := func(l *List) sighting { return sighting{settled: test(l)} }
@@ -200,7 +201,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ListsMove, args{
 		ids: []string{listID}, body: Fields{"folderId": folderID}, lookup: journal.Lookup{FolderID: folderID},
-		check: func(bad *checks) { bad.id("folderId", folderID) },
+		check: func(bad *check.Violations) { bad.ID("folderId", folderID) },
 	}, opts)
 }
 
@@ -222,21 +223,14 @@ type CRMPush struct {
 	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil for the whole list
 }
 
-func (p CRMPush) check(bad *checks) {
+func (p CRMPush) check(bad *check.Violations) {
 	if strings.TrimSpace(p.CRM) == "" {
-		bad.add("crm", "must not be blank")
+		bad.Add("crm", "must not be blank")
 	}
 	if n := len(p.ContactIDs); p.ContactIDs != nil && (n < 1 || n > maxCRMContacts) {
-		bad.add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
+		bad.Add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
 	}
-	bad.allIDs("contactIds", p.ContactIDs)
-}
-
-// allIDs is id for a slice, which may be long: it adds one violation for all.
-func (c *checks) allIDs(param string, ids []string) {
-	if slices.ContainsFunc(ids, func(id string) bool { return !isID(id) }) {
-		c.add(param, "must all be 24 hexadecimal digits")
-	}
+	bad.IDs("contactIds", p.ContactIDs)
 }
 
 // CRMPushed is what the service has accepted. The push runs in the background, without a job to poll.
@@ -343,21 +337,23 @@ func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...Cal
 	return *folders, nil
 }
 
-func (l *List) missing() string { return missingIf(l.ID == "", "a list has no id") }
+func (l *List) validate() error { return errorIf(l.ID == "", "a list has no id") }
 
 type foldersQuery struct {
 	Kind FolderKind `url:"type"`
 }
 
-func (q foldersQuery) check(bad *checks) { requireOneOf(bad, "type", q.Kind, folderKinds...) }
+func (q foldersQuery) check(bad *check.Violations) {
+	check.Required(bad, "type", q.Kind, folderKinds...)
+}
 
 type folderList []Folder
 
-func (l *folderList) missing() string {
+func (l *folderList) validate() error {
 	if *l == nil {
-		return "the folders are no array"
+		return errors.New("the folders are no array")
 	}
-	return missingIn(*l)
+	return validateAll(*l)
 }
 
-func (f *Folder) missing() string { return missingIf(f.ID == "", "a folder has no id") }
+func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no id") }

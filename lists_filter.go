@@ -3,10 +3,9 @@ package prospectkit
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
+
+	"example.com/prospectkit/internal/check"
 )
 
 // RowFilter narrows the rows of a list. The values of one field are alternatives; different fields
@@ -15,7 +14,7 @@ import (
 // The service accepts unknown values, which match nothing. Nothing in a filter may be empty: the
 // meaning of an empty array is undocumented, and it may match every row.
 type RowFilter interface {
-	checkFilter(bad *checks)
+	checkFilter(bad *check.Violations)
 	listKind() ListKind
 }
 
@@ -57,24 +56,12 @@ func (m Match) MarshalJSON() ([]byte, error) {
 
 // checkHeadcounts refuses invalid ranges. A range is always sent as text: an unquoted number makes the
 // service fail with a 500.
-func (m Match) checkHeadcounts(bad *checks) {
+func (m Match) checkHeadcounts(bad *check.Violations) {
 	for _, r := range slices.Concat(m.Include, m.Exclude) {
-		if !isHeadcount(r) {
-			bad.add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", r)
+		if !check.IsRange(r) {
+			bad.Add("filters.numberOfEmployees", "has %q, must be <min>-<max>, <n>+ or <n>", r)
 		}
 	}
-}
-
-var headcountForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
-
-func isHeadcount(s string) bool {
-	low, high, isRange := strings.Cut(s, "-")
-	if !isRange || !headcountForm.MatchString(s) {
-		return headcountForm.MatchString(s)
-	}
-	a, errLow := strconv.Atoi(low)
-	b, errHigh := strconv.Atoi(high)
-	return errLow == nil && errHigh == nil && a <= b
 }
 
 // StatusFilter is a set of statuses to include. Their values are undocumented. A set that is empty but
@@ -111,21 +98,21 @@ func ColumnNumber(low, high float64) ColumnFilter {
 }
 
 // check refuses undocumented forms.
-func (f ColumnFilter) check(bad *checks, param string) {
+func (f ColumnFilter) check(bad *check.Violations, param string) {
 	text, truth, number := f.Include != nil, f.Value != nil, f.RangeMin != nil || f.RangeMax != nil
 	fits := text == (f.DataType == "string") && truth == (f.DataType == "boolean") && number == (f.DataType == "number")
 	if !fits || !text && !truth && !number {
-		bad.add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
+		bad.Add(param, "must be made by ColumnText, ColumnBool or ColumnNumber")
 	}
 	if f.RangeMin != nil && f.RangeMax != nil && *f.RangeMin > *f.RangeMax {
-		bad.add(param, "has its ends the wrong way round")
+		bad.Add(param, "has its ends the wrong way round")
 	}
 }
 
-func checkColumns(bad *checks, columns map[string]ColumnFilter) {
+func checkColumns(bad *check.Violations, columns map[string]ColumnFilter) {
 	for id, column := range columns {
 		param := "filters.customColumns." + id
-		bad.id(param, id)
+		bad.ID(param, id)
 		column.check(bad, param)
 	}
 }
@@ -159,12 +146,12 @@ type ContactFilter struct {
 	CustomColumns              map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
 
-func (f ContactFilter) checkFilter(bad *checks) {
+func (f ContactFilter) checkFilter(bad *check.Violations) {
 	f.Employees.checkHeadcounts(bad)
 	checkColumns(bad, f.CustomColumns)
 	odd := func(value string) bool { return value != "yes" && value != "no" }
 	if fits := f.ICPMatch; fits.Exclude != nil || len(fits.Include) > 1 || slices.ContainsFunc(fits.Include, odd) {
-		bad.add("filters.icpMatch", `must be AnyOf("yes") or AnyOf("no")`)
+		bad.Add("filters.icpMatch", `must be AnyOf("yes") or AnyOf("no")`)
 	}
 }
 
@@ -181,7 +168,7 @@ type CompanyFilter struct {
 	CustomColumns       map[string]ColumnFilter `json:"customColumns,omitzero"` // by column id
 }
 
-func (f CompanyFilter) checkFilter(bad *checks) {
+func (f CompanyFilter) checkFilter(bad *check.Violations) {
 	f.Employees.checkHeadcounts(bad)
 	checkColumns(bad, f.CustomColumns)
 }
@@ -192,10 +179,10 @@ func (CompanyFilter) listKind() ListKind { return CompanyList }
 // empty. Write the values of numberOfEmployees as text: the service fails on numbers.
 type RawFilter Fields
 
-func (f RawFilter) checkFilter(bad *checks) {
+func (f RawFilter) checkFilter(bad *check.Violations) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		if f[name] == "" {
-			bad.add("filters."+name, emptyFilter)
+			bad.Empty("filters." + name)
 		}
 	}
 }

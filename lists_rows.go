@@ -3,16 +3,13 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/go-querystring/query"
-
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
@@ -51,56 +48,41 @@ type RowsParams struct {
 	Sort    RowSort   // Ascending or Descending; the zero value leaves the order to the service
 }
 
-func (p RowsParams) check(bad *checks) {
-	bad.between("limit", p.Limit, 1, maxPageSize)
-	bad.atLeast("pageNum", p.PageNum, 1)
+func (p RowsParams) check(bad *check.Violations) {
+	bad.Between("limit", p.Limit, 1, maxPageSize)
+	bad.AtLeast("pageNum", p.PageNum, 1)
 	p.Sort.check(bad)
-	if noFilter(p.Filter) {
+	if check.IsNil(p.Filter) {
 		return
 	}
 	p.Filter.checkFilter(bad)
 	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
-		bad.add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
+		bad.Add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	text, err := filterText(p.Filter)
+	text, err := outbound.Text(p.Filter)
 	if err != nil {
-		bad.add("filters", "cannot be encoded: %v", err)
+		bad.Add("filters", "cannot be encoded: %v", err)
 		return
 	}
 	if n := utf8.RuneCountInString(text); n > maxFilterChars {
-		bad.add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
+		bad.Add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
 	}
 	if outbound.Suspect(text) {
-		bad.invalid(outbound.Inspect(p.Filter, "filters").Invalid)
+		bad.InvalidText(outbound.Inspect(p.Filter, "filters").Invalid)
 	}
 	if !zeroFilter(p.Filter) {
-		bad.filled("filters", text)
+		bad.NotEmpty("filters", text)
 	}
-}
-
-// noFilter reports whether a filter is nil, or a nil pointer.
-func noFilter(f RowFilter) bool {
-	v := reflect.ValueOf(f)
-	return f == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // zeroFilter reports whether a filter is the zero value, which does not filter.
 func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
-// filterText returns the JSON of a filter, without escapes for HTML, which would make it longer.
-func filterText(f RowFilter) (string, error) {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(f)
-	return strings.TrimSpace(text.String()), err
-}
-
 // wire returns the parameters as they are sent.
 func (p RowsParams) wire() rowsQuery {
 	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if !noFilter(p.Filter) && !zeroFilter(p.Filter) {
-		if text, err := filterText(p.Filter); err == nil {
+	if !check.IsNil(p.Filter) && !zeroFilter(p.Filter) {
+		if text, err := outbound.Text(p.Filter); err == nil {
 			q.Filters = text
 		}
 	}
@@ -167,8 +149,8 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 		lists, direct := source.(*ListsService)
 		if !direct {
 			var hide redact.Secrets
-			if agents, ok := source.(*AgentsService); ok {
-				hide = agents.client.conf.secrets()
+			if ours, ok := source.(interface{ secrets() redact.Secrets }); ok {
+				hide = ours.secrets()
 			}
 			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
@@ -196,12 +178,9 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
-				o := op.ListsRows
-				value, err = nil, &Error{
-					Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied,
-					RowID: hide.Clean(row.ID(), maxName),
-					cause: newMisfit("a row", reflect.TypeFor[T](), "", cause),
-				}
+				e := withoutEffect(op.ListsRows, newMisfit("a row", reflect.TypeFor[T](), "", cause))
+				e.RowID = hide.Clean(row.ID(), maxName)
+				value, err = nil, e
 			}
 		}
 		if !yield(value, err) || err != nil {
@@ -228,16 +207,6 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 			return rowsPage[R](ctx, s, listID, p, opts)
 		},
 	}
-}
-
-// collection identifies a query in checkpoints.
-func collection(params any) string {
-	values, err := query.Values(params)
-	if err != nil {
-		return fmt.Sprintf("%+v", params)
-	}
-	values.Del("pageNum")
-	return values.Encode()
 }
 
 // RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value
@@ -290,7 +259,7 @@ func (s RowSort) listKind() ListKind {
 	return ""
 }
 
-func (s RowSort) check(bad *checks) {
+func (s RowSort) check(bad *check.Violations) {
 	if s == (RowSort{}) {
 		return
 	}
@@ -298,11 +267,11 @@ func (s RowSort) check(bad *checks) {
 	const longest = 100
 	switch n := utf8.RuneCountInString(s.key); {
 	case s.unchecked || n < 1 || n > longest:
-		bad.length("sortBy", s.key, 1, longest)
-	case ofColumn && !isID(column):
-		bad.add("sortBy", "must name a column by 24 hexadecimal digits")
+		bad.Length("sortBy", s.key, 1, longest)
+	case ofColumn && !check.IsID(column):
+		bad.Add("sortBy", "must name a column by 24 hexadecimal digits")
 	case !ofColumn && s.listKind() == "":
-		bad.add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
+		bad.Add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
 			s.key, contactSortKeys, companySortKeys)
 	}
 }

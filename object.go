@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 )
@@ -23,10 +24,10 @@ import (
 type Fields map[string]any
 
 // checkChoice refuses an empty choice of people, which could mean everybody.
-func (f Fields) checkChoice(bad *checks) {
+func (f Fields) checkChoice(bad *check.Violations) {
 	for _, name := range []string{"filters", "contactIds"} {
 		if choice, ok := f[name]; ok {
-			bad.filledIn(name, choice)
+			bad.NotEmptyValue(name, choice)
 		}
 	}
 }

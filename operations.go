@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -114,10 +115,10 @@ func codesOf(names []string) []Code {
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := o.row()
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
-		bad.add("out", "must be a pointer that is not nil, or plain nil")
+		bad.Add("out", "must be a pointer that is not nil, or plain nil")
 	}
 	if len(bad) > 0 {
-		return refusal(row, bad...)
+		return refusal(row, bad)
 	}
 	accept := func(response any) error {
 		raw := response.(*Object) //nolint:forcetypeassert // do decodes into it
@@ -133,42 +134,30 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		}
 		return nil
 	}
-	route := callOption(func(c *callConfig, _ *checks) { c.path = o.Path })
+	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
 	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{route}, opts...))
 	return err
 }
 
-// routeOf is a path without ids, for errors, logs and spans: an element that is no plain name
-// counts as an id.
-func routeOf(path string) string {
-	elements := strings.Split(path, "/")
-	for i, element := range elements {
-		if novelty.PlainName(element) == "" && element != "" {
-			elements[i] = "{id}"
-		}
-	}
-	return strings.Join(elements, "/")
-}
-
-func (o Operation) row() (*op.Op, checks) {
-	var bad checks
+func (o Operation) row() (*op.Op, check.Violations) {
+	var bad check.Violations
 	for _, field := range [][2]string{
 		{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
 	} {
-		bad.must(field[1] != "", "Operation."+field[0], "is required")
+		bad.Must(field[1] != "", "Operation."+field[0], "is required")
 	}
-	oneOf(&bad, "Operation.Class", o.Class,
+	check.OneOf(&bad, "Operation.Class", o.Class,
 		ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
-	oneOf(&bad, "Operation.Method", o.Method,
+	check.OneOf(&bad, "Operation.Method", o.Method,
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	bad.must(o.Path == "" || op.ValidPath(o.Path) && !strings.ContainsAny(o.Path, "{}"),
+	bad.Must(o.Path == "" || op.ValidPath(o.Path) && !strings.ContainsAny(o.Path, "{}"),
 		"Operation.Path", "must start with / and hold no braces, query or dot segment")
 	_, known := op.Windows[op.Surface(o.Surface)]
-	bad.must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
-	bad.must(o.AttemptTimeout >= 0, "Operation.AttemptTimeout", "must not be negative")
+	bad.Must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
+	bad.Must(o.AttemptTimeout >= 0, "Operation.AttemptTimeout", "must not be negative")
 	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
 	return &op.Op{
-		Name: o.Name, Method: o.Method, Path: routeOf(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Name: o.Name, Method: o.Method, Path: novelty.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
 		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside),
 		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
 	}, bad

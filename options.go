@@ -1,27 +1,43 @@
 package prospectkit
 
 import (
+	"cmp"
+	"context"
+	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
+	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
-type ClientOption interface{ applyClient(*config, *checks) }
+type ClientOption interface {
+	applyClient(*config, *check.Violations)
+}
 
 // PageOption configures an iterator. Every [CallOption] is one, and applies to the call of each
 // page.
 type PageOption interface {
-	applyPage(*pageConfig, *checks)
+	applyPage(*pageConfig, *check.Violations)
 }
 
 // CallOption configures one call.
 type CallOption interface {
 	PageOption
-	applyCall(*callConfig, *checks)
+	applyCall(*callConfig, *check.Violations)
 }
 
 // Option configures a client or one call.
@@ -30,14 +46,14 @@ type Option interface {
 	CallOption
 }
 
-type clientOption func(*config, *checks)
+type clientOption func(*config, *check.Violations)
 
-func (f clientOption) applyClient(c *config, bad *checks) { f(c, bad) }
+func (f clientOption) applyClient(c *config, bad *check.Violations) { f(c, bad) }
 
-type callOption func(*callConfig, *checks)
+type callOption func(*callConfig, *check.Violations)
 
-func (f callOption) applyCall(c *callConfig, bad *checks) { f(c, bad) }
-func (f callOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f callOption) applyCall(c *callConfig, bad *check.Violations) { f(c, bad) }
+func (f callOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
 
 // pageOptions makes page options of call options.
 func pageOptions(opts []CallOption) []PageOption {
@@ -60,15 +76,46 @@ func sharedOptions[O PageOption](opts []O) []CallOption {
 	return shared
 }
 
-type pageOption func(*pageConfig, *checks)
+type pageOption func(*pageConfig, *check.Violations)
 
-func (f pageOption) applyPage(c *pageConfig, bad *checks) { f(c, bad) }
+func (f pageOption) applyPage(c *pageConfig, bad *check.Violations) { f(c, bad) }
 
-type sharedOption func(*settings, *checks)
+type sharedOption func(*settings, *check.Violations)
 
-func (f sharedOption) applyClient(c *config, bad *checks)   { f(&c.settings, bad) }
-func (f sharedOption) applyCall(c *callConfig, bad *checks) { f(&c.settings, bad) }
-func (f sharedOption) applyPage(c *pageConfig, _ *checks)   { c.calls = append(c.calls, f) }
+func (f sharedOption) applyClient(c *config, bad *check.Violations)   { f(&c.settings, bad) }
+func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.settings, bad) }
+func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
+
+// config is the result of the client options. It does not change once a client has it.
+type config struct {
+	settings
+	base         *url.URL
+	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
+	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
+	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
+	app          string                // of WithUserAgent
+	userAgent    []string
+	httpClient   *http.Client          // of the options, until build copies it
+	loop         *retryablehttp.Client // around it
+	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
+
+	ownTransport *http.Transport // nil if the options gave one
+	direct       bool            // below is net/http's own transport, which does not change requests
+	compressed   bool            // and it allows compressed responses
+
+	maxBody   int64
+	plainHTTP bool
+	budget    *Budget
+	observers []Observer
+	reported  *novelty.Memory // shared by With
+
+	journal   journal.Journal // nil: none
+	workspace string          // of the key, if the options name it
+
+	clock       *clock.Service // shared by With, unless the transport is another
+	headersSeen *ratehdr.Seen  // the same
+	hooks       []CallHook
+}
 
 // settings are set by a client, and a call may override them.
 type settings struct {
@@ -94,9 +141,51 @@ type callConfig struct {
 	allowRetryUnknown bool
 }
 
+// pageConfig is the sum of the options of an iterator.
+type pageConfig struct {
+	calls      []CallOption // for the call of each page
+	progress   *pagewalk.Progress
+	resumes    bool
+	checkpoint string
+	paidPages  int // limit of an iterator that spends credits
+	unlimited  bool
+	prefetch   int // pages read ahead
+	restarts   int // of a scroll, at most
+}
+
+// RetryPolicy sets how often and when a call is retried. The operation and the failure decide
+// whether a call may be retried at all; the policy can only forbid more. See docs/safety.md.
+//
+// The zero value of a field means its default.
+type RetryPolicy struct {
+	MaxAttempts int           // including the first; 1 to 10, default 3
+	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
+	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
+
+	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
+	// By default the first page of a search is retried: "a failed request never consumes credits"
+	// (documented).
+	NoMeteredRetry bool
+}
+
+// NoRetry makes every call a single attempt.
+var NoRetry = RetryPolicy{MaxAttempts: 1}
+
+func (p RetryPolicy) check(bad *check.Violations) {
+	bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+	bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
+}
+
+func (p RetryPolicy) withDefaults() RetryPolicy {
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
+	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)
+	p.MaxDelay = cmp.Or(p.MaxDelay, 8*time.Second)
+	return p
+}
+
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
 func WithRetry(p RetryPolicy) Option {
-	return sharedOption(func(s *settings, bad *checks) {
+	return sharedOption(func(s *settings, bad *check.Violations) {
 		p.check(bad)
 		s.retry = p.withDefaults()
 	})
@@ -106,9 +195,9 @@ func WithRetry(p RetryPolicy) Option {
 // once: with the service's error after a 429, with a [WaitError] before anything was sent. Zero
 // refuses every wait.
 func WithMaxWait(d time.Duration) Option {
-	return sharedOption(func(s *settings, bad *checks) {
+	return sharedOption(func(s *settings, bad *check.Violations) {
 		if d < 0 {
-			bad.add("WithMaxWait", "is %s, must not be negative", d)
+			bad.Add("WithMaxWait", "is %s, must not be negative", d)
 		}
 		s.maxWait = d
 	})
@@ -121,8 +210,8 @@ func NoWait() Option { return WithMaxWait(0) }
 // WithPriority sets which calls go first when calls are queued for a rate limit; default
 // [PriorityInteractive].
 func WithPriority(p Priority) Option {
-	return sharedOption(func(s *settings, bad *checks) {
-		oneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
+	return sharedOption(func(s *settings, bad *check.Violations) {
+		check.OneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
 		s.priority = p
 	})
 }
@@ -135,9 +224,9 @@ func WithPriority(p Priority) Option {
 // whole call with the context. If a transport, a response body or an uploaded file ignores both,
 // the call returns a fifth of a second later, and leaks the goroutine that hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
-	return sharedOption(func(s *settings, bad *checks) {
+	return sharedOption(func(s *settings, bad *check.Violations) {
 		if d <= 0 {
-			bad.add("WithAttemptTimeout", "is %s, must be positive", d)
+			bad.Add("WithAttemptTimeout", "is %s, must be positive", d)
 		}
 		s.timeout = d
 	})
@@ -146,8 +235,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 // WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds
 // one attempt. Its redirect policy is ignored: redirects are never followed.
 func WithHTTPClient(h *http.Client) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(h != nil, "WithHTTPClient", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(h != nil, "WithHTTPClient", "got nil")
 		c.httpClient = h
 	})
 }
@@ -160,8 +249,8 @@ func WithHTTPClient(h *http.Client) ClientOption {
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(rt != nil, "WithTransport", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(rt != nil, "WithTransport", "got nil")
 		c.httpClient = &http.Client{Transport: rt}
 	})
 }
@@ -169,9 +258,9 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 // WithBudget shares a budget, and so what is known about the rate limits, between clients of one
 // workspace.
 func WithBudget(b *Budget) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
+	return clientOption(func(c *config, bad *check.Violations) {
 		if b == nil || b.surfaces == nil {
-			bad.add("WithBudget", "needs a budget made by NewBudget")
+			bad.Add("WithBudget", "needs a budget made by NewBudget")
 			return
 		}
 		*bad = append(*bad, b.bad...)
@@ -182,10 +271,10 @@ func WithBudget(b *Budget) ClientOption {
 // WithUserAgent puts your application's name and version before this package's in the User-Agent
 // header.
 func WithUserAgent(app string) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
+	return clientOption(func(c *config, bad *check.Violations) {
 		app = strings.TrimSpace(app)
-		bad.must(app != "" && !hasControl(app), "WithUserAgent", "must not be empty or hold control characters")
-		c.userAgent = []string{app + " " + userAgent}
+		bad.Must(app != "" && !check.HasControl(app), "WithUserAgent", "must not be empty or hold control characters")
+		c.app = app
 	})
 }
 
@@ -200,22 +289,60 @@ func WithUserAgent(app string) ClientOption {
 // [RowsOf], [Object.Decode] and [Client.Call] have the same bounds. To decode more, pass
 // [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
 		c.maxBody = n
 	})
+}
+
+// WithObserver calls f for every event of every call. It can be given more than once.
+func WithObserver(f Observer) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(f != nil, "WithObserver", "got nil")
+		c.observers = append(slices.Clip(c.observers), f)
+	})
+}
+
+// WithCallHook calls f at the start of every call, to follow each call on its own. It can be given
+// more than once. A panic in it is ignored, as in an [Observer].
+func WithCallHook(f CallHook) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(f != nil, "WithCallHook", "got nil")
+		c.hooks = append(slices.Clip(c.hooks), f)
+	})
+}
+
+// WithLogger logs calls at Debug, waits, retries and undocumented parts of responses at Info,
+// failures at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
+// service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
+// letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
+// of an idle connection to the standard logger, which no transport can turn off.
+func WithLogger(l *slog.Logger) ClientOption {
+	if l == nil {
+		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
+	}
+	return WithObserver(func(ctx context.Context, e Event) { logEvent(ctx, l, e) })
 }
 
 // AllowPlainHTTP accepts an http base URL of a host other than this machine. The token is then sent
 // unprotected.
 func AllowPlainHTTP() ClientOption {
-	return clientOption(func(c *config, _ *checks) { c.plainHTTP = true })
+	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
+}
+
+// WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
+// page.
+func WithInfo(info *Info) CallOption {
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(info != nil, "WithInfo", "got nil")
+		c.info = info
+	})
 }
 
 // WithQuery adds an undocumented query parameter. It replaces one that the call sets.
 func WithQuery(key, value string) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
-		bad.must(key != "", "WithQuery", "needs a key")
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(key != "", "WithQuery", "needs a key")
 		c.query = append(c.query, [2]string{key, value})
 	})
 }
@@ -223,8 +350,8 @@ func WithQuery(key, value string) CallOption {
 // WithField adds an undocumented body field. A field that the call sets, or has a parameter for, is
 // refused. The value is encoded as one of [Fields] is.
 func WithField(name string, value any) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
-		bad.must(name != "", "WithField", "needs a name")
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(name != "", "WithField", "needs a name")
 		c.fields = append(c.fields, outbound.Field{Name: name, Value: value})
 	})
 }
@@ -232,86 +359,42 @@ func WithField(name string, value any) CallOption {
 // WithHeader sets a request header. Headers that carry credentials, frame the message, permit
 // replays or switch the protocol are refused.
 func WithHeader(key, value string) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
-		switch canonical := http.CanonicalHeaderKey(key); {
-		case !isToken(key) || hasControl(value):
-			bad.add("WithHeader", "needs a valid name and value")
-		case reservedHeaders[canonical]:
-			bad.add("WithHeader", "must not set %s", canonical)
-		default:
-			c.header = append(c.header, [2]string{canonical, value})
-		}
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		c.header = append(c.header, [2]string{check.Header(bad, "WithHeader", key, value), value})
 	})
-}
-
-// An idempotency key would let net/http resend a POST that was processed already, and none is
-// documented.
-var reservedHeaders = map[string]bool{
-	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Host": true,
-	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
-	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
-	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
 }
 
 // WithRoute sets method and path of an operation whose route is assumed or undocumented, as in
 // WithRoute("POST /business/agents/{agentId}/pause"). Parameters in braces take the call's ids, in
 // order. The method of an operation that has one cannot be changed.
 func WithRoute(route string) CallOption {
-	return callOption(func(c *callConfig, bad *checks) {
+	return callOption(func(c *callConfig, bad *check.Violations) {
 		method, path, _ := strings.Cut(route, " ")
-		if !isToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
-			bad.add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
+		if !check.IsToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
+			bad.Add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
 				"without query, fragment, dot segment, control character or open brace")
 		}
 		c.method, c.path = method, path
 	})
 }
 
-// isToken reports whether s can be the name of a header. net/http would refuse any other too late
-// to prove that nothing was sent.
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
-	})
-}
-
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
-}
-
-// SafetyRule is a rule that refused a call before anything was sent.
-type SafetyRule string
-
-// The safety rules.
-const (
-	RuleReadOnly SafetyRule = "read-only: the operation may change something"
-	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
-	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed   SafetyRule = "the client is closed"
-	RuleJournal  SafetyRule = "the journal could not store the ticket" // Unwrap returns why
-	RuleRepeat   SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
-
-	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
-)
-
 // ReadOnly refuses every operation that may change something, before anything is sent. It is for
 // notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
 // but never lift one.
 func ReadOnly() Option {
-	return sharedOption(func(s *settings, _ *checks) { s.readOnly = true })
+	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
 // NoSpend refuses every operation that spends credits, or is not documented to spend none.
 func NoSpend() Option {
-	return sharedOption(func(s *settings, _ *checks) { s.noSpend = true })
+	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
 
 // NoSend refuses every operation that sends messages to prospects, which is approving a campaign,
 // or writes into a CRM. It does not refuse to fill a list: whether people who are added to a list
 // of an active campaign get messages is undocumented.
 func NoSend() Option {
-	return sharedOption(func(s *settings, _ *checks) { s.noSend = true })
+	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
 
 // AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
@@ -320,25 +403,5 @@ func NoSend() Option {
 // twice. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later
 // refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
-	return callOption(func(c *callConfig, _ *checks) { c.allowRetryUnknown = true })
-}
-
-// forbids returns the rule that refuses a call, or "".
-func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends := o.Spends.Possible() && !in.free
-	outside := o.Sends.Possible() || o.Writes.Possible()
-	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
-	switch {
-	case c.closed.Load():
-		return RuleClosed
-	case conf.readOnly && o.Write():
-		return RuleReadOnly
-	case conf.noSpend && spends:
-		return RuleNoSpend
-	case conf.noSend && outside:
-		return RuleNoSend
-	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
-		return RuleRepeat
-	}
-	return ""
+	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }

@@ -61,33 +61,6 @@ func (e *OutcomeUnknownError) LogValue() slog.Value {
 	)
 }
 
-// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
-// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
-// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
-// errors.Is and errors.As examine the original.
-type Attempt struct {
-	At       time.Time
-	Duration time.Duration
-	Status   int           // 0 when no response arrived
-	Code     Code          // of an error response
-	Delivery Delivery      // what is known about delivery
-	Err      error         `json:"-"` // why there was no usable response
-	Wait     time.Duration // before the next attempt
-}
-
-// Delivery is what is known about the delivery of one attempt.
-type Delivery string
-
-// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
-// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
-const (
-	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
-	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
-	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
-	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
-)
-
 // Verdict is what [OutcomeUnknownError.Resolve] or [Client.Resolve] found out.
 type Verdict string
 

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-querystring/query"
+
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -29,8 +32,8 @@ type Page[T any] struct {
 	Recovered    bool     // read again, because records had moved across a page boundary
 }
 
-// shown reports whether totals or elements prove that this is a page.
-func (p *Page[T]) shown() bool {
+// hasContent reports whether totals or elements prove that this is a page.
+func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
@@ -38,8 +41,8 @@ func (p *Page[T]) shown() bool {
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
-		bad := []Violation{{"limit", "must be positive: say how many you can hold"}}
-		return nil, &RefusedError{Op: "collect", Violations: bad}
+		bad := check.One("limit", "must be positive: say how many you can hold")
+		return nil, refusal(&op.Op{Name: "collect"}, bad)
 	}
 	for v, err := range seq {
 		if err != nil {
@@ -94,9 +97,9 @@ func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 // WithProgress updates p while an iterator runs: its report, and a checkpoint from which another
 // process can resume. A new range resets it.
 func WithProgress(p *Progress) PageOption {
-	return pageOption(func(c *pageConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		if p == nil {
-			bad.add("WithProgress", "got nil")
+			bad.Add("WithProgress", "got nil")
 			return
 		}
 		c.progress = &p.walk
@@ -107,7 +110,7 @@ func WithProgress(p *Progress) PageOption {
 // taken. The collection, its filter, sort order and page size must be the same. An empty checkpoint
 // starts at the beginning.
 func ResumeFrom(checkpoint string) PageOption {
-	return pageOption(func(c *pageConfig, _ *checks) { c.resumes, c.checkpoint = true, checkpoint })
+	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
 // maxPrefetch is how many idle connections the default transport keeps.
@@ -118,9 +121,9 @@ const maxPrefetch = 64
 // pages are held in memory. If others change the collection meanwhile, some pages are read again, and
 // fewer are read ahead for a while. Iterators that follow a token reject this option.
 func Prefetch(n int) PageOption {
-	return pageOption(func(c *pageConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		if n < 1 || n > maxPrefetch {
-			bad.add("Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
+			bad.Add("Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
 		}
 		c.prefetch = n
 	})
@@ -129,9 +132,9 @@ func Prefetch(n int) PageOption {
 // MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the
 // range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered.
 func MaxPaidPages(n int) PageOption {
-	return pageOption(func(c *pageConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		if n < 1 {
-			bad.add("MaxPaidPages", "is %d, must be positive", n)
+			bad.Add("MaxPaidPages", "is %d, must be positive", n)
 		}
 		c.paidPages = n
 	})
@@ -141,7 +144,7 @@ func MaxPaidPages(n int) PageOption {
 // range still ends with an error when ten pages in a row are empty, or two bring nothing new, and
 // another page is offered.
 func UnlimitedPages() PageOption {
-	return pageOption(func(c *pageConfig, _ *checks) { c.unlimited = true })
+	return pageOption(func(c *pageConfig, _ *check.Violations) { c.unlimited = true })
 }
 
 // WithRestarts restarts a search, at most so many times, when the token of its next page is dead:
@@ -154,32 +157,20 @@ func UnlimitedPages() PageOption {
 // restart that brings nothing new is the last. The range keeps up to 50 bytes for each delivered
 // profile.
 func WithRestarts(times int) PageOption {
-	return pageOption(func(c *pageConfig, bad *checks) {
+	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		if times < 1 {
-			bad.add("WithRestarts", "is %d, must be positive", times)
+			bad.Add("WithRestarts", "is %d, must be positive", times)
 		}
 		c.restarts = times
 	})
 }
 
-// pageConfig is the sum of the options of an iterator.
-type pageConfig struct {
-	calls      []CallOption // for the call of each page
-	progress   *pagewalk.Progress
-	resumes    bool
-	checkpoint string
-	paidPages  int // limit of an iterator that spends credits
-	unlimited  bool
-	prefetch   int // pages read ahead
-	restarts   int // of a scroll, at most
-}
-
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
 // tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
-func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *checks) {
+func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
 	for i, option := range opts {
 		if option == nil {
-			bad.add(fmt.Sprintf("option %d", i+1), "is nil")
+			bad.Add(fmt.Sprintf("option %d", i+1), "is nil")
 			continue
 		}
 		option.applyPage(c, bad)
@@ -187,20 +178,20 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	spends, bounded := o.Class == op.MeteredRead, c.paidPages != 0 || c.unlimited
 	switch {
 	case spends && !bounded:
-		bad.add("MaxPaidPages", "is required, because each page may spend credits; UnlimitedPages if you mean it")
+		bad.Add("MaxPaidPages", "is required, because each page may spend credits; UnlimitedPages if you mean it")
 	case !spends && bounded:
-		bad.add("MaxPaidPages", "is for iterators that spend credits: this one does not")
+		bad.Add("MaxPaidPages", "is for iterators that spend credits: this one does not")
 	case c.paidPages != 0 && c.unlimited:
-		bad.add("MaxPaidPages", "contradicts UnlimitedPages")
+		bad.Add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
 	if !spends && c.restarts != 0 {
-		bad.add("WithRestarts", "is for iterators that spend credits: this one does not")
+		bad.Add("WithRestarts", "is for iterators that spend credits: this one does not")
 	}
 	if byToken && c.resumes {
-		bad.add("ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
+		bad.Add("ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
 	}
 	if byToken && c.prefetch != 0 {
-		bad.add("Prefetch", "is not possible here: the request of a page needs the token of the page before it")
+		bad.Add("Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 	}
 }
 
@@ -249,7 +240,7 @@ func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[
 // walk applies the options and yields each page without its repeats, and an error as the last.
 func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
 	r := &pageRange[T]{pager: p}
-	var bad checks
+	var bad check.Violations
 	r.conf.apply(p.op, opts, false, &bad)
 	walk := pagewalk.Config[T, ListKind]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
@@ -259,16 +250,26 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	if r.conf.checkpoint != "" {
 		var err error
 		if walk.Resume, err = pagewalk.Parse(r.conf.checkpoint, p.fingerprint()); err != nil {
-			bad.add("ResumeFrom", "%v", err)
+			bad.Add("ResumeFrom", "%v", err)
 		}
 	}
 	if len(bad) > 0 {
-		yield(nil, nil, refusal(p.op, bad...))
+		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
 	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
 		return yield((*Page[T])(page), walk.Progress, err)
 	})
+}
+
+// collection identifies a query in checkpoints.
+func collection(params any) string {
+	values, err := query.Values(params)
+	if err != nil {
+		return fmt.Sprintf("%+v", params)
+	}
+	values.Del("pageNum")
+	return values.Encode()
 }
 
 // pageRange reads the pages of one range.
@@ -287,7 +288,7 @@ func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T,
 func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
 	var info Info
 	var caller *Info
-	keep := callOption(func(c *callConfig, _ *checks) {
+	keep := callOption(func(c *callConfig, _ *check.Violations) {
 		if c.info != nil {
 			caller, c.info = c.info, &info
 		}
@@ -316,14 +317,6 @@ func (p pager[T]) fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unusable is the error of a success with unusable content.
-func unusable(o *op.Op, what string) error {
-	return &Error{
-		Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
-		cause: errors.New(what),
-	}
-}
-
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
 // or "data", with a pagination beside it. Further pages are requested with pageNum. All is assumed.
 type listing[T any] struct {
@@ -348,7 +341,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	var page *Page[T]
 	_, err := do[Object](ctx, l.client, l.op, args{
 		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"},
-		proof: func(any) bool { return page.shown() },
+		proof: func(any) bool { return page.hasContent() },
 		accept: func(response any) (err error) {
 			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
 			return err
@@ -365,15 +358,15 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	if !ok {
 		return nil, fmt.Errorf("the response has no %s: it is %s", l.name, novelty.Outline(response.raw))
 	}
-	items, err := recordOf[[]T](array)
+	items, err := decodeObject[[]T](array)
 	if err != nil {
 		return nil, err
 	}
-	if what := missingIn(*items); what != "" {
-		return nil, errors.New(what)
+	if err := validateAll(*items); err != nil {
+		return nil, err
 	}
 	pagination, paged := response.Get("pagination")
-	t, err := recordOf[pageTotals](pagination)
+	t, err := decodeObject[pageTotals](pagination)
 	p := newPage(*items, "", t)
 	switch {
 	case !paged:
@@ -406,16 +399,18 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 		case strings.TrimSpace(nameOf(item)) != name:
 			others = append(others, nameOf(item))
 		case match != nil:
-			return nil, nil, &Error{
-				Op: o.Name, Method: o.Method, Route: o.Path, Status: http.StatusOK, outcome: OutcomeNotApplied,
-				Code: CodeListNameAmbiguous, Message: "several " + noun + " have this name",
-			}
+			e := withoutEffect(o, nil)
+			e.Status, e.Code, e.Message = http.StatusOK, CodeListNameAmbiguous, "several "+noun+" have this name"
+			return nil, nil, e
 		default:
 			match = item
 		}
 	}
 	return match, others, nil
 }
+
+// maxPageSize is the documented bound of lists and rows.
+const maxPageSize = 1000
 
 // pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {
@@ -424,8 +419,11 @@ type pageResponse[T any] struct {
 	Pagination pageTotals `json:"pagination"`
 }
 
-func (p *pageResponse[T]) missing() string {
-	return cmp.Or(missingIf(p.Data == nil, "the page has no data"), missingIn(p.Data))
+func (p *pageResponse[T]) validate() error {
+	if p.Data == nil {
+		return errors.New("the page has no data")
+	}
+	return validateAll(p.Data)
 }
 
 type pageTotals struct {
@@ -439,7 +437,7 @@ type pageTotals struct {
 func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
 	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
 	in.proof = func(response any) bool {
-		return response.(*pageResponse[T]).page().shown() //nolint:forcetypeassert // do decodes into it
+		return response.(*pageResponse[T]).page().hasContent() //nolint:forcetypeassert // do decodes into it
 	}
 	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
 	if err != nil {

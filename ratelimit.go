@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 )
@@ -39,9 +40,9 @@ type Window string
 // The windows. The headers do not name theirs: it is inferred from the limit, or from a reset beyond
 // a minute.
 const (
-	WindowMinute  Window = "minute"
-	WindowDay     Window = "day"
-	WindowUnknown Window = "unknown"
+	WindowMinute  Window = ratehdr.Minute
+	WindowDay     Window = ratehdr.Day
+	WindowUnknown Window = ratehdr.Unknown
 )
 
 // RateWindow is the rate headers of a response. They describe the window of a surface with
@@ -65,7 +66,7 @@ type RateWindow struct {
 type Budget struct {
 	conf     BudgetConfig
 	link     *budget.StoreClient // to the store
-	bad      checks
+	bad      check.Violations
 	mu       sync.Mutex
 	surfaces map[op.Surface]*surfaceState
 }
@@ -104,14 +105,14 @@ type BudgetConfig struct {
 // configuration.
 func NewBudget(c BudgetConfig) *Budget {
 	b := &Budget{surfaces: make(map[op.Surface]*surfaceState), conf: c}
-	b.bad.must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
-	b.bad.must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
-	b.bad.must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
+	b.bad.Must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
+	b.bad.Must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
+	b.bad.Must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	if c.Store != nil {
 		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
 		b.link = &budget.StoreClient{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {
-		b.bad.add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
+		b.bad.Add("BudgetConfig.Store", "is missing, but its timeout, processes or logger are set")
 	}
 	return b
 }
@@ -138,22 +139,12 @@ type SurfaceBudget struct {
 
 // WindowBudget is the known state of one window of a surface.
 type WindowBudget struct {
-	Limit     int         // 0 when unknown
-	Source    LimitSource // how the limit is known
-	Used      int         // by this budget, within the length of the window
-	Remaining int         // by the last response, minus requests sent since; -1 without headers
-	ResetAt   time.Time   // zero without a header
+	Limit      int       // 0 when unknown
+	Documented bool      // the limit is the documented one, not learned from responses
+	Used       int       // by this budget, within the length of the window
+	Remaining  int       // by the last response, minus requests sent since; -1 without headers
+	ResetAt    time.Time // zero without a header
 }
-
-// LimitSource says how a limit is known.
-type LimitSource string
-
-// The sources.
-const (
-	LimitUnknown    LimitSource = "unknown"
-	LimitDocumented LimitSource = "documented"
-	LimitLearned    LimitSource = "learned"
-)
 
 // Snapshot returns what is known about each surface in use, sorted by name.
 func (b *Budget) Snapshot() []SurfaceBudget {
@@ -173,13 +164,8 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 }
 
 func windowBudget(s budget.WindowState) WindowBudget {
-	source := LimitLearned
-	if s.Limit == 0 {
-		source = LimitUnknown
-	} else if s.Source == budget.Documented {
-		source = LimitDocumented
-	}
-	return WindowBudget{s.Limit, source, s.Used, s.Remaining, s.ResetAt}
+	documented := s.Limit != 0 && s.Source == budget.Documented
+	return WindowBudget{s.Limit, documented, s.Used, s.Remaining, s.ResetAt}
 }
 
 // Forecast estimates how long so many more requests of a surface will take, after those in the
@@ -195,11 +181,11 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 	defer b.mu.Unlock()
 	p, ok := b.surfaces[s]
 	if !ok {
-		config := budget.Config{Reserve: b.conf.Reserve, Share: budget.DefaultShare}
+		limits := budget.Config{Reserve: b.conf.Reserve, Share: budget.DefaultShare}
 		if documented := op.Windows[s]; !b.conf.TrustHeaders {
-			config.PerMinute, config.PerDay = documented.PerMinute, documented.PerDay
+			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &surfaceState{surface: s, limiter: b.limiter(s, config), tokens: retryTokens}
+		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), tokens: budget.NewRetryTokens()}
 		b.surfaces[s] = p
 	}
 	return p
@@ -208,23 +194,14 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 // longestHold bounds the pause after one 429: no documented window is longer than a day.
 const longestHold = 24 * time.Hour
 
-// The retry budget of a surface: at most one retry per ten successful calls, and one every thirty
-// seconds. tokens starts full.
-const (
-	retryTokens = 10
-	tokenBack   = 0.1
-	tokenFloor  = 30 * time.Second
-)
-
-// surfaceState is the limiter, the last rate headers and the retry tokens of one surface.
+// surfaceState is the limiter, the retry tokens and the last rate headers of one surface.
 type surfaceState struct {
 	surface op.Surface
 	limiter budget.Pacer
+	tokens  *budget.RetryTokens
 
-	mu        sync.Mutex
-	last      RateWindow
-	tokens    float64
-	lastToken time.Time
+	mu   sync.Mutex
+	last RateWindow
 }
 
 // lastRate returns the last rate headers.
@@ -236,8 +213,9 @@ func (p *surfaceState) lastRate() RateWindow {
 
 // observe records the rate headers of a response.
 func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) RateWindow {
+	documented := op.Windows[p.surface]
 	w := RateWindow{
-		Surface: Surface(p.surface), Window: windowOf(p.surface, rate),
+		Surface: Surface(p.surface), Window: Window(rate.Window(documented.PerMinute, documented.PerDay)),
 		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}
 	if rate.HasReset {
@@ -247,41 +225,6 @@ func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) RateWindow {
 	defer p.mu.Unlock()
 	p.last = w
 	return w
-}
-
-func windowOf(s op.Surface, rate ratehdr.Rate) Window {
-	documented := op.Windows[s]
-	switch {
-	case rate.HasReset && rate.Reset > 62*time.Second:
-		return WindowDay
-	case rate.Limit > 0 && rate.Limit == documented.PerDay:
-		return WindowDay
-	case rate.Limit > 0 && rate.Limit == documented.PerMinute:
-		return WindowMinute
-	}
-	return WindowUnknown
-}
-
-// takeToken reports whether a call that reached the service may be retried.
-func (p *surfaceState) takeToken(now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.tokens >= 1 {
-		p.tokens--
-		p.lastToken = now
-		return true
-	}
-	if now.Sub(p.lastToken) >= tokenFloor {
-		p.lastToken = now
-		return true
-	}
-	return false
-}
-
-func (p *surfaceState) succeeded() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tokens = min(p.tokens+tokenBack, retryTokens)
 }
 
 func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {

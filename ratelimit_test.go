@@ -181,8 +181,8 @@ func TestBudget_ForecastAndSnapshot(t *testing.T) {
 		require.Equal(t, 120, lists.Minute.Limit)
 		require.Equal(t, 119, lists.Minute.Remaining)
 		require.Equal(t, 1, lists.Day.Used)
-		require.Equal(t, prospectkit.LimitDocumented, lists.Minute.Source)
-		require.Equal(t, prospectkit.LimitDocumented, lists.Day.Source)
+		require.True(t, lists.Minute.Documented)
+		require.True(t, lists.Day.Documented)
 		require.Zero(t, lists.InFlight+lists.Waiting)
 	})
 }

@@ -3,12 +3,12 @@ package prospectkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"slices"
 	"sync/atomic"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -35,9 +35,9 @@ func (p *ScrollPage[T]) More() bool { return p.next != nil }
 func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPage[T], error) {
 	switch {
 	case p.op == nil:
-		return nil, &RefusedError{Op: "scroll.next", Violations: []Violation{{"page", "was not made by a call"}}}
+		return nil, refusal(&op.Op{Name: "scroll.next"}, check.One("page", "was not made by a call"))
 	case p.next == nil:
-		return nil, refusal(p.op, Violation{"Next", "has nothing to read: this page is the last"})
+		return nil, refusal(p.op, check.One("Next", "has nothing to read: this page is the last"))
 	}
 	return p.next(ctx, opts)
 }
@@ -67,51 +67,25 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 		return nil, err
 	}
 	page.op = s.op
-	token, err = nextToken(text)
+	token, err = pagewalk.Token(text)
 	switch {
 	case err != nil:
 		page.next = s.broken(err)
 	case token == "":
 	case !s.tokens.Add(token):
-		page.next = s.broken(badTokenError("the service gave the same token twice"))
+		page.next = s.broken(pagewalk.BadTokenError("the service gave the same token twice"))
 	default:
 		page.next = s.once(token)
 	}
 	return page, nil
 }
 
-// maxToken bounds the token of the next page.
-const maxToken = 64 << 10
-
-// nextToken reads the token of the next page from its JSON. Null is no token, and neither is an
-// empty string: with it, the scroll would restart and cost again.
-func nextToken(text jsonscan.Text) (string, error) {
-	c := jsonscan.New(text)
-	if len(text) == 0 || c.Is('n') {
-		return "", nil
-	}
-	if !c.Is('"') {
-		return "", badTokenError("the token of the next page is no string")
-	}
-	token := c.String()
-	if len(token) > maxToken {
-		const text = "the token of the next page has %d bytes, more than the %d that are sent back"
-		return "", badTokenError(fmt.Sprintf(text, len(token), maxToken))
-	}
-	return token, nil
-}
-
-// badTokenError says that the token of the next page cannot be used.
-type badTokenError string
-
-func (e badTokenError) Error() string { return string(e) }
-
 // once makes the call of the next page. A call that may have been delivered uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 		if spent.Swap(true) {
-			return nil, refusal(s.op, Violation{"Next", "was called already: a scroll moves forward only"})
+			return nil, refusal(s.op, check.One("Next", "was called already: a scroll moves forward only"))
 		}
 		page, err := s.page(ctx, token, opts)
 		if err != nil && OutcomeOf(err) == OutcomeNotApplied {
@@ -124,8 +98,7 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 // broken returns an error in place of the next page, so that the page before it is not lost.
 func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	return func(context.Context, []CallOption) (*ScrollPage[T], error) {
-		o := s.op
-		return nil, &Error{Op: o.Name, Method: o.Method, Route: o.Path, outcome: OutcomeNotApplied, cause: cause}
+		return nil, withoutEffect(s.op, cause)
 	}
 }
 
@@ -174,9 +147,9 @@ type scrollWalk[T any] struct {
 
 // begin applies the options.
 func (w *scrollWalk[T]) begin(opts []PageOption) error {
-	var bad checks
+	var bad check.Violations
 	if w.conf.apply(w.op, opts, true, &bad); len(bad) > 0 {
-		return refusal(w.op, bad...)
+		return refusal(w.op, bad)
 	}
 	if w.conf.restarts > 0 {
 		w.delivered = make(pagewalk.Set)
@@ -248,7 +221,7 @@ func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the page may have been delivered, so its token is spent
 	}
-	if _, ok := errors.AsType[badTokenError](err); ok {
+	if _, ok := errors.AsType[pagewalk.BadTokenError](err); ok {
 		return true
 	}
 	e, ok := errors.AsType[*Error](err)

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
 // SearchService finds prospects and companies. Searches may spend credits, so their iterators
 // require a cap.
-type SearchService struct{ client *Client }
+type SearchService struct{ service }
 
 // FilterEntry is one value of a search filter; see [Including].
 type FilterEntry struct {
@@ -60,18 +61,18 @@ type searchBody struct {
 	ScrollToken string                   `json:"scrollToken,omitzero"`
 }
 
-func (b searchBody) check(bad *checks) {
-	bad.between("size", b.Size, 1, maxSearchSize)
+func (b searchBody) check(bad *check.Violations) {
+	bad.Between("size", b.Size, 1, maxSearchSize)
 	for name, entries := range b.Filters {
 		if strings.TrimSpace(name) == "" {
-			bad.add("filters", "has a filter without a name")
+			bad.Add("filters", "has a filter without a name")
 		}
 		if slices.ContainsFunc(entries, func(e FilterEntry) bool { return e.Value == "" }) {
-			bad.add("filters."+name, "has an entry without a value")
+			bad.Add("filters."+name, "has an entry without a value")
 		}
 	}
 	if b.Filters != nil {
-		bad.filledIn("filters", b.Filters)
+		bad.NotEmptyValue("filters", b.Filters)
 	}
 }
 
@@ -228,4 +229,4 @@ type profiles struct {
 	ScrollToken jsonscan.Text `json:"scrollToken"`
 }
 
-func (p *profiles) missing() string { return missingIf(p.Profiles == nil, "the page has no profiles") }
+func (p *profiles) validate() error { return errorIf(p.Profiles == nil, "the page has no profiles") }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
@@ -21,8 +22,8 @@ import (
 // The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
 // each attempt.
 func WithJournal(j journal.Journal) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(j != nil, "WithJournal", "got nil")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(j != nil, "WithJournal", "got nil")
 		c.journal = j
 	})
 }
@@ -30,8 +31,8 @@ func WithJournal(j journal.Journal) ClientOption {
 // WithWorkspace names the workspace of the key in tickets: the service does not. [Client.Resolve]
 // refuses a ticket of another workspace.
 func WithWorkspace(name string) ClientOption {
-	return clientOption(func(c *config, bad *checks) {
-		bad.must(name != "" && !hasControl(name), "WithWorkspace", "must not be empty or hold control characters")
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
 		c.workspace = name
 	})
 }
@@ -53,7 +54,7 @@ func WithActor(ctx context.Context, who string) context.Context {
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {
-			yield(journal.Ticket{}, &RefusedError{Op: "client.in-doubt", Violations: []Violation{{"WithJournal", "is required"}}})
+			yield(journal.Ticket{}, refusal(&op.Op{Name: "client.in-doubt"}, check.One("WithJournal", "is required")))
 			return
 		}
 		for t, err := range c.conf.journal.InDoubt(ctx) {
@@ -81,13 +82,13 @@ func (c *Client) owns(t journal.Ticket) bool {
 // A ticket of another service or workspace, or of a later version of this package, is refused with a
 // [RefusedError].
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
-	var bad checks
-	bad.must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
-	bad.must(c.owns(t), "ticket", "belongs to another service or workspace")
+	var bad check.Violations
+	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
+	bad.Must(c.owns(t), "ticket", "belongs to another service or workspace")
 	o, known := op.ByName(t.Op)
 	switch {
 	case len(bad) > 0:
-		return nil, &RefusedError{Op: "client.resolve", Violations: bad}
+		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
 	case !known:
 		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
 	}

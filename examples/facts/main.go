@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/claim"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -31,8 +32,8 @@ func main() {
 }
 
 const (
-	draft = "After the renewal date, a customer (jo@customer.example, +49 30 23125 678) got a discount of 20,000 € – and stayed"
-	claim = "A price that falls with the third year keeps customers who compare offers"
+	draft     = "After the renewal date, a customer (jo@customer.example, +49 30 23125 678) got a discount of 20,000 € – and stayed"
+	corrected = "A price that falls with the third year keeps customers who compare offers"
 )
 
 func run(ctx context.Context, out io.Writer) error {
@@ -47,16 +48,16 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 
 	mark(out, draft)
-	if findings := prospectkit.CheckClaim(claim); len(findings) > 0 {
+	if findings := claim.Check(corrected); len(findings) > 0 {
 		return fmt.Errorf("the corrected claim has findings: %v", findings)
 	}
-	fact, err := client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: claim, Category: prospectkit.FactObjection})
+	fact, err := client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: corrected, Category: prospectkit.FactObjection})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "Edited, as %s:\n  %s\n\n", fact.Category, fact.Claim)
 
-	// CheckClaim is advice and stops nothing: this is sent.
+	// The check is advice and stops nothing: this is sent.
 	_, err = client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: draft})
 	if !errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized) {
 		return errors.Join(errors.New("a claim with an e-mail address was expected to be refused"), err)
@@ -66,10 +67,10 @@ func run(ctx context.Context, out io.Writer) error {
 }
 
 // mark prints a claim with a line under it for each finding. Findings count in bytes, columns in characters.
-func mark(out io.Writer, claim string) {
-	fmt.Fprintln(out, claim)
-	for _, f := range prospectkit.CheckClaim(claim) {
-		before, words := claim[:f.Start], claim[f.Start:f.End]
+func mark(out io.Writer, text string) {
+	fmt.Fprintln(out, text)
+	for _, f := range claim.Check(text) {
+		before, words := text[:f.Start], text[f.Start:f.End]
 		fmt.Fprintf(out, "%s%s %s\n",
 			strings.Repeat(" ", utf8.RuneCountInString(before)), strings.Repeat("^", utf8.RuneCountInString(words)), f.Rule)
 	}
@@ -84,7 +85,7 @@ func prove(sb *sandbox.Sandbox, out io.Writer) error {
 		changes += len(entry.Effects)
 	}
 	facts := sb.Facts()
-	if len(facts) != 1 || facts[0].Claim != claim || changes != 1 {
+	if len(facts) != 1 || facts[0].Claim != corrected || changes != 1 {
 		return fmt.Errorf("%d changes, and the facts are %+v", changes, facts)
 	}
 	fmt.Fprintf(out, "%d calls, %d change: the fact says what was checked.\n", sb.Calls("facts.edit"), changes)

@@ -1,6 +1,6 @@
 // Package vcr records the responses of the service with go-vcr and replays them in tests, without the token in the file.
 //
-// Prefer the sandbox for behaviour: a recording repeats one conversation, without time, limits or state. Recordings are
+// Prefer the sandbox for behavior: a recording repeats one conversation, without time, limits or state. Recordings are
 // for undocumented shapes.
 package vcr
 

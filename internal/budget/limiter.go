@@ -63,7 +63,7 @@ type Pacer interface {
 	Snapshot() Snapshot
 }
 
-// Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*RefusedError] if
+// Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*FullError] if
 // the wait would be or was too long, or the context's error if it was cancelled. Then nothing may be sent.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if err := ctx.Err(); err != nil {
@@ -162,7 +162,7 @@ func (l *Limiter) review(now Instant) {
 }
 
 // hopeless returns the refusal of a call that would have to wait longer than it may even in the best case.
-func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *RefusedError {
+func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *FullError {
 	at, window := l.queue.State.Earliest(now, ahead, w.Priority)
 	if at <= w.giveUp && (window != Day || at <= now || w.waitDay) {
 		return nil
@@ -171,9 +171,9 @@ func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *RefusedError {
 }
 
 // refuse makes an error with the time at which the request is expected to fit.
-func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *RefusedError {
+func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *FullError {
 	at, window := l.queue.State.Expected(now, ahead, p, l.trip)
-	return &RefusedError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
+	return &FullError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
 }
 
 func (w *Waiter) nudge() {

@@ -24,7 +24,7 @@ type Waiter struct {
 	deadline bool // giveUp is the deadline of the context
 	waitDay  bool
 	hasty    bool // now or not at all
-	refusal  *RefusedError
+	refusal  *FullError
 }
 
 type fifo struct {

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// RefusedError says that a call was not admitted, because it would have had to wait longer than it may. Nothing was sent.
-type RefusedError struct {
+// FullError says that a call was not admitted, because it would have had to wait longer than it may. Nothing was sent.
+type FullError struct {
 	Window   Window        // that it would wait for
 	Wait     time.Duration // expected
 	FitsAt   time.Time     // when it can be admitted, as far as is known
 	Deadline bool          // the context's deadline was too near
 }
 
-func (r *RefusedError) Error() string {
+func (r *FullError) Error() string {
 	return fmt.Sprintf("budget: %s window: the request fits in %s", r.Window, r.Wait.Round(time.Millisecond))
 }
 
 // Is matches context.DeadlineExceeded if the deadline was too near.
-func (r *RefusedError) Is(target error) bool { return r.Deadline && target == context.DeadlineExceeded }
+func (r *FullError) Is(target error) bool { return r.Deadline && target == context.DeadlineExceeded }
 
 // wait joins the queue.
 func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
@@ -149,6 +149,6 @@ func (l *Limiter) call(caller *Waiter) {
 }
 
 // tooLate is the refusal of a call that has to leave, with what it would have had to wait for.
-func (l *Limiter) tooLate(now Instant, w *Waiter, deadline bool) *RefusedError {
+func (l *Limiter) tooLate(now Instant, w *Waiter, deadline bool) *FullError {
 	return l.refuse(now, l.queue.before(w), w.Priority, deadline)
 }

@@ -77,8 +77,9 @@ type Upload struct {
 	head, tail *bytes.Reader
 	source     io.ReadCloser
 	left       int64 // of the source
+	size       int64
 	closed     atomic.Bool
-	progress   func(n int64) // bytes of the source handed over
+	progress   func(sent, size int64) // bytes of the source handed over; or nil
 	end        atomic.Int32
 }
 
@@ -93,9 +94,12 @@ var (
 	errSourceTimeout = errors.New("nothing was read within the time limit of one attempt")
 )
 
-// NewUpload frames a source of exactly size bytes.
-func NewUpload(head, tail []byte, source io.ReadCloser, size int64, progress func(int64)) *Upload {
-	return &Upload{head: bytes.NewReader(head), tail: bytes.NewReader(tail), source: source, left: size, progress: progress}
+// NewUpload frames a source of exactly size bytes. It tells progress the bytes that were handed over;
+// a panic in it is swallowed.
+func NewUpload(head, tail []byte, source io.ReadCloser, size int64, progress func(sent, size int64)) *Upload {
+	return &Upload{
+		head: bytes.NewReader(head), tail: bytes.NewReader(tail), source: source, left: size, size: size, progress: progress,
+	}
 }
 
 // Read reads the head, the source and, unless the attempt is over, the tail.
@@ -118,8 +122,8 @@ func (u *Upload) Read(p []byte) (int, error) {
 func (u *Upload) readSource(p []byte) (int, error) {
 	n, err := u.source.Read(p[:min(int64(len(p)), u.left)])
 	u.left -= int64(n)
-	if n > 0 {
-		u.progress(int64(n))
+	if n > 0 && u.progress != nil {
+		u.tell()
 	}
 	switch {
 	case err == io.EOF && u.left > 0:
@@ -128,6 +132,11 @@ func (u *Upload) readSource(p []byte) (int, error) {
 		return n, nil
 	}
 	return n, err
+}
+
+func (u *Upload) tell() {
+	defer func() { _ = recover() }()
+	u.progress(u.size-u.left, u.size)
 }
 
 // finish commits to hand over the end. It refuses a source that is longer than its size.

@@ -3,6 +3,7 @@ package fileformat
 
 import (
 	"bytes"
+	"path"
 	"strings"
 )
 
@@ -25,11 +26,14 @@ var formats = map[string]Format{
 	".xlsx": {"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", beginsWith(signatureXLSX)},
 }
 
-// ByExtension returns the format of an extension such as ".csv", in lower case.
-func ByExtension(extension string) (Format, bool) {
-	f, ok := formats[extension]
+// Of returns the format that the extension of a file's name stands for.
+func Of(name string) (Format, bool) {
+	f, ok := formats[strings.ToLower(path.Ext(Base(name)))]
 	return f, ok
 }
+
+// Base returns a file's name without folders, of either kind of slash.
+func Base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 func beginsWith(signature string) func([]byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }

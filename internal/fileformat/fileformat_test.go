@@ -14,17 +14,17 @@ func TestBegins(t *testing.T) {
 	}
 	for of, head := range heads {
 		for extension := range heads {
-			format, ok := fileformat.ByExtension(extension)
+			format, ok := fileformat.Of("people" + extension)
 			require.True(t, ok)
 			require.Equal(t, of == extension, format.Begins([]byte(head)), "%q as %s", head, extension)
 		}
 	}
-	text, _ := fileformat.ByExtension(".csv")
+	text, _ := fileformat.Of(`C:\old.xls\A.CSV`)
 	for head, want := range map[string]bool{
 		"": true, "%PDF-1.7": false, "a\x00b": false, "\xFF\xFEa\x00": true, "\xFE\xFF\x00a": true, "a\tb\r\n": true,
 	} {
 		require.Equal(t, want, text.Begins([]byte(head)), "%q", head)
 	}
-	_, ok := fileformat.ByExtension(".pdf")
+	_, ok := fileformat.Of("dir.csv/a.pdf")
 	require.False(t, ok)
 }

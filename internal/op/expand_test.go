@@ -165,3 +165,12 @@ func FuzzExpandTemplate(f *testing.F) {
 		}
 	})
 }
+
+func TestNextParameter(t *testing.T) {
+	name, rest := op.NextParameter(twoIDs)
+	require.Equal(t, "first", name)
+	name, rest = op.NextParameter(rest)
+	require.Equal(t, "second", name)
+	name, _ = op.NextParameter(rest)
+	require.Empty(t, name)
+}

@@ -1,7 +1,7 @@
 // Package op holds the facts about every documented operation and error code, once, as data.
 //
 // The client, the sandbox and the generator of the documentation read the same table. The package
-// imports nothing of ours. Its only behaviour is to expand and check paths.
+// imports nothing of ours. Its only behavior is to expand and check paths.
 package op
 
 import (
@@ -170,6 +170,13 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 		b.WriteString(escapeElement(args[0]))
 		args, rest = args[1:], tail
 	}
+}
+
+// NextParameter returns the name of the first parameter of a template, and the rest of the template.
+func NextParameter(template string) (name, rest string) {
+	_, rest, _ = strings.Cut(template, "{")
+	name, rest, _ = strings.Cut(rest, "}")
+	return name, rest
 }
 
 // escapeElement escapes one path element, including dot elements, which a server or proxy would

@@ -43,6 +43,25 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	return r, r.Limit >= 0 || r.Remaining >= 0
 }
 
+// The windows that the headers can describe. They do not name theirs.
+const (
+	Minute  = "minute"
+	Day     = "day"
+	Unknown = "unknown"
+)
+
+// Window infers the window from the documented limits, zero if unknown, or from a reset beyond a
+// minute.
+func (r Rate) Window(perMinute, perDay int) string {
+	switch {
+	case r.HasReset && r.Reset > 62*time.Second, r.Limit > 0 && r.Limit == perDay:
+		return Day
+	case r.Limit > 0 && r.Limit == perMinute:
+		return Minute
+	}
+	return Unknown
+}
+
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
 // relative to the Date of the response if there is one. Of several lines, the longest wait counts.
 // Negative and invalid values count as absent, a date in the past as zero, an absurd value as

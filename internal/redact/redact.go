@@ -53,6 +53,21 @@ func (s Secrets) Key(text string) Secrets {
 	return s.Plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
 }
 
+// URL adds the forms of a URL in which a text may quote it.
+func (s Secrets) URL(u *url.URL) Secrets { return s.Plain(u.String(), u.RequestURI(), u.RawQuery) }
+
+// Query adds the values of a query, but for short ones such as page sizes.
+func (s Secrets) Query(query url.Values) Secrets {
+	for _, all := range query {
+		for _, value := range all {
+			if len(value) > len("100") {
+				s = s.Plain(value)
+			}
+		}
+	}
+	return s
+}
+
 // Clean returns a foreign text without the secrets, cut to at most so many bytes. It also
 // hides the beginning of a secret at the cut.
 func (s Secrets) Clean(text string, most int) string {

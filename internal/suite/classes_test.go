@@ -75,7 +75,7 @@ func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
 			}
 			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 			require.True(t, ok, "%v", err)
-			require.Equal(t, prospectkit.RuleRepeat, refused.Rule)
+			require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
 			require.Zero(t, sent)
 		})
 	})

@@ -22,7 +22,7 @@ import (
 // testRooms are the packages that testdata/conformance.md may name, and where they are.
 var testRooms = map[string]string{
 	"prospectkit": ".", "suite": "internal/suite", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
-	"ratehdr": "internal/ratehdr",
+	"ratehdr": "internal/ratehdr", "claim": "claim",
 }
 
 // TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 
 var (
 	conformanceRow  = regexp.MustCompile(`^\| C-(\d{4}) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
-	conformanceHead = regexp.MustCompile(`^\| (Id \| Behaviour \| Client \| Sandbox|---( \| ---){3}) \|$`)
+	conformanceHead = regexp.MustCompile(`^\| (Id \| Behavior \| Client \| Sandbox|---( \| ---){3}) \|$`)
 	backticked      = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -51,15 +51,15 @@ func conformanceProblems(text string, tests map[string]map[string]bool) (problem
 			problems = append(problems, "not a row: "+line)
 			continue
 		}
-		id, behaviour := row[1], row[2]
+		id, behavior := row[1], row[2]
 		if id <= last {
 			problems = append(problems, fmt.Sprintf("C-%s comes after C-%s", id, last))
 		}
-		if seen[behaviour] {
+		if seen[behavior] {
 			problems = append(problems, fmt.Sprintf("C-%s says what another row says", id))
 		}
-		last, seen[behaviour] = id, true
-		for _, word := range backticked.FindAllStringSubmatch(behaviour, -1) {
+		last, seen[behavior] = id, true
+		for _, word := range backticked.FindAllStringSubmatch(behavior, -1) {
 			seen[word[1]] = true
 		}
 		for _, problem := range testProblems(row[3]+row[4], tests) {
@@ -145,7 +145,7 @@ func TestConformance_NoticesMistakes(t *testing.T) {
 		about = append(about, code.Name)
 	}
 	whole := "| C-0001 | All: `" + strings.Join(about, "`, `") + "`. | `prospectkit.TestA/sub test` | – |\n"
-	require.Empty(t, conformanceProblems("# Title\n\n| Id | Behaviour | Client | Sandbox |\n| --- | --- | --- | --- |\n"+whole, tests))
+	require.Empty(t, conformanceProblems("# Title\n\n| Id | Behavior | Client | Sandbox |\n| --- | --- | --- | --- |\n"+whole, tests))
 	for row, want := range map[string]string{
 		"| C-0001 | x | `prospectkit.TestA` | – |":             "C-0001 comes after C-0001",
 		"| C-0000 | x | `prospectkit.TestA` | – |":             "C-0000 comes after C-0001",

@@ -105,6 +105,7 @@ func ownImports(modules []module) map[string]string {
 	own["sandbox"] = modules[0].path + "/sandbox"
 	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
+	own["claim"] = modules[0].path + "/claim"
 	return own
 }
 

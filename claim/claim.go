@@ -1,5 +1,5 @@
-// Package claim finds text that anonymization should have removed: e-mail addresses, phone numbers,
-// contract vocabulary, and currency amounts beside deal language.
+// Package claim checks the claim of a learned fact before it is sent, as the service's anonymization
+// gate does.
 package claim
 
 import (
@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// Rule names what was found.
+// Rule names a rule of the service's anonymization gate.
 type Rule string
 
-// The rules.
+// The rules, in the words of the API reference.
 const (
 	Email    Rule = "e-mail address"
 	Digits   Rule = "9 or more phone-like digits"
@@ -22,13 +22,20 @@ const (
 	Contract Rule = "contract vocabulary"
 )
 
-// Finding is a place in a text. Start and End are byte offsets.
+// Finding is a part of a claim that the service is likely to reject, by byte offsets.
 type Finding struct {
 	Rule       Rule
 	Start, End int
 }
 
-// Check returns the findings in the order of the text.
+// Check finds e-mail addresses, runs of 9 or more phone-like digits, contract vocabulary, and currency
+// amounts beside deal language in the same claim (each amount and each such word is a finding). It
+// makes no request. Case does not matter. A word may have an ending, as in "discounts" and "contract
+// terms"; MSA, SOW and NDA only an s (assumed). Findings are in text order.
+//
+// The result is only advice. The gate's exact patterns are undocumented: a claim without findings may
+// be rejected, and one with findings may pass. Names of persons and customers do not belong in a
+// claim, but neither Check nor the gate checks for them.
 func Check(text string) []Finding {
 	findings := slices.Concat(
 		findForms(text, Email, emailForm),

@@ -1,0 +1,181 @@
+// Package check collects what is wrong with arguments and options, before anything is sent.
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/prospectkit/internal/outbound"
+)
+
+// Violation is one broken bound.
+type Violation struct {
+	Param   string // as the service calls it
+	Problem string
+}
+
+// Violations are the broken bounds of one call.
+type Violations []Violation
+
+// One returns a single violation.
+func One(param, problem string) Violations { return Violations{{Param: param, Problem: problem}} }
+
+// Add adds a violation.
+func (v *Violations) Add(param, format string, args ...any) {
+	*v = append(*v, Violation{Param: param, Problem: fmt.Sprintf(format, args...)})
+}
+
+// Must adds a violation unless ok.
+func (v *Violations) Must(ok bool, param, format string, args ...any) {
+	if !ok {
+		v.Add(param, format, args...)
+	}
+}
+
+// Text refuses text that is not valid UTF-8: encoding would change it, so it would name something
+// else.
+func (v *Violations) Text(param string, texts ...string) {
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			v.Add(strings.ToValidUTF8(param, "\uFFFD"), notUTF8)
+			return
+		}
+	}
+}
+
+// InvalidText refuses the texts of a body at some paths.
+func (v *Violations) InvalidText(paths []string) {
+	for _, path := range paths {
+		if path == "" {
+			path = "body"
+		}
+		v.Add(path, notUTF8)
+	}
+}
+
+const notUTF8 = "is not valid UTF-8"
+
+// Empty refuses an empty part of a filter: the service may treat it as no filter, with a longer or
+// more expensive response.
+func (v *Violations) Empty(param string) {
+	v.Add(param, "is empty, which could mean everything: leave it out if you mean that")
+}
+
+// NotEmpty refuses null and empty arrays and objects anywhere in the JSON text of a filter.
+func (v *Violations) NotEmpty(param, text string) {
+	for _, path := range outbound.Empty(param, text) {
+		v.Empty(path)
+	}
+}
+
+// NotEmptyValue is NotEmpty for a value. If it cannot be encoded, the encoding of the body reports
+// that.
+func (v *Violations) NotEmptyValue(param string, value any) {
+	if text, err := json.Marshal(value); err == nil {
+		v.NotEmpty(param, string(text))
+	}
+}
+
+// ID requires 24 hexadecimal digits, of either case.
+func (v *Violations) ID(param, value string) {
+	if !IsID(value) {
+		v.Add(param, "must be 24 hexadecimal digits")
+	}
+}
+
+// OptionalID is ID, or the zero value.
+func (v *Violations) OptionalID(param, value string) {
+	if value != "" {
+		v.ID(param, value)
+	}
+}
+
+// IDs is ID for a slice, which may be long: it adds one violation for all.
+func (v *Violations) IDs(param string, ids []string) {
+	if slices.ContainsFunc(ids, func(id string) bool { return !IsID(id) }) {
+		v.Add(param, "must all be 24 hexadecimal digits")
+	}
+}
+
+// IsNil reports whether v is nil, or a nil pointer.
+func IsNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// IsID reports whether s is an id: 24 hexadecimal digits.
+func IsID(s string) bool {
+	if len(s) != 24 {
+		return false
+	}
+	for i := range len(s) {
+		switch b := s[i]; {
+		case '0' <= b && b <= '9', 'a' <= b && b <= 'f', 'A' <= b && b <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+var rangeForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
+
+// IsRange reports whether s is a number, a range such as 51-200, or a lower bound such as 1000+.
+func IsRange(s string) bool {
+	low, high, isRange := strings.Cut(s, "-")
+	if !isRange || !rangeForm.MatchString(s) {
+		return rangeForm.MatchString(s)
+	}
+	a, errLow := strconv.Atoi(low)
+	b, errHigh := strconv.Atoi(high)
+	return errLow == nil && errHigh == nil && a <= b
+}
+
+// Between requires low <= value <= high, or zero, the default.
+func (v *Violations) Between(param string, value, low, high int) {
+	if value != 0 && (value < low || value > high) {
+		v.Add(param, "is %d, must be %d to %d", value, low, high)
+	}
+}
+
+// AtLeast requires value >= low, or zero, the default.
+func (v *Violations) AtLeast(param string, value, low int) {
+	if value != 0 && value < low {
+		v.Add(param, "is %d, must be at least %d", value, low)
+	}
+}
+
+// Length requires low to high characters, counted as code points.
+func (v *Violations) Length(param, value string, low, high int) {
+	if n := utf8.RuneCountInString(value); n < low || n > high {
+		v.Add(param, "has %d characters, must have %d to %d", n, low, high)
+	}
+}
+
+// OptionalLength is Length, or the zero value.
+func (v *Violations) OptionalLength(param, value string, low, high int) {
+	if value != "" {
+		v.Length(param, value, low, high)
+	}
+}
+
+// OneOf requires one of the documented values, or the zero value, the default.
+func OneOf[T ~string](v *Violations, param string, value T, allowed ...T) {
+	if value != "" && !slices.Contains(allowed, value) {
+		v.Add(param, "is %q, must be one of %q", value, allowed)
+	}
+}
+
+// Required is OneOf without a default.
+func Required[T ~string](v *Violations, param string, value T, allowed ...T) {
+	if value == "" {
+		v.Add(param, "is required")
+	}
+	OneOf(v, param, value, allowed...)
+}

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// BaseURL parses a base URL, which must end in suffix. No message quotes it: swapped arguments would
+// print a token.
+func BaseURL(bad *Violations, text, suffix string) *url.URL {
+	const param = "base URL"
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		bad.Add(param, "must not be empty")
+	case err != nil:
+		bad.Add(param, "is not a URL")
+	case u.Scheme != "https" && u.Scheme != "http":
+		bad.Add(param, "must start with https:// (or http:// to this machine)")
+	case u.Hostname() == "":
+		bad.Add(param, "names no host")
+	case u.User != nil:
+		bad.Add(param, "must not carry credentials")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		bad.Add(param, "must not have a query or fragment")
+	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), suffix):
+		bad.Add(param, "must end in %s", suffix)
+	case !op.ValidPath(u.EscapedPath()):
+		bad.Add(param, "has a path with empty or dot segments")
+	default:
+		u.Path = strings.TrimSuffix(u.Path, "/")
+		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
+		return u
+	}
+	return nil
+}
+
+// IsLoopback reports whether a host is this machine.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Token checks an API token, which becomes the user name of HTTP Basic.
+func Token(bad *Violations, token string) {
+	switch {
+	case token == "":
+		bad.Add("token", "must not be empty")
+	case strings.TrimSpace(token) != token:
+		bad.Add("token", "has space around it")
+	case HasControl(token):
+		bad.Add("token", "has a control character")
+	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
+		bad.Add("token", "looks like a URL: base URL and token may be swapped")
+	case strings.Contains(token, ":"):
+		bad.Add("token", "has a colon, which HTTP Basic cannot carry")
+	}
+}
+
+// An idempotency key would let net/http resend a POST that was processed already, and none is
+// documented.
+var reservedHeaders = map[string]bool{
+	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Host": true,
+	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
+	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
+	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
+}
+
+// Header checks a header that a caller adds, and returns its canonical name.
+func Header(bad *Violations, param, key, value string) string {
+	canonical := http.CanonicalHeaderKey(key)
+	if !IsToken(key) || HasControl(value) {
+		bad.Add(param, "needs a valid name and value")
+	} else if reservedHeaders[canonical] {
+		bad.Add(param, "must not set %s", canonical)
+	}
+	return canonical
+}
+
+// IsToken reports whether s can be the name of a header. net/http would refuse any other too late
+// to prove that nothing was sent.
+func IsToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+	})
+}
+
+// HasControl reports whether s has a control character.
+func HasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}

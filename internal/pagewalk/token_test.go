@@ -1,0 +1,26 @@
+package pagewalk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/jsonscan"
+)
+
+func TestToken(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("x", maxToken)
+	for text, want := range map[string]string{
+		"": "", "null": "", `""`: "", `"a\u0062"`: "ab", `"` + longest + `"`: longest,
+	} {
+		token, err := Token(jsonscan.Text(text))
+		require.NoError(t, err)
+		require.Equal(t, want, token)
+	}
+	for _, text := range []string{"1", "{}", "[]", "true", `"` + longest + `x"`} {
+		_, err := Token(jsonscan.Text(text))
+		require.ErrorAs(t, err, new(BadTokenError))
+	}
+}
