@@ -93,7 +93,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := do[newAgent](ctx, s.client, spec.op, args{
 		shape: op.Typed, // of the response: what is undocumented is in the request
-		body:  spec.body, check: check, free: !spec.start, look: s.lookForNew(spec),
+		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(),
 		proof: func(made any) bool {
 			return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name)
 		},
@@ -189,7 +189,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	response, err := do[Object](ctx, s.client, op.AgentsActivate, args{
-		ids: []string{agentID}, look: s.lookAtStatus(agentID, AgentStatus.started),
+		ids:          []string{agentID},
 		proof:        func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
 		responseType: reflect.TypeFor[Agent](),
 	}, opts)
@@ -217,8 +217,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.AgentsPause, args{
-		ids:  []string{agentID},
-		look: s.lookAtStatus(agentID, func(now AgentStatus) bool { return now == AgentStatusPaused }),
+		ids: []string{agentID},
 	}, opts)
 }
 

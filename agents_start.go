@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
 )
 
 // notStarted is the error after a draft was saved and its activation failed. It keeps the fields of
@@ -25,41 +25,83 @@ func notStarted(cause error) *Error {
 	return &e
 }
 
-// CreateAndStart saves a draft and activates it. Only the activation spends credits, and the service
-// refuses a second one. So neither a lost response nor a second call can make you pay twice. The
-// spec's Start is ignored; its MaxCreditSpend or Unlimited is required. Options for one request,
-// such as [WithField], apply to the creation of the draft.
+// EnsuredAgent is the result of [AgentsService.Ensure].
+type EnsuredAgent struct {
+	Agent *Agent
+	// Created is true if this call created the agent, for certain. No read shows the configuration of an
+	// agent: one that was found may have another than the spec.
+	Created bool
+	// WasStarted is true if the agent had started without this call, for certain.
+	WasStarted bool
+}
+
+// Ensure gets or creates the agent with this name and kind: a draft, or with Start an agent that is
+// started. The name serves as idempotency key, so a program that was killed anywhere in between can
+// call Ensure again, and never has two agents, or one that is started twice.
 //
-// Unknown outcomes are resolved by reading: a draft by its name, which no agent had before, and a
-// start by the status of the agent. An activation without effect is sent again, at most twice. Allow
-// some minutes for this. An outcome that remains unknown is returned as an [OutcomeUnknownError].
+// An agent of this name and kind that is found counts as the agent of an earlier run. With Start, a draft
+// that is found is activated, which spends credits, although no read shows its configuration. Use names
+// that only your program uses.
+//
+// Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
+// agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
+// outcome that remains unknown is returned as an [OutcomeUnknownError]. Once there is an agent, the
+// result is returned beside any error, and an error about its start matches [ErrNotStarted].
+//
+// [CodeListNameTaken] means that a list, or an agent of another kind, has the name. Options for one
+// request, such as [WithField], apply to the creation of the draft. An agent that starts needs
+// MaxCreditSpend or Unlimited.
+//
+// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
+//
+// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
+func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOption) (*EnsuredAgent, error) {
+	spec, err := specOf(in)
+	if err != nil {
+		return nil, err
+	}
+	return s.ensure(ctx, in, spec.start, opts)
+}
+
+// CreateAndStart saves a draft and activates it. It is [AgentsService.Ensure] with Start, whatever the
+// Start of the spec: only the activation spends credits, and the service refuses a second one. So
+// neither a lost response nor a second call can make you pay twice.
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
-// The draft keeps its name: continue with [AgentsService.Activate], and do not create it again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
+	e, err := s.ensure(ctx, in, true, opts)
+	if e == nil {
+		return nil, err
+	}
+	return e.Agent, err
+}
+
+func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, err := specOf(in)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mayStart(spec, opts); err != nil {
-		return nil, err
+	if start {
+		if err := s.mayStart(spec, opts); err != nil {
+			return nil, err
+		}
 	}
-	draft, err := s.saveDraft(ctx, in.draft(), opts)
+	e, err := s.ensureDraft(ctx, in.draft(), opts)
 	if err != nil {
 		return nil, err
 	}
-	if draft.Status != "" && !draft.Draft() {
-		return draft, nil // it has started already: an activation would be refused
+	e.WasStarted = e.Agent.Status != "" && !e.Agent.Draft()
+	if !start || e.WasStarted {
+		return e, nil
 	}
-	agent, err := s.startDraft(ctx, draft, sharedOptions(opts))
-	if err != nil {
-		return draft, notStarted(err)
+	if err := s.startDraft(ctx, e, sharedOptions(opts)); err != nil {
+		return e, notStarted(err)
 	}
-	return agent, nil
+	return e, nil
 }
 
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
@@ -79,64 +121,101 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	return nil
 }
 
-// saveDraft creates a draft. If its response is lost, it looks for the draft by name.
-func (s *AgentsService) saveDraft(ctx context.Context, in AgentSpec, opts []CallOption) (*Agent, error) {
+// ensureDraft gets or creates a draft. Creating it again is safe, because its name is unique.
+func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	before, _, lookErr := s.named(ctx, spec.name, reads)
-	draft, err := s.Create(ctx, in, opts...)
-	unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
-	switch {
-	case err == nil:
-		return draft, nil
-	case before != nil || lookErr != nil:
-		return nil, err // an agent with that name would prove nothing
-	case isUnknown:
-	case OutcomeOf(err) == OutcomeApplied:
-		unknown = &OutcomeUnknownError{op: spec.op, SentAt: time.Now(), look: s.lookForNew(spec)}
-	default:
-		return nil, err
+	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found != nil && found.Type == spec.kind {
+		return &EnsuredAgent{Agent: found}, nil
 	}
-	found, resolveErr := unknown.Resolve(ctx, reads...)
-	if resolveErr != nil {
-		return nil, fmt.Errorf("%w (and it could not be resolved: %w)", err, resolveErr)
-	}
-	if draft, ok := Resolved[Agent](found); ok && found.Verdict == VerdictHappened {
-		return draft, nil
-	}
-	return nil, err
-}
-
-// startDraft activates a draft, and again as long as an unknown activation shows no effect.
-func (s *AgentsService) startDraft(ctx context.Context, draft *Agent, opts []CallOption) (*Agent, error) {
 	var first error // the first unknown outcome: a later refusal does not make it known
 	for round := 1; ; round++ {
-		agent, err := s.Activate(ctx, draft.ID, opts...)
+		draft, err := s.Create(ctx, in, opts...)
 		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
 		switch {
-		case err == nil && agent.Status != "":
-			return agent, nil
-		case err == nil, OutcomeOf(err) == OutcomeApplied, first != nil && saysStarted(err):
-			return s.started(ctx, draft, opts), nil
+		case err == nil:
+			return &EnsuredAgent{Agent: draft, Created: true}, nil
+		case OutcomeOf(err) == OutcomeApplied:
+			return s.holder(ctx, spec, err, reads)
+		case errors.Is(err, CodeListNameTaken):
+			return s.holder(ctx, spec, cmp.Or(first, err), reads)
 		case first != nil && !isUnknown:
 			return nil, fmt.Errorf("%w (and since: %w)", first, err)
 		case !isUnknown:
 			return nil, err
 		}
 		first = cmp.Or(first, err)
-		r, err := unknown.Resolve(ctx, opts...)
-		switch {
-		case err != nil:
+		r, err := unknown.Resolve(ctx, reads...)
+		if err != nil {
 			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", first, err)
-		case r.Verdict == VerdictHappened:
-			agent, _ = Resolved[Agent](r)
-			return agent, nil
-		case r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
+		}
+		found, ok := Resolved[Agent](r)
+		switch {
+		case ok && found.Type == spec.kind:
+			return &EnsuredAgent{Agent: found}, nil
+		case ok || r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
 			return nil, first
 		}
 	}
 }
 
-// saysStarted reports whether an activation was refused because the agent has left the draft state.
+// holder finds the agent that holds a name, or returns the error of its creation. An agent that was
+// created just now may not be visible yet.
+func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
+	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
+	err := poll(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
+		agent, nameless, err := s.named(ctx, spec.name, reads)
+		switch {
+		case agent != nil && agent.Type == spec.kind:
+			e.Agent = agent
+		case agent == nil && err == nil && !nameless: // without the scope for lists, it has to wait
+			list, _, _ := s.client.Lists.named(ctx, spec.name, reads)
+			return list != nil, nil
+		}
+		return true, err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w (and it could not be read: %w)", creation, err)
+	case e.Agent == nil:
+		return nil, creation
+	}
+	return e, nil
+}
+
+// startDraft activates a draft, and again as long as an unknown activation shows no effect.
+func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, opts []CallOption) error {
+	var first error // the first unknown outcome: a later refusal does not make it known
+	for round := 1; ; round++ {
+		agent, err := s.Activate(ctx, e.Agent.ID, opts...)
+		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
+		switch {
+		case err == nil && agent.Status != "":
+			e.Agent = agent
+			return nil
+		case err == nil, OutcomeOf(err) == OutcomeApplied, saysStarted(err):
+			e.Agent, e.WasStarted = s.started(ctx, e.Agent, opts), first == nil && saysStarted(err)
+			return nil
+		case first != nil && !isUnknown:
+			return fmt.Errorf("%w (and since: %w)", first, err)
+		case !isUnknown:
+			return err
+		}
+		first = cmp.Or(first, err)
+		r, err := unknown.Resolve(ctx, opts...)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w (and it could not be resolved: %w)", first, err)
+		case r.Verdict == VerdictHappened:
+			e.Agent, _ = Resolved[Agent](r)
+			return nil
+		case r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
+			return first
+		}
+	}
+}
+
+// saysStarted reports whether an activation was refused because the agent has left the draft state:
+// by an earlier attempt, or by another process that ensures the same agent.
 func saysStarted(err error) bool {
 	return errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)
 }
@@ -156,51 +235,42 @@ func (s *AgentsService) named(ctx context.Context, name string, opts []CallOptio
 	return match, slices.Contains(others, ""), err
 }
 
-// lookForNew looks for an agent that an unknown creation may have made, by name, kind and state.
-func (s *AgentsService) lookForNew(spec agentSpec) lookup {
-	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
-		agent, nameless, err := s.named(ctx, spec.name, opts)
-		switch {
-		case err != nil:
-			return Resolution{}, err
-		case agent == nil && nameless:
-			return unknowable(nil, "the listing has no names of agents")
-		case agent == nil:
-			return Resolution{Verdict: VerdictNotSeen}, nil
-		case agent.Type != "" && agent.Type != spec.kind:
-			return ruledOut(agent, "an agent of another kind holds the name")
-		case !spec.start && agent.Status != "" && !agent.Draft():
-			return ruledOut(agent, "an agent of that name has left the draft state")
-		case spec.start && agent.Draft():
-			note := "an agent of that name is a draft, and was not started"
-			return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil
-		}
-		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
+func (s agentSpec) lookup() journal.Lookup {
+	return journal.Lookup{Name: s.name, Kind: string(s.kind), Start: s.start}
+}
+
+// lookForNew looks for the agent that a creation may have made, by name, kind and state.
+func (s *AgentsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	want := q.ticket.Lookup
+	agent, nameless, err := s.named(ctx, want.Name, opts)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case agent == nil && nameless:
+		return unknowable(nil, "the listing has no names of agents")
+	case agent == nil:
+		return Resolution{Verdict: VerdictNotSeen}, nil
+	case agent.Type != "" && agent.Type != AgentType(want.Kind):
+		return ruledOut(agent, "an agent of another kind holds the name")
+	case !want.Start && agent.Status != "" && !agent.Draft():
+		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")
+	case want.Start && agent.Draft():
+		note := "an agent of that name is a draft, and was not started"
+		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil
 	}
+	return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 }
 
 // lookAtStatus reads whether an agent has reached the requested state.
-func (s *AgentsService) lookAtStatus(agentID string, reached func(AgentStatus) bool) lookup {
-	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
-		agent, err := s.Get(ctx, agentID, opts...)
-		switch {
-		case err != nil:
-			return Resolution{}, err
-		case agent.Status == "":
-			return unknowable(agent, "the agent has no status")
-		case reached(agent.Status):
-			return Resolution{Verdict: VerdictHappened, Object: agent}, nil
-		}
-		return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
+func (s *AgentsService) lookAtStatus(ctx context.Context, q *inquiry, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
+	agent, err := s.Get(ctx, q.id(), opts...)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case agent.Status == "":
+		return unknowable(agent, "the agent has no status")
+	case reached(agent.Status):
+		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 	}
-}
-
-// unknowable is the result of a lookup whose response lacks the evidence.
-func unknowable(object any, note string) (Resolution, error) {
-	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
-}
-
-// ruledOut is the result of a lookup that found something the call cannot have made.
-func ruledOut(object any, note string) (Resolution, error) {
-	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
+	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,8 +32,11 @@ func listed(agents ...[3]string) roundTrip {
 var (
 	otherAgents = listed([3]string{"web-monitor", "Another", "active"})
 	ourDraft    = listed([3]string{"web-monitor", "Funding", "initializing"})
+	ourAgent    = listed([3]string{"web-monitor", "Funding", "active"})
 	draftSaved  = always(201, agentJSON("initializing"))
 	activated   = always(200, agentJSON("processing"))
+	nameTaken   = always(409, envelope("LIST_NAME_TAKEN"))
+	holdingList = always(200, `{"data":[{"id":"a00000000000000000000001","name":"Funding","entityType":"contactList"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
 )
 
 // starting says what CreateAndStart comes to: the responses it gets, and what it makes of them.
@@ -96,9 +101,9 @@ var starting = []struct {
 		sends: []string{"list", "create"}, agent: "active",
 	},
 	{
-		name:  "the name is taken",
-		steps: []roundTrip{otherAgents, always(409, envelope("LIST_NAME_TAKEN"))},
-		sends: []string{"list", "create"},
+		name:  "a list has the name",
+		steps: []roundTrip{otherAgents, nameTaken, otherAgents, holdingList},
+		sends: []string{"list", "create", "list", "lists"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
 			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
@@ -106,16 +111,49 @@ var starting = []struct {
 		},
 	},
 	{
-		name:  "an agent had the name before",
-		steps: []roundTrip{ourDraft, cutOff},
-		sends: []string{"list", "create"},
-		check: requireUnknown,
+		name: "the holder of the name does not show",
+		steps: append([]roundTrip{otherAgents, nameTaken},
+			slices.Repeat([]roundTrip{otherAgents, always(403, envelope("FORBIDDEN"))}, 8)...),
+		sends: append([]string{"list", "create"}, slices.Repeat([]string{"list", "lists"}, 8)...),
+		check: func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, prospectkit.CodeListNameTaken) },
+		took:  65 * time.Second,
 	},
 	{
-		name:  "the listing cannot be read",
-		steps: []roundTrip{always(404, envelope("ENDPOINT_NOT_FOUND")), cutOff},
-		sends: []string{"list", "create"},
-		check: requireUnknown,
+		name:  "an agent of another kind has the name",
+		steps: []roundTrip{listed([3]string{"people-watcher", "Funding", "active"}), nameTaken, listed([3]string{"people-watcher", "Funding", "active"})},
+		sends: []string{"list", "create", "list"},
+		check: func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, prospectkit.CodeListNameTaken) },
+	},
+	{
+		name:  "an earlier run was killed before the activation",
+		steps: []roundTrip{ourDraft, activated},
+		sends: []string{"list", "activate"}, agent: "processing",
+	},
+	{
+		name:  "an earlier run was killed after the activation",
+		steps: []roundTrip{listed([3]string{"web-monitor", "Funding", "active"})},
+		sends: []string{"list"}, agent: "active",
+	},
+	{
+		name:  "an earlier run was killed, and its draft shows late",
+		steps: []roundTrip{otherAgents, nameTaken, otherAgents, always(403, envelope("FORBIDDEN")), ourDraft, activated},
+		sends: []string{"list", "create", "list", "lists", "list", "activate"}, agent: "processing", took: time.Second,
+	},
+	{
+		name:  "another process was faster to create it",
+		steps: []roundTrip{otherAgents, nameTaken, ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")},
+		sends: []string{"list", "create", "list", "activate", "get"}, agent: "active",
+	},
+	{
+		name:  "the draft never arrived",
+		steps: append(append([]roundTrip{otherAgents, cutOff}, times(8, otherAgents)...), draftSaved, activated),
+		sends: append(append([]string{"list", "create"}, slices.Repeat([]string{"list"}, 8)...), "create", "activate"),
+		agent: "processing", took: 65 * time.Second,
+	},
+	{
+		name:  "the first listing cannot be read",
+		steps: []roundTrip{always(404, envelope("ENDPOINT_NOT_FOUND")), cutOff, ourDraft, activated},
+		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the listing fails, all else goes well",
@@ -140,14 +178,9 @@ var starting = []struct {
 		},
 	},
 	{
-		name:  "a teammate was faster",
-		steps: []roundTrip{otherAgents, draftSaved, always(409, envelope("AGENT_NOT_A_DRAFT"))},
-		sends: []string{"list", "create", "activate"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			start := requireStart(t, err, prospectkit.OutcomeNotApplied)
-			require.ErrorIs(t, start, prospectkit.CodeAgentNotADraft)
-		},
+		name:  "another process was faster to start it",
+		steps: []roundTrip{otherAgents, draftSaved, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")},
+		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the status cannot be read",
@@ -189,6 +222,8 @@ func kindsOf(t *testing.T, sent []string) []string {
 			kinds[i] = "activate"
 		case `POST /agents/web-monitor {"listName":"Funding","entityType":"company","prompt":"raised a round","start":false,"maxCreditSpend":1000}`:
 			kinds[i] = "create"
+		case "GET /lists?limit=1000&pageNum=1&search=Funding":
+			kinds[i] = "lists"
 		default:
 			require.Fail(t, "an unexpected request", line)
 		}
@@ -317,4 +352,77 @@ func TestCreateAndStart_StaysUnknown(t *testing.T) {
 			require.ErrorIs(t, err, prospectkit.Code(code), "why it ended is told, too")
 		})
 	}
+}
+
+// Ensure tells what it did: whatever stands there before, there is one agent at the end, started once at most.
+func TestEnsureAgent(t *testing.T) {
+	for name, test := range map[string]struct {
+		start      bool
+		steps      []roundTrip
+		sends      []string
+		created    bool
+		wasStarted bool
+		status     prospectkit.AgentStatus
+	}{
+		"new draft":              {false, []roundTrip{otherAgents, draftSaved}, []string{"list", "create"}, true, false, "initializing"},
+		"new, started":           {true, []roundTrip{otherAgents, draftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
+		"found draft":            {false, []roundTrip{ourDraft}, []string{"list"}, false, false, "initializing"},
+		"found draft, started":   {true, []roundTrip{ourDraft, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"found started":          {true, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"found started, a draft": {false, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"lost draft":             {false, []roundTrip{otherAgents, cutOff, ourDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"lost, started since":    {true, []roundTrip{otherAgents, cutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
+		"unread draft":           {false, []roundTrip{otherAgents, always(201, "<html>"), ourDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
+		"race for the start":     {true, []roundTrip{ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
+		"lost start":             {true, []roundTrip{ourDraft, cutOff, sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := stage(t, test.steps...)
+				e, err := newClient(t, s).Agents.Ensure(t.Context(), altered(capped(), func(s *monitorOf) { s.Start = test.start }))
+				require.NoError(t, err)
+				require.Equal(t, test.sends, kindsOf(t, s.sent))
+				s.done()
+				require.Equal(t, agentID, e.Agent.ID)
+				require.Equal(t, test.status, e.Agent.Status)
+				require.Equal(t, test.created, e.Created)
+				require.Equal(t, test.wasStarted, e.WasStarted)
+			})
+		})
+	}
+}
+
+// Many processes that ensure the same agent at the same moment end with one agent, started once.
+func TestEnsureAgent_Races(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				e, err := sandboxClient(t, sb).Agents.Ensure(t.Context(), altered(capped(), func(s *monitorOf) { s.Start = true }))
+				if err != nil || e.Agent.Draft() {
+					t.Errorf("%v, %v", e, err)
+				}
+			})
+		}
+		all.Wait()
+		started := 0
+		for _, e := range sb.Journal() {
+			if e.Op == "agents.activate" && e.Status < 300 {
+				started++
+			}
+		}
+		require.Equal(t, 1, started)
+		require.Len(t, sb.Agents(), 1)
+	})
+}
+
+func TestEnsureAgent_RefusesBadSpecs(t *testing.T) {
+	_, err := newClient(t, untouched(t)).Agents.Ensure(t.Context(), nil)
+	require.Equal(t, []string{"spec must not be nil"}, refusals(t, err))
+	_, err = newClient(t, untouched(t)).Agents.Ensure(t.Context(), altered(monitor(), func(s *monitorOf) { s.Start = true }))
+	require.Equal(t, []string{startNeedsCap}, refusals(t, err))
+	e, err := newClient(t, stage(t, otherAgents, draftSaved)).Agents.Ensure(t.Context(), monitor())
+	require.NoError(t, err)
+	require.True(t, e.Agent.Draft(), "a draft needs no cap")
 }

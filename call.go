@@ -19,6 +19,7 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
 )
 
 // args are the arguments of a method, before any check.
@@ -33,7 +34,8 @@ type args struct {
 	secret    string // of the body: hidden in every quote of a response
 	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
-	look      lookup // resolves an unknown outcome
+
+	lookup journal.Lookup // what a search for its effect needs, beside the ids
 
 	maxItems int      // of a page; 0: as many as a page may have
 	shape    op.Shape // of the response, if it differs from the operation's
@@ -146,7 +148,11 @@ type tally struct {
 	surfaceHold time.Duration        // of the whole surface, after a 429
 	tooLate     bool                 // no time was left for the next attempt
 	unknown     *OutcomeUnknownError // of the first attempt whose outcome is unknown
-	waitError   *WaitError           // of the limiter
+	ticketID    string               // empty until the call needs a ticket
+	firstSent   time.Time            // the first attempt that may have had an effect
+	lastSent    time.Time
+	journalErr  error      // why the last attempt was not sent
+	waitError   *WaitError // of the limiter
 }
 
 // scratch is the buffers that every call needs once, allocated together.
@@ -321,6 +327,7 @@ func (c *call) headerForCookies(req *http.Request) {
 // finish makes the result of the call.
 func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
+	c.noteEnd(err)
 	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
@@ -341,8 +348,11 @@ func (c *call) result(loopErr error) error {
 		e.outcome = OutcomeApplied
 		return e
 	case c.unknown != nil:
-		c.unknown.Attempts = slices.Clone(c.attempts)
+		t := c.ticket()
+		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
+	case c.journalErr != nil:
+		return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: RuleJournal, cause: c.journalErr}
 	case c.waitError != nil && len(c.attempts) == 0:
 		return c.waitError
 	}
@@ -393,7 +403,7 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		op: c.op, cause: cause, look: c.in.look,
+		client: c.client, op: c.op, cause: cause,
 	}
 }
 

@@ -42,6 +42,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err = a.openUpload(); err != nil {
 		return nil, err
 	}
+	if err = c.noteSending(time.Now()); err != nil {
+		return nil, err
+	}
 	resp, err = a.send(t.base, req)
 	c.recordAttempt(&a, resp, err)
 	exchange.Release(a.Body)
@@ -247,6 +250,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
+		c.client.conf.clock.Hear(resp.Header, now)
 		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
 			c.rate = c.surface.observe(a.rate, now)
 		}

@@ -210,35 +210,33 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
 	return do[Approval](ctx, s.client, op.CampaignsApprove, args{
-		ids: []string{campaignID}, look: s.lookForApproval(campaignID),
+		ids:   []string{campaignID},
 		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
 	}, opts)
 }
 
 // lookForApproval reads the status of a campaign from the listing. Only an active one is proof.
-func (s *CampaignsService) lookForApproval(campaignID string) lookup {
-	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
-		listing, err := s.List(ctx, opts...)
-		if err != nil {
-			return Resolution{}, err
-		}
-		campaign, found := inListing(*listing, campaignID)
-		r := Resolution{Verdict: VerdictUnknowable, Object: &campaign}
-		switch status := CampaignStatus(campaign.Text("status")); {
-		case !found:
-			r.Object = nil
-			r.Note = "the listing does not hold the campaign: its shape and its pages are undocumented"
-		case status == "":
-			r.Note = "the listing holds the campaign, but not its status"
-		case status == CampaignActive:
-			r.Verdict = VerdictHappened
-			r.Note = "the campaign is active; a teammate may have approved it at the same moment"
-		default:
-			r.Verdict = VerdictNotSeen
-			r.Note = "the campaign is not active; a teammate may have stopped it since: if so, do not approve again"
-		}
-		return r, nil
+func (s *CampaignsService) lookForApproval(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	listing, err := s.List(ctx, opts...)
+	if err != nil {
+		return Resolution{}, err
 	}
+	campaign, found := inListing(*listing, q.id())
+	r := Resolution{Verdict: VerdictUnknowable, Object: &campaign}
+	switch status := CampaignStatus(campaign.Text("status")); {
+	case !found:
+		r.Object = nil
+		r.Note = "the listing does not hold the campaign: its shape and its pages are undocumented"
+	case status == "":
+		r.Note = "the listing holds the campaign, but not its status"
+	case status == CampaignActive:
+		r.Verdict = VerdictHappened
+		r.Note = "the campaign is active; a teammate may have approved it at the same moment"
+	default:
+		r.Verdict = VerdictNotSeen
+		r.Note = "the campaign is not active; a teammate may have stopped it since: if so, do not approve again"
+	}
+	return r, nil
 }
 
 // inListing finds a campaign. Its id is under "id" (assumed).

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -63,6 +64,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		reported: new(novelty.Memory),
 
 		headersSeen: new(ratehdr.Seen),
+		clock:       new(clock.Service),
 	}
 	var bad check.Violations
 	c.authenticate(token, &bad)
@@ -108,7 +110,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
-		conf.headersSeen = new(ratehdr.Seen)
+		conf.headersSeen, conf.clock = new(ratehdr.Seen), new(clock.Service)
 		conf.build()
 	}
 	return newClient(&conf), nil

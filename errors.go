@@ -453,6 +453,8 @@ type RefusedError struct {
 	Route      string
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
+
+	cause error // of RuleJournal
 }
 
 // SafetyRule is a rule that refused a call before anything was sent.
@@ -464,6 +466,7 @@ const (
 	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed"
+	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
 	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
@@ -493,7 +496,7 @@ type Violation struct {
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
 	if e.Rule != "" {
-		return describe(e.Op, "refused locally", string(e.Rule))
+		return describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))
 	}
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
@@ -510,15 +513,21 @@ func (e *RefusedError) Is(target error) bool {
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
+// Unwrap returns the error of the journal for [RuleJournal], and nil otherwise.
+func (e *RefusedError) Unwrap() error { return e.cause }
+
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 // opFromEnv is the Op of an error of [FromEnv].
 const opFromEnv = "client.from-env"
 
-// Advice returns [ActionFixInput] for arguments and [ActionNever] for a safety rule.
+// Advice returns [ActionFixInput] for arguments, [ActionNever] for a safety rule, and
+// [ActionMayPass] for [RuleJournal].
 func (e *RefusedError) Advice() Advice {
 	switch {
+	case e.Rule == RuleJournal:
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal can be written"}
 	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	case e.Op == opFromEnv:

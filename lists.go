@@ -11,6 +11,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
 )
 
 // ListsService manages prospect lists: contact lists hold people, company lists hold companies.
@@ -153,7 +154,8 @@ func (n NewList) check(bad *check.Violations) {
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
 	return do[List](ctx, s.client, op.ListsCreate, args{
-		body: in, look: s.lookForNew(in), proof: func(made any) bool { return made.(*List).Name == in.Name },
+		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
+		proof: func(made any) bool { return made.(*List).Name == in.Name },
 	}, opts)
 }
 
@@ -198,7 +200,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ListsMove, args{
-		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder(listID, folderID),
+		ids: []string{listID}, body: Fields{"folderId": folderID}, lookup: journal.Lookup{FolderID: folderID},
 		check: func(bad *check.Violations) { bad.ID("folderId", folderID) },
 	}, opts)
 }
@@ -211,7 +213,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ListsMove, args{
-		ids: []string{listID}, body: Fields{"folderId": nil}, look: s.lookForFolder(listID, ""),
+		ids: []string{listID}, body: Fields{"folderId": nil},
 	}, opts)
 }
 

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 )
@@ -40,7 +40,7 @@ type Ensured struct {
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
-// POST /business/lists and GET /business/lists, scope lists.
+// POST /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
 	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
@@ -102,7 +102,7 @@ func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
-	r, err := e.unknown.lookFor(ctx, patience, e.reads)
+	r, err := e.unknown.inquiry().settle(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
 		return nil, err
@@ -120,21 +120,23 @@ func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error
 
 // taken looks for the list that holds the name. A list created just now may not be visible yet.
 func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
-	until := time.Now().Add(op.ListsCreate.VisibleAfter)
-	for pause := time.Second; ; pause *= 2 {
-		var info Info
-		list, near, err := e.lists.named(ctx, e.in.Name, append(slices.Clip(e.reads), WithInfo(&info)))
-		switch {
-		case err != nil:
-			return nil, err
-		case list != nil && list.Kind == e.in.kind():
-			return &Ensured{List: list, Certain: e.older(list, info)}, nil
-		case list != nil:
-			return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list, cause: refusal}
-		}
-		if pause = min(pause, time.Until(until)); pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
-			return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Near: near, cause: refusal}
-		}
+	var info Info
+	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: refusal}
+	reads := append(slices.Clip(e.reads), WithInfo(&info))
+	err := poll(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
+		conflict.Holder, conflict.Near, err = e.lists.named(ctx, e.in.Name, reads)
+		return conflict.Holder != nil, err
+	})
+	switch list := conflict.Holder; {
+	case err != nil:
+		return nil, err
+	case list == nil:
+		return nil, conflict
+	case list.Kind != e.in.kind():
+		conflict.Near = nil
+		return nil, conflict
+	default:
+		return &Ensured{List: list, Certain: e.older(list, info)}, nil
 	}
 }
 
@@ -145,13 +147,9 @@ func (e *ensuring) older(list *List, info Info) bool {
 	case list.CreatedAt.IsZero():
 		return e.unknown == nil
 	case e.unknown != nil:
-		return list.CreatedAt.Before(earliest(e.unknown.SentAt, info))
+		return list.CreatedAt.Before(e.unknown.inquiry().sent.Earliest(info.Header))
 	}
-	now, off := serverClock(info)
-	if off == clocksDiffer {
-		off = aMoment
-	}
-	return list.CreatedAt.Before(now.Add(-since(e.began) - off))
+	return list.CreatedAt.Before(clock.Before(e.began, info.Header))
 }
 
 // created looks for a list that was created by a call whose response could not be read.
@@ -233,59 +231,30 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	return match, near, err
 }
 
-// lookForNew looks for a list that an unknown creation may have made, by name, kind and age.
-func (s *ListsService) lookForNew(in NewList) lookup {
-	return func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
-		var info Info
-		list, _, err := s.named(ctx, in.Name, append(slices.Clip(opts), WithInfo(&info)))
-		switch {
-		case err != nil:
-			return Resolution{}, err
-		case list == nil:
-			return Resolution{Verdict: VerdictNotSeen}, nil
-		case list.Kind != in.kind():
-			return ruledOut(list, "a list of the other kind holds the name")
-		case !list.CreatedAt.IsZero() && list.CreatedAt.Before(earliest(e.SentAt, info)):
-			return ruledOut(list, "a list of that name is older than the call")
-		}
-		return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
+// lookForNew looks for the list that a creation may have made, by name, kind and age.
+func (s *ListsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	list, _, err := s.named(ctx, q.ticket.Lookup.Name, opts)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case list == nil:
+		return Resolution{Verdict: VerdictNotSeen}, nil
+	case string(list.Kind) != q.ticket.Lookup.Kind:
+		return ruledOut(list, "a list of the other kind holds the name")
+	case !list.CreatedAt.IsZero() && list.CreatedAt.Before(q.sent.Earliest(q.info.Header)):
+		return ruledOut(list, "a list of that name is older than the call")
 	}
-}
-
-// How far clocks may differ: those of the Date header and of createdAt; the local one and the
-// service's, without a Date header; and while a gateway repeats a request.
-const (
-	clocksDiffer    = 2 * time.Minute
-	strangersDiffer = 24 * time.Hour
-	aMoment         = 10 * time.Second
-)
-
-// serverClock returns the service's time and how far it may be off.
-func serverClock(info Info) (now time.Time, off time.Duration) {
-	date, err := http.ParseTime(info.Header.Get("Date"))
-	if err != nil {
-		return time.Now(), strangersDiffer
-	}
-	return date, clocksDiffer
-}
-
-// earliest returns the earliest time, by the service's clock, at which a request can have taken
-// effect. The time since then comes from the monotonic clock, in case a clock is set.
-func earliest(sent time.Time, info Info) time.Time {
-	now, off := serverClock(info)
-	return now.Add(-since(sent) - off)
+	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 }
 
 // lookForFolder reads whether a list is in the requested folder.
-func (s *ListsService) lookForFolder(listID, folderID string) lookup {
-	return func(ctx context.Context, _ *OutcomeUnknownError, opts []CallOption) (Resolution, error) {
-		list, err := s.Get(ctx, listID, GetListParams{}, opts...)
-		switch {
-		case err != nil:
-			return Resolution{}, err
-		case sameID(list.FolderID, folderID):
-			return Resolution{Verdict: VerdictHappened, Object: list}, nil
-		}
-		return Resolution{Verdict: VerdictNotSeen, Object: list}, nil
+func (s *ListsService) lookForFolder(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case sameID(list.FolderID, q.ticket.Lookup.FolderID):
+		return Resolution{Verdict: VerdictHappened, Object: list}, nil
 	}
+	return Resolution{Verdict: VerdictNotSeen, Object: list}, nil
 }

@@ -13,12 +13,14 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
@@ -107,7 +109,11 @@ type config struct {
 	observers []Observer
 	reported  *novelty.Memory // shared by With
 
-	headersSeen *ratehdr.Seen // shared by With, unless the transport is another
+	journal   journal.Journal // nil: none
+	workspace string          // of the key, if the options name it
+	clock     *clock.Service  // shared by With, unless the transport is another
+
+	headersSeen *ratehdr.Seen // the same
 	hooks       []CallHook
 }
 

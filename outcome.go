@@ -3,19 +3,20 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
 )
 
 // OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no
 // response proves: the connection was cut, the time ran out, or the service failed. It may have
 // happened. It was not retried after that, unless [AllowRetryUnknown] allowed it.
 //
-// Read the state before you retry the call. Resolve does, where the API can tell. It matches
-// [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
+// Read the state before you retry the call. Resolve does, where the API can tell; in another
+// process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string
@@ -27,9 +28,10 @@ type OutcomeUnknownError struct {
 	// never sets it.
 	Resolution *Resolution `json:",omitzero"`
 
-	op    *op.Op
-	cause error
-	look  lookup // nil where nothing can be read
+	client *Client
+	op     *op.Op
+	cause  error
+	ticket func() journal.Ticket // a closure, so that no dump shows it
 }
 
 // Error says in one line why the outcome is unknown.
@@ -59,7 +61,7 @@ func (e *OutcomeUnknownError) LogValue() slog.Value {
 	)
 }
 
-// Verdict is what [OutcomeUnknownError.Resolve] found out.
+// Verdict is what [OutcomeUnknownError.Resolve] or [Client.Resolve] found out.
 type Verdict string
 
 // The verdicts.
@@ -87,8 +89,17 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 	return v, ok && v != nil
 }
 
-// lookup reads the state once. VerdictUnknowable ends the search.
-type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption) (Resolution, error)
+// Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
+// stable JSON form, and holds no key, no header and nothing of the body beyond the name of a new
+// list or agent. The ticket of an error that no call has made has no ID.
+func (e *OutcomeUnknownError) Ticket() journal.Ticket {
+	if e.ticket == nil {
+		return journal.Ticket{Version: journal.Version, Op: e.Op, FirstSent: e.SentAt, LastSent: e.SentAt}
+	}
+	t := e.ticket()
+	t.FirstSent, t.LastSent = e.SentAt, e.SentAt.Add(t.LastSent.Sub(t.FirstSent))
+	return t
+}
 
 // Resolve reads the state and returns the outcome of the call. It sends reads only, on the same
 // surface, and never the call itself.
@@ -97,61 +108,28 @@ type lookup func(ctx context.Context, e *OutcomeUnknownError, opts []CallOption)
 // until 10 s after the call, or 65 s for agents, whose service may work that long. If the context
 // ends first, the verdict is [VerdictNotSeen] and not Final. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason.
+//
+// With [WithJournal], a final verdict is noted in the journal. An error of the journal is returned
+// beside the resolution.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
-	if e.Resolution != nil {
+	switch {
+	case e.Resolution != nil:
 		return e.Resolution, nil
-	}
-	if e.look == nil {
+	case e.client == nil:
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
-	return e.lookFor(ctx, e.op.VisibleAfter-since(e.SentAt), opts)
+	q := e.inquiry()
+	return q.settle(ctx, e.op.VisibleAfter-clock.Since(q.sent.Last), opts)
 }
 
-// lookFor reads until the change shows or patience is over.
-func (e *OutcomeUnknownError) lookFor(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
-	began := time.Now()
-	for looks, pause := 1, time.Second; ; looks, pause = looks+1, 2*pause {
-		r, err := e.look(ctx, e, opts)
-		if err != nil {
-			return nil, err
-		}
-		if r.Note == "" {
-			r.Note = e.note()
-		}
-		if r.Verdict == VerdictUnknowable {
-			return &r, nil
-		}
-		r.AsOf = time.Now()
-		if r.Verdict == VerdictHappened || r.Final {
-			return &r, nil
-		}
-		pause = min(pause, patience-r.AsOf.Sub(began))
-		if pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
-			age := since(e.SentAt)
-			r.Final = age >= e.op.VisibleAfter
-			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-				r.Note, plural(looks, "time"), age.Round(time.Millisecond))
-			return &r, nil
-		}
-	}
+func (e *OutcomeUnknownError) inquiry() *inquiry {
+	return newInquiry(e.client, e.op, e.Ticket(), true)
 }
-
-// since is the time since an instant, by the monotonic clock if the instant is of this process, so
-// clock changes do not affect it. It is never negative: an instant from elsewhere may lie ahead.
-func since(t time.Time) time.Duration { return max(0, time.Since(t)) }
 
 func (e *OutcomeUnknownError) note() string {
-	o := e.op
-	if o == nil {
-		o, _ = op.ByName(e.Op)
+	const stranger = "this error was not made by a call of this process: keep its ticket, and resolve that"
+	if o, ok := op.ByName(e.Op); ok {
+		return stranger + "; what tells: " + cmp.Or(o.Verify, "nothing")
 	}
-	const stranger = "this error was not made by a call of this process, so it cannot read the state"
-	if o == nil {
-		return stranger
-	}
-	note := cmp.Or(o.Verify, "no documented read would tell")
-	if e.op == nil {
-		return stranger + "; what tells: " + note
-	}
-	return note
+	return stranger
 }

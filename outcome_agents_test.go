@@ -106,7 +106,7 @@ var lostCalls = []struct {
 	{"draft not found", createDraft, otherAgents, prospectkit.VerdictNotSeen, "agent of that name", false, 65 * time.Second},
 	{"case differs", createDraft, listed([3]string{"web-monitor", "funding", "initializing"}), prospectkit.VerdictNotSeen, "", false, 65 * time.Second},
 	{"another kind", createDraft, listed([3]string{"people-watcher", "Funding", "initializing"}), prospectkit.VerdictNotSeen, "another kind", true, 0},
-	{"no draft any more", createDraft, listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.VerdictNotSeen, "left the draft state", true, 0},
+	{"no draft any more", createDraft, listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.VerdictUnknowable, "left the draft state", true, 0},
 	{"no names", createDraft, namelessAgents, prospectkit.VerdictUnknowable, "the listing has no names", false, 0},
 	{"started found", createStarted, listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.VerdictHappened, "", true, 0},
 	{"unknown state found", createStarted, listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.VerdictHappened, "", true, 0},

@@ -205,7 +205,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 	r, err := zero.Resolve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-	require.Equal(t, "this error was not made by a call of this process, so it cannot read the state", r.Note, "nobody knows what the service shows of it")
+	require.Equal(t, "this error was not made by a call of this process: keep its ticket, and resolve that", r.Note, "nobody knows what the service shows of it")
 
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))

@@ -19,26 +19,29 @@ import (
 // sharedRows are the rows that several methods name on purpose: one endpoint read whole, by pages or until something holds, or
 // a step of something larger. Every other row belongs to one method alone.
 var sharedRows = map[string][]string{
-	"agents.activate":           {"AgentsService.Activate", "AgentsService.CreateAndStart"},
-	"agents.autocomplete":       {"AgentsService.Autocomplete", "AgentsService.CheckValues"},
-	"agents.get":                {"AgentsService.Get", "AgentsService.Rows", "AgentsService.WaitSettled"},
-	"agents.list":               {"AgentsService.All", "AgentsService.List"},
-	"campaigns.list":            {"CampaignsService.All", "CampaignsService.List", "CampaignsService.WaitInitialized"},
-	"campaigns.steps":           {"CampaignsService.Steps", "CampaignsService.StepsPage"},
-	"campaigns.scheduled-sends": {"CampaignsService.Sends", "CampaignsService.SendsPage"},
-	"contacts.timeline":         {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
-	"imports.create":            {"ImportsService.FromUpload", "ImportsService.FromUploadJSON", "ImportsService.Upload"},
-	"lists.create":              {"ListsService.Create", "ListsService.Ensure"},
-	"lists.get":                 {"ListsService.Get", "ListsService.WaitFor"},
-	"lists.list":                {"ListsService.All", "ListsService.Ensure", "ListsService.Page", "ListsService.Pages"},
-	"lists.move":                {"ListsService.Move", "ListsService.MoveToRoot"},
-	"lists.rows":                {"ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
-	"search.prospects":          {"SearchService.Prospects", "SearchService.ProspectsPage"},
-	"search.run-saved":          {"SearchService.RunSaved", "SearchService.RunSavedPage"},
+	"agents.activate":                {"AgentsService.Activate", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.autocomplete":            {"AgentsService.Autocomplete", "AgentsService.CheckValues"},
+	"agents.create-person-discovery": {"AgentsService.Create", "AgentsService.Ensure"},
+	"agents.create-people-watcher":   {"AgentsService.Create", "AgentsService.Ensure"},
+	"agents.create-web-monitor":      {"AgentsService.Create", "AgentsService.Ensure"},
+	"agents.get":                     {"AgentsService.Get", "AgentsService.Rows", "AgentsService.WaitSettled"},
+	"agents.list":                    {"AgentsService.All", "AgentsService.List"},
+	"campaigns.list":                 {"CampaignsService.All", "CampaignsService.List", "CampaignsService.WaitInitialized"},
+	"campaigns.steps":                {"CampaignsService.Steps", "CampaignsService.StepsPage"},
+	"campaigns.scheduled-sends":      {"CampaignsService.Sends", "CampaignsService.SendsPage"},
+	"contacts.timeline":              {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
+	"imports.create":                 {"ImportsService.FromUpload", "ImportsService.FromUploadJSON", "ImportsService.Upload"},
+	"lists.create":                   {"ListsService.Create", "ListsService.Ensure"},
+	"lists.get":                      {"ListsService.Get", "ListsService.WaitFor"},
+	"lists.list":                     {"ListsService.All", "ListsService.Page", "ListsService.Pages"},
+	"lists.move":                     {"ListsService.Move", "ListsService.MoveToRoot"},
+	"lists.rows":                     {"ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
+	"search.prospects":               {"SearchService.Prospects", "SearchService.ProspectsPage"},
+	"search.run-saved":               {"SearchService.RunSaved", "SearchService.RunSavedPage"},
 }
 
 // byArgument are the methods whose argument knows the row, so that the source does not show it.
-var byArgument = []string{"AgentsService.Create"}
+var byArgument = []string{"AgentsService.Create", "AgentsService.Ensure"}
 
 // missingMethods are the rows that no method names yet. One that gains a method has to leave.
 var missingMethods = []string{}

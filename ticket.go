@@ -1,0 +1,246 @@
+package prospectkit
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
+)
+
+// WithJournal stores a ticket of every write and every paid read before it is sent, and notes its
+// outcome afterwards. If the ticket cannot be stored, the call is refused with [RuleJournal], and
+// nothing is sent. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
+//
+// The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
+// each attempt.
+func WithJournal(j journal.Journal) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(j != nil, "WithJournal", "got nil")
+		c.journal = j
+	})
+}
+
+// WithWorkspace names the workspace of the key in tickets: the service does not. [Client.Resolve]
+// refuses a ticket of another workspace.
+func WithWorkspace(name string) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
+		c.workspace = name
+	})
+}
+
+type actorKey struct{}
+
+// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal].
+// It is never sent.
+func WithActor(ctx context.Context, who string) context.Context {
+	return context.WithValue(ctx, actorKey{}, who)
+}
+
+// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
+// with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
+// service or workspace are left out. Pass each to [Client.Resolve].
+//
+// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with
+// the journal's Ended. Without [WithJournal], the only element is a [RefusedError].
+func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
+	return func(yield func(journal.Ticket, error) bool) {
+		if c.conf.journal == nil {
+			yield(journal.Ticket{}, refusal(&op.Op{Name: "client.in-doubt"}, check.One("WithJournal", "is required")))
+			return
+		}
+		for t, err := range c.conf.journal.InDoubt(ctx) {
+			if (err != nil || c.owns(t)) && !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// owns reports whether a ticket is of this client's service and workspace.
+func (c *Client) owns(t journal.Ticket) bool {
+	return t.Service == c.BaseURL() && t.Workspace == c.conf.workspace
+}
+
+// Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
+// in another process or on another machine. It sends reads only, never the call itself. The key may be another
+// one of the workspace.
+//
+// The age of the call comes from the clock of the service, if the process that made the call had
+// heard it, or else from the local clocks, which must agree within two minutes. If the age is not
+// certain, Resolve watches for as long as a change may need to show, 10 s or 65 s for agents, before a
+// verdict [VerdictNotSeen] is Final.
+//
+// A ticket of another service or workspace, or of a later version of this package, is refused with a
+// [RefusedError].
+func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
+	var bad check.Violations
+	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
+	bad.Must(c.owns(t), "ticket", "belongs to another service or workspace")
+	o, known := op.ByName(t.Op)
+	switch {
+	case len(bad) > 0:
+		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
+	case !known:
+		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
+	}
+	q := newInquiry(c, o, t, false)
+	return q.settle(ctx, o.VisibleAfter, opts)
+}
+
+// inquiry is the search for the effect of one call.
+type inquiry struct {
+	client *Client
+	op     *op.Op
+	ticket journal.Ticket
+	sent   clock.Sent
+	info   Info // of the last read
+}
+
+func newInquiry(c *Client, o *op.Op, t journal.Ticket, local bool) *inquiry {
+	return &inquiry{client: c, op: o, ticket: t, sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
+}
+
+func (q *inquiry) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
+
+// settle finds out the outcome, and notes a final one in the journal.
+func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+	r, err := q.watch(ctx, patience, opts)
+	j := q.client.conf.journal
+	if err != nil || j == nil || q.ticket.ID == "" {
+		return r, err
+	}
+	switch {
+	case r.Verdict == VerdictHappened:
+		err = j.Ended(ctx, q.ticket.ID, journal.Applied)
+	case r.Verdict == VerdictNotSeen && r.Final:
+		err = j.Ended(ctx, q.ticket.ID, journal.NotApplied)
+	}
+	return r, err
+}
+
+// watch reads until the change shows or patience is over.
+func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+	began, looks := time.Now(), 0
+	opts = append(slices.Clip(opts), WithInfo(&q.info))
+	var r Resolution
+	err := poll(ctx, patience, func() (done bool, err error) {
+		r, err = q.look(ctx, opts)
+		r.AsOf, looks = time.Now(), looks+1
+		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
+	switch {
+	case r.Verdict == VerdictUnknowable:
+		r.AsOf = time.Time{}
+	case r.Verdict == VerdictNotSeen && !r.Final:
+		r.Final = q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
+		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
+			r.Note, plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
+	}
+	return &r, nil
+}
+
+// poll calls try with growing pauses until it is done, patience is over or the context would end.
+func poll(ctx context.Context, patience time.Duration, try func() (done bool, err error)) error {
+	until := time.Now().Add(patience)
+	for pause := time.Second; ; pause *= 2 {
+		done, err := try()
+		if err != nil || done {
+			return err
+		}
+		if pause = min(pause, time.Until(until)); pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
+			return nil
+		}
+	}
+}
+
+// look reads the state once.
+func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, error) {
+	c := q.client
+	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
+		return unknowable(nil, "")
+	}
+	switch q.op {
+	case op.ListsCreate:
+		return c.Lists.lookForNew(ctx, q, opts)
+	case op.ListsMove:
+		return c.Lists.lookForFolder(ctx, q, opts)
+	case op.AgentsCreateDiscovery, op.AgentsCreateWatcher, op.AgentsCreateMonitor:
+		return c.Agents.lookForNew(ctx, q, opts)
+	case op.AgentsActivate:
+		return c.Agents.lookAtStatus(ctx, q, AgentStatus.started, opts)
+	case op.AgentsPause:
+		return c.Agents.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
+	case op.CampaignsApprove:
+		return c.Campaigns.lookForApproval(ctx, q, opts)
+	}
+	return unknowable(nil, "")
+}
+
+// id is the id in the path of the call.
+func (q *inquiry) id() string { return append(q.ticket.IDs, "")[0] }
+
+// unknowable is the result of a read that lacks the evidence.
+func unknowable(object any, note string) (Resolution, error) {
+	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
+}
+
+// ruledOut is the result of a read that shows something the call cannot have made.
+func ruledOut(object any, note string) (Resolution, error) {
+	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
+}
+
+// ticket returns the ticket of the call. Its time of sending is that of the first attempt whose
+// outcome is unknown so far.
+func (c *call) ticket() journal.Ticket {
+	if c.ticketID == "" {
+		c.ticketID = rand.Text()
+	}
+	who, _ := c.ctx.Value(actorKey{}).(string)
+	return journal.Ticket{
+		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
+		Service: c.client.BaseURL(), Workspace: c.client.conf.workspace, Actor: who,
+		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.client.conf.clock.Ahead(),
+	}
+}
+
+// journaled reports whether the call needs a ticket before it is sent.
+func (c *call) journaled() bool {
+	return c.client.conf.journal != nil && c.op.Class != op.Read && (c.op.Write() || !c.in.free)
+}
+
+// noteSending stores the ticket of the call before an attempt.
+func (c *call) noteSending(now time.Time) error {
+	if c.unknown == nil { // no earlier attempt can have had an effect
+		c.firstSent = now
+	}
+	c.lastSent = now
+	if !c.journaled() {
+		return nil
+	}
+	c.journalErr = c.client.conf.journal.Sending(c.ctx, c.ticket())
+	return c.journalErr
+}
+
+// noteEnd notes the outcome of the call. A journal that fails to do so keeps the ticket in doubt.
+func (c *call) noteEnd(err error) {
+	if c.ticketID == "" || !c.journaled() {
+		return
+	}
+	outcome := map[Outcome]journal.Outcome{
+		OutcomeApplied: journal.Applied, OutcomeNotApplied: journal.NotApplied, OutcomeUnknown: journal.Unknown,
+	}[OutcomeOf(err)]
+	_ = c.client.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
+}
