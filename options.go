@@ -111,9 +111,9 @@ type config struct {
 
 	journal   journal.Journal // nil: none
 	workspace string          // of the key, if the options name it
+	clock     *clock.Service  // shared by With, unless the transport is another
 
-	clock       *clock.Service // shared by With, unless the transport is another
-	headersSeen *ratehdr.Seen  // the same
+	headersSeen *ratehdr.Seen // the same
 	hooks       []CallHook
 }
 
