@@ -49,6 +49,17 @@ type Spec struct {
 // Parse reads OPERATION:WHEN:WHAT and tries it on a temporary sandbox with these options. A fault of an operation with an
 // undocumented path needs its [sandbox.WithRoute].
 func Parse(spec string, opts ...sandbox.Option) (*Spec, error) {
+	f, err := Read(spec)
+	if err != nil {
+		return nil, err
+	}
+	var t Trial
+	sandbox.New(&t, opts...).Fail(f.Operation, f.Options...)
+	return f, errors.Join(t...)
+}
+
+// Read is Parse without the trial: [sandbox.Sandbox.Fail] reports what is wrong with the fault as a whole.
+func Read(spec string) (*Spec, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	f := &Spec{Operation: name}
 	for rest != "" {
@@ -63,9 +74,7 @@ func Parse(spec string, opts ...sandbox.Option) (*Spec, error) {
 		}
 	}
 	f.response()
-	var t Trial
-	sandbox.New(&t, opts...).Fail(f.Operation, f.Options...)
-	return f, errors.Join(t...)
+	return f, nil
 }
 
 // Trial is the test of a temporary sandbox. It collects what the sandbox reports.

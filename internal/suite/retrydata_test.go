@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/faultspec"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/retrydata"
 	"example.com/prospectkit/sandbox"
 )
@@ -90,6 +90,7 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 	}
 	for _, failure := range file.Failures {
 		t.Run(failure.Name, func(t *testing.T) {
+			t.Parallel() // some wait
 			var (
 				all  sync.WaitGroup
 				turn = make(chan struct{}, 64)
@@ -139,8 +140,15 @@ type retryPlay struct {
 func (p *retryPlay) play(t *testing.T, world sandbox.State) (got retrydata.Cell, err error) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
-	sb := sandbox.New(t, append(EveryRoute(), sandbox.Seed(world), sandbox.NoLimits())...)
-	fault, err := p.fail(sb, giveUp)
+	opts := []sandbox.Option{sandbox.Seed(world), sandbox.NoLimits()}
+	if o, ok := op.ByName(p.operation.Name); ok && o.Provenance == op.CallerSupplied {
+		opts = append(opts, EveryRoute()...)
+	}
+	if p.failure.Needs == retrydata.Caller {
+		opts = append(opts, sandbox.WithClock(impatient{sandbox.RealClock(), giveUp}))
+	}
+	sb := sandbox.New(t, opts...)
+	fault, err := p.fail(sb)
 	if err != nil {
 		return got, err
 	}
@@ -176,7 +184,7 @@ func (p *retryPlay) play(t *testing.T, world sandbox.State) (got retrydata.Cell,
 }
 
 // fail sets the fault, if there is one.
-func (p *retryPlay) fail(sb *sandbox.Sandbox, giveUp func()) (*sandbox.Fault, error) {
+func (p *retryPlay) fail(sb *sandbox.Sandbox) (*sandbox.Fault, error) {
 	if p.failure.Fault == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -187,23 +195,25 @@ func (p *retryPlay) fail(sb *sandbox.Sandbox, giveUp func()) (*sandbox.Fault, er
 	case p.operation.Kind == retrydata.LaterPage:
 		when = "nth=2"
 	}
-	spec, err := faultspec.Parse(p.operation.Name+":"+when+":"+p.failure.Fault, EveryRoute()...)
+	spec, err := faultspec.Read(p.operation.Name + ":" + when + ":" + p.failure.Fault)
 	if err != nil {
 		return nil, err
 	}
-	if p.failure.Needs == retrydata.Caller {
-		var earlier atomic.Int32
-		if p.operation.Kind == retrydata.LaterPage {
-			earlier.Store(1)
-		}
-		spec.Options = append(spec.Options, sandbox.When(func(*http.Request) bool {
-			if earlier.Add(-1) < 0 {
-				giveUp()
-			}
-			return true
-		}))
-	}
 	return sb.Fail(spec.Operation, spec.Options...), nil
+}
+
+// impatient is a clock of a caller who gives up as soon as the service delays a response.
+type impatient struct {
+	sandbox.Clock
+
+	giveUp func()
+}
+
+func (c impatient) Sleep(ctx context.Context, d time.Duration) error {
+	if d > 0 {
+		c.giveUp()
+	}
+	return c.Clock.Sleep(ctx, d)
 }
 
 func (p *retryPlay) baseURL(server *sandbox.Server) string {
@@ -228,7 +238,7 @@ func (p *retryPlay) options() []prospectkit.ClientOption {
 	}
 	switch p.failure.Needs {
 	case retrydata.Limit:
-		opts = append(opts, prospectkit.WithAttemptTimeout(500*time.Millisecond))
+		opts = append(opts, prospectkit.WithAttemptTimeout(time.Second))
 	case retrydata.Bound:
 		opts = append(opts, prospectkit.WithMaxResponseBytes(64<<10))
 	}
@@ -241,9 +251,9 @@ func (p *retryPlay) call(ctx context.Context, client *prospectkit.Client) error 
 		_, err := EveryCall[p.operation.Name](ctx, client)
 		return err
 	}
-	pages := client.Search.Prospects(ctx, prospectkit.SearchParams{Filters: vps, Size: 1, MaxPaidPages: 2})
+	pages := client.Search.Prospects(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, prospectkit.MaxPaidPages(2))
 	if p.operation.Name == "search.run-saved" {
-		pages = client.Search.RunSaved(ctx, SavedID, prospectkit.RunParams{Size: 1, MaxPaidPages: 2})
+		pages = client.Search.RunSaved(ctx, SavedID, prospectkit.RunParams{Size: 1}, prospectkit.MaxPaidPages(2))
 	}
 	found := 0
 	for _, err := range pages {
