@@ -89,7 +89,6 @@ var played = []struct {
 
 // notPlayed are the other rows.
 var notPlayed = map[failure]string{
-	failWait:   "the client refuses before it sends, by its own view of the rate limit",
 	failUpload: "the file that the caller uploads ends early, or cannot be read",
 }
 

@@ -23,6 +23,15 @@ type flip struct {
 // choosers are the functions that choose the row and the column.
 var choosers = []string{"decide", "classify", "classifyIncomplete", "isServiceEnvelope"}
 
+// alike are flips that change nothing a caller could see, and why.
+var alike = map[string]string{
+	"failCanceled, read: stepStop -> stepRetry":  contextEnded,
+	"failCanceled, read: stepStop -> stepResend": contextEnded,
+	"failCanceled, read: stepStop -> stepWait":   contextEnded,
+}
+
+const contextEnded = "the context of the call has ended, and schedule retries nothing then"
+
 // hook reads the environment. It is compiled into the tests of this command, and nowhere else.
 const hook = `package prospectkit
 
@@ -72,7 +81,7 @@ func instrument(name string, code []byte) (map[string][]byte, []flip, error) {
 			}
 		case *ast.FuncDecl:
 			if slices.Contains(choosers, d.Name.Name) {
-				p.conditions(d.Body)
+				p.conditions(d.Name.Name, d.Body)
 			}
 		}
 	}
@@ -173,11 +182,11 @@ func (p *patient) others(was string) []string {
 }
 
 // conditions wraps what is between the operators of each condition.
-func (p *patient) conditions(body *ast.BlockStmt) {
+func (p *patient) conditions(within string, body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			p.operands(n.Cond)
+			p.operands(within, n.Cond)
 		case *ast.SwitchStmt:
 			if n.Tag != nil {
 				return true
@@ -185,36 +194,39 @@ func (p *patient) conditions(body *ast.BlockStmt) {
 			for _, clause := range n.Body.List {
 				if c, ok := clause.(*ast.CaseClause); ok {
 					for _, e := range c.List {
-						p.operands(e)
+						p.operands(within, e)
 					}
 				}
 			}
 		case *ast.ReturnStmt:
 			if b, ok := n.Results[0].(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
-				p.operands(b)
+				p.operands(within, b)
 			}
 		}
 		return true
 	})
 }
 
-func (p *patient) operands(e ast.Expr) {
+func (p *patient) operands(within string, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
-		p.operands(e.X)
+		p.operands(within, e.X)
 		return
 	case *ast.BinaryExpr:
 		if e.Op == token.LAND || e.Op == token.LOR {
-			p.operands(e.X)
-			p.operands(e.Y)
+			p.operands(within, e.X)
+			p.operands(within, e.Y)
 			return
 		}
 	}
-	at := p.fset.Position(e.Pos())
-	place := fmt.Sprintf("line %d.%d", at.Line, at.Column)
+	place := fmt.Sprintf("condition %d", len(p.cuts))
 	was := p.wrap(e, "flipIf("+strconv.Quote(place)+", ")
 	for _, value := range []string{"true", "false"} {
-		p.flips = append(p.flips, flip{place, value, fmt.Sprintf("%s:%d: %s -> %s", at.Filename, at.Line, was, value), false})
+		text := fmt.Sprintf("%s, %s -> %s", within, was, value)
+		for n := 2; slices.ContainsFunc(p.flips, func(f flip) bool { return f.text == text }); n++ {
+			text = fmt.Sprintf("%s, %s (%d) -> %s", within, was, n, value)
+		}
+		p.flips = append(p.flips, flip{place, value, text, false})
 	}
 }
 
