@@ -162,13 +162,14 @@ func retryData(t *testing.T) *retrydata.File {
 }
 
 func kindOf(row *op.Op) string {
-	switch {
-	case row.Class == op.Read:
+	switch row.Class {
+	case op.Read:
 		return retrydata.Read
-	case row.Class == op.MeteredRead:
+	case op.MeteredRead:
 		return retrydata.Metered
+	default:
+		return retrydata.Write
 	}
-	return retrydata.Write
 }
 
 // cellsOf derives from the decision table what follows a failure of one attempt, or of all.

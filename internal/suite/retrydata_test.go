@@ -79,6 +79,7 @@ func TestRetryData_KeepsThePromises(t *testing.T) {
 // TestRetryData_IsWhatTheClientDoes plays testdata/retry.json against the client, over real sockets: every operation and every
 // failure. With -short, one operation of each kind.
 func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
+	t.Parallel() // as its parts do: some of them wait
 	file := retryFile(t)
 	state, err := os.ReadFile(worldFile)
 	require.NoError(t, err)
@@ -90,7 +91,7 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 	}
 	for _, failure := range file.Failures {
 		t.Run(failure.Name, func(t *testing.T) {
-			t.Parallel() // some wait
+			t.Parallel()
 			var (
 				all  sync.WaitGroup
 				turn = make(chan struct{}, 64)
@@ -136,7 +137,7 @@ type retryPlay struct {
 	attempts atomic.Int32
 }
 
-// play calls the operation, on a service of its own, and tells what came of it.
+// play calls the operation, on a service of its own, and returns the cell that results.
 func (p *retryPlay) play(t *testing.T, world sandbox.State) (got retrydata.Cell, err error) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -140,14 +141,14 @@ func (p *patient) wrap(e ast.Expr, call string) (text string) {
 func (p *patient) table(value ast.Expr) {
 	table, ok := value.(*ast.CompositeLit)
 	if !ok {
-		p.err = fmt.Errorf("decisions is no literal")
+		p.err = errors.New("decisions is no literal")
 		return
 	}
 	columns := []string{"read", "metered", "write"}
 	for _, element := range table.Elts {
 		row, _ := element.(*ast.KeyValueExpr)
 		if row == nil {
-			p.err = fmt.Errorf("a row has no key")
+			p.err = errors.New("a row has no key")
 			return
 		}
 		key, _ := row.Key.(*ast.Ident)

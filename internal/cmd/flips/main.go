@@ -104,21 +104,18 @@ func choose(flips []flip, few bool, wanted *regexp.Regexp) (chosen []flip, err e
 
 // catch runs the tests for each flip until one fails, and prints them in order.
 func catch(out io.Writer, stages []stage, flips []flip, jobs int) (caught int, survivors []string) {
-	by := make([]chan string, len(flips))
-	turns := make(chan struct{}, jobs)
-	var all sync.WaitGroup
-	for i, f := range flips {
+	by, next := make([]chan string, len(flips)), make(chan int, len(flips))
+	for i := range flips {
 		by[i] = make(chan string, 1)
+		next <- i
+	}
+	close(next)
+	var all sync.WaitGroup
+	for range jobs {
 		all.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			for _, s := range stages {
-				if name, _ := s.failure(f.place + "=" + f.value); name != "" {
-					by[i] <- name
-					return
-				}
+			for i := range next {
+				by[i] <- caughtBy(stages, flips[i])
 			}
-			by[i] <- ""
 		})
 	}
 	for i, f := range flips {
@@ -133,6 +130,15 @@ func catch(out io.Writer, stages []stage, flips []flip, jobs int) (caught int, s
 	}
 	all.Wait()
 	return caught, survivors
+}
+
+func caughtBy(stages []stage, f flip) string {
+	for _, s := range stages {
+		if name, _ := s.failure(f.place + "=" + f.value); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // stage is a part of the tests of a package, as a program.
