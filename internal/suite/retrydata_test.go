@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -135,6 +137,8 @@ type retryPlay struct {
 	always    bool
 
 	attempts atomic.Int32
+	mu       sync.Mutex
+	conns    []net.Conn // of a client with a time limit
 }
 
 // play calls the operation, on a service of its own, and returns the cell that results.
@@ -145,8 +149,11 @@ func (p *retryPlay) play(t *testing.T, world sandbox.State) (got retrydata.Cell,
 	if o, ok := op.ByName(p.operation.Name); ok && o.Provenance == op.CallerSupplied {
 		opts = append(opts, EveryRoute()...)
 	}
-	if p.failure.Needs == retrydata.Caller {
+	switch p.failure.Needs {
+	case retrydata.Caller:
 		opts = append(opts, sandbox.WithClock(impatient{sandbox.RealClock(), giveUp}))
+	case retrydata.Limit:
+		opts = append(opts, sandbox.WithClock(impatient{sandbox.RealClock(), p.expire}))
 	}
 	sb := sandbox.New(t, opts...)
 	fault, err := p.fail(sb)
@@ -203,16 +210,36 @@ func (p *retryPlay) fail(sb *sandbox.Sandbox) (*sandbox.Fault, error) {
 	return sb.Fail(spec.Operation, spec.Options...), nil
 }
 
-// impatient is a clock of a caller who gives up as soon as the service delays a response.
+// dial makes a connection that expire can end.
+func (p *retryPlay) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err == nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.conns = append(p.conns, conn)
+	}
+	return conn, err
+}
+
+// expire ends the time in which the connections wait for a response. A real limit could end before the request arrives.
+func (p *retryPlay) expire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		_ = conn.SetReadDeadline(time.Now()) // the earlier ones are closed
+	}
+}
+
+// impatient is a clock that tells when the service delays a response.
 type impatient struct {
 	sandbox.Clock
 
-	giveUp func()
+	delayed func()
 }
 
 func (c impatient) Sleep(ctx context.Context, d time.Duration) error {
 	if d > 0 {
-		c.giveUp()
+		c.delayed()
 	}
 	return c.Clock.Sleep(ctx, d)
 }
@@ -239,7 +266,7 @@ func (p *retryPlay) options() []prospectkit.ClientOption {
 	}
 	switch p.failure.Needs {
 	case retrydata.Limit:
-		opts = append(opts, prospectkit.WithAttemptTimeout(time.Second))
+		opts = append(opts, prospectkit.WithTransport(&http.Transport{DialContext: p.dial}))
 	case retrydata.Bound:
 		opts = append(opts, prospectkit.WithMaxResponseBytes(64<<10))
 	}
