@@ -160,6 +160,7 @@ func build(scratch string, changed map[string][]byte) ([]stage, error) {
 		}
 	}
 	return []stage{
+		{programs["."], ".", "^TestRetry_AttemptsPerResponse$"},
 		{programs["."], ".", "^TestRetry_"},
 		{programs["internal/suite"], "internal/suite", "^TestRetry"},
 		{programs["."], ".", "^Test"},
