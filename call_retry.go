@@ -34,7 +34,6 @@ const (
 
 	failUnreachable // nothing was sent, and retrying cannot fix it
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
-	failWait        // for a rate limit, it would be too long
 	failUpload      // the end of an upload was not sent
 
 	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
@@ -91,7 +90,6 @@ var decisions = [...]struct {
 	// Not processed, and retrying cannot fix it.
 	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
 	failRejected:    {"rejected by the service", stepStop, stepStop, stepStop},
-	failWait:        {"the wait would be too long", stepStop, stepStop, stepStop},
 	failUpload:      {"an upload was cut short", stepStop, stepStop, stepStop},
 
 	// May have been processed.
@@ -195,9 +193,6 @@ func (c *call) jitter(d time.Duration) time.Duration {
 
 // classify names what went wrong with an attempt.
 func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
-	if c.waitError != nil {
-		return failWait
-	}
 	if resp == nil || a.BodyErr != nil && isSuccess(resp.StatusCode) {
 		return c.classifyIncomplete(a, resp, err)
 	}

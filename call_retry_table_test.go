@@ -23,7 +23,6 @@ var decided = []struct {
 	{"failRateLimited", failRateLimited, stepWait, stepWait, stepWait, stepWait},
 	{"failUnreachable", failUnreachable, stepStop, stepStop, stepStop, stepStop},
 	{"failRejected", failRejected, stepStop, stepStop, stepStop, stepStop},
-	{"failWait", failWait, stepStop, stepStop, stepStop, stepStop},
 	{"failUpload", failUpload, stepStop, stepStop, stepStop, stepStop},
 	{"failService", failService, stepRetry, stepRetry, stepUnknown, stepUnknown},
 	{"failGateway", failGateway, stepRetry, stepUnknown, stepUnknown, stepUnknown},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -226,6 +227,22 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 				require.Equal(t, 200, lost.Status)
 				require.Equal(t, prospectkit.ActionVerifyFirst, lost.Advice().Action)
 			})
+		})
+	}
+}
+
+// An upload that was cut short was not applied, and the file would end early again, whatever the class of the call.
+func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
+	for _, class := range []prospectkit.Class{prospectkit.ClassRead, prospectkit.ClassMeteredRead, prospectkit.ClassUnsafe} {
+		t.Run(string(class), func(t *testing.T) {
+			rt, asked := inTurn(t, func(r *http.Request) (*http.Response, error) {
+				_, err := io.Copy(io.Discard, r.Body)
+				return nil, err
+			})
+			err := newClient(t, rt).CallUpload(t.Context(), class, prospectkit.UploadFrom("people.csv", 99, strings.NewReader("a,b\n")))
+			require.Equal(t, 1, *asked)
+			requireCutShort(t, err, "before the size that was given")
+			requireFamily(t, err)
 		})
 	}
 }

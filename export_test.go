@@ -15,6 +15,14 @@ func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 	return err
 }
 
+// CallUpload makes an upload as a call of any class, for tests of what may be repeated.
+func (c *Client) CallUpload(ctx context.Context, class Class, in Upload) error {
+	o, u := *op.ImportsCreate, upload{Upload: in}
+	o.Class = op.Class(class)
+	_, err := do[Object](ctx, c, &o, args{upload: u.stream()}, nil)
+	return err
+}
+
 // PassBudget returns what an attempt does before and after it is sent, for benchmarks: the response says that there is room.
 func (c *Client) PassBudget(ctx context.Context) func() error {
 	call := &call{plan: plan{client: c, op: op.ListsList, ctx: ctx, opts: callConfig{settings: c.conf.settings}, surface: c.conf.budget.surface(op.Lists)}}

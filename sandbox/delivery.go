@@ -13,8 +13,9 @@ import (
 
 // delivery is a response while it is sent, and what a fault does to it.
 type delivery struct {
-	response response
-	fault    *Fault
+	response  response
+	fault     *Fault
+	processed bool // the rules accepted the request
 }
 
 func (d *delivery) latency() time.Duration {

@@ -21,6 +21,7 @@ type Entry struct {
 	Path      string
 	Status    int // zero if the connection was cut before anything was done
 	Code      string
+	Processed bool // the rules accepted it, whatever a fault made of the response
 	Effects   []string
 	Credits   int64  // spent
 	Fault     string // what was done to it on purpose
@@ -60,7 +61,7 @@ func (j *journal) add(c *call, d *delivery) {
 	}
 	e := Entry{
 		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Status: d.response.status, Code: d.response.code,
-		Effects: c.effects, Credits: c.spent,
+		Processed: d.processed, Effects: c.effects, Credits: c.spent,
 	}
 	if c.op != nil {
 		e.Op = c.op.Name

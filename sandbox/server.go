@@ -73,6 +73,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	switch f := d.fault; {
 	case f.serves():
 		d.response, problems = sb.response(c, t.handle)
+		d.processed = d.response.status < 300
 		if f.responds() {
 			d.response = f.response(c)
 		} else {

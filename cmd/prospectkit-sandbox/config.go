@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -53,7 +54,7 @@ A fault is OPERATION:WHEN:WHAT, for example
   -fault lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2
   -fault lists.create:nth=2:drop-after
 
-` + faultHelp
+` + faultspec.Help
 
 // parse reads the command line. Asked for help, it writes it and returns [flag.ErrHelp].
 func parse(args []string, help io.Writer) (config, error) {
@@ -76,8 +77,7 @@ func parse(args []string, help io.Writer) (config, error) {
 	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
 	flags.Func("fault", "inject a `fault`, see below; may be repeated", func(spec string) error {
 		cfg.faults = append(cfg.faults, spec)
-		_, err := parseFault(spec)
-		return err
+		return nil // it is read later, because a -route may follow
 	})
 	flags.BoolVar(&cfg.json, "json", false, "print one JSON object instead of text")
 	switch err := flags.Parse(args); {
@@ -158,16 +158,20 @@ func (cfg *config) addPrice(text string) error {
 func (cfg *config) addRoute(text string) error {
 	operation, route, _ := strings.Cut(text, "=")
 	cfg.routes = append(cfg.routes, routeItem{operation, route})
+	return tryOption(cfg.routeOptions()...)
+}
+
+func (cfg *config) routeOptions() []sandbox.Option {
 	opts := make([]sandbox.Option, len(cfg.routes))
 	for i, r := range cfg.routes {
 		opts[i] = sandbox.WithRoute(r.Operation, r.Route)
 	}
-	return tryOption(opts...)
+	return opts
 }
 
 // tryOption tries options on a temporary sandbox.
 func tryOption(opts ...sandbox.Option) error {
-	var t trial
+	var t faultspec.Trial
 	sandbox.New(&t, opts...)
 	return errors.Join(t...)
 }

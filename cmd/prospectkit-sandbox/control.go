@@ -63,6 +63,7 @@ func (h *host) control() http.Handler {
 		{"GET /_sandbox/clock", "the time", h.getClock},
 		{"POST /_sandbox/clock", `move a manual clock, by ten years at most: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`, h.postClock},
 		{"GET /_sandbox/journal", "the requests so far, how many there are, and how many failed; ?last=N for the newest, ?failures=true for those that failed", h.getJournal},
+		{"GET /_sandbox/calls", "of each operation: how many requests arrived, and how many the service processed", h.getCalls},
 		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.getLedger},
 		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.getOverview},
 		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.getOutbox},
@@ -109,7 +110,7 @@ func (h *host) postFault(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	box := h.current.Load()
-	if err := box.faults.add(box.Sandbox, in.Fault); err != nil {
+	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.routeOptions()); err != nil {
 		refuse(w, http.StatusBadRequest, fmt.Errorf("fault %q: %w", in.Fault, err))
 		return
 	}

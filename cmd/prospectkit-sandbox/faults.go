@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sync"
 
+	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -32,14 +33,14 @@ type faultView struct {
 // keyWord is the part of a fault with a token, which is never returned.
 var keyWord = regexp.MustCompile(`(:key=)[^:]*`)
 
-func (l *faultList) add(box *sandbox.Sandbox, spec string) error {
-	f, err := parseFault(spec)
+func (l *faultList) add(box *sandbox.Sandbox, spec string, routes []sandbox.Option) error {
+	f, err := faultspec.Parse(spec, routes...)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.given = append(l.given, givenFault{spec: keyWord.ReplaceAllString(spec, "$1..."), fault: box.Fail(f.operation, f.opts...)})
+	l.given = append(l.given, givenFault{spec: keyWord.ReplaceAllString(spec, "$1..."), fault: box.Fail(f.Operation, f.Options...)})
 	return nil
 }
 

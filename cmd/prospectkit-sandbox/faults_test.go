@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"example.com/prospectkit/sandbox"
 )
 
 func TestFaultByFlag(t *testing.T) {
@@ -67,74 +65,28 @@ func TestFaultThatNeverFiredIsReported(t *testing.T) {
 	require.Contains(t, p.stderr.String(), "never fired")
 }
 
-func TestFaultWords(t *testing.T) {
-	for spec, want := range map[string]string{
-		"lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2": "fault 1, lists.rows: request 3, Retry-After: 2, 429 RATE_LIMITED",
-		"lists.create:nth=2:drop-after":                               "fault 1, lists.create: request 2, dropped after",
-		"lists.create:drop-before:reset":                              "fault 1, lists.create: dropped before, reset",
-		"*:every=10:refuse":                                           "fault 1, *: every 10, refused",
-		"account.me:always:status=429":                                "fault 1, account.me: always, 429 RATE_LIMITED",
-		"account.me:code=INSUFFICIENT_SCOPE":                          "fault 1, account.me: 403 INSUFFICIENT_SCOPE",
-		"account.me:status=422:code=INSUFFICIENT_CREDITS":             "fault 1, account.me: 422 INSUFFICIENT_CREDITS",
-		"account.me:status=500":                                       "fault 1, account.me: 500 UNEXPECTED_ERROR",
-		"account.me:sparse=503":                                       "fault 1, account.me: 503",
-		"account.me:status=409:future-code=NEW":                       "fault 1, account.me: 409 NEW",
-		"account.me:key=t:latency=1.5s":                               "fault 1, account.me: latency 1.5s",
-		"account.me:stall=1s:slow-body=9":                             "fault 1, account.me: stall 1s, 9 bytes per second",
-		"account.me:truncate=0":                                       "fault 1, account.me: truncated after 0",
-		"account.me:oversized=9":                                      "fault 1, account.me: oversized to 9",
-		"account.me:empty-body:content-type=a/b":                      "fault 1, account.me: empty body, Content-Type: a/b",
-		"account.me:extra-fields:null=user.id:enum=user.name=x=y":     `fault 1, account.me: extra fields, user.id = null, user.name = "x=y"`,
-		`account.me:body={"user":{}}`:                                 "fault 1, account.me: 200 application/json",
-		"account.me:status=500:body=":                                 "fault 1, account.me: 500 application/json",
-		"account.me:location=http://elsewhere.example:1/x":            "fault 1, account.me: 302 to http://elsewhere.example:1/x",
-		"account.me:status=429:retry-after-raw=12:00":                 "fault 1, account.me: Retry-After: 12:00, 429 RATE_LIMITED",
-	} {
-		f, err := parseFault(spec)
-		require.NoError(t, err, spec)
-		require.Equal(t, want, sandbox.New(&trial{}).Fail(f.operation, f.opts...).String(), spec)
-	}
+func TestFaultOfAnOperationWithARoute(t *testing.T) {
+	p := start(t, "-fault", "agents.pause:html=502", "-route", "agents.pause=POST /business/agents/{agentId}/stop")
+	path := "/business/agents/65f0c0ffee65f0c0ffee65f0/stop"
+	a, err := p.api(t, "POST", path, "")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusBadGateway, a.StatusCode)
+	require.Empty(t, p.control(t, "DELETE", "faults", "").body["faults"])
+	added := p.control(t, "POST", "faults", `{"fault":"agents.pause:html=503"}`)
+	require.Equal(t, http.StatusCreated, added.StatusCode)
+	a, err = p.api(t, "POST", path, "")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, a.StatusCode)
 }
 
-func TestFaultMistakes(t *testing.T) {
-	for spec, want := range map[string]string{
-		"":                                          "no operation",
-		"lists.row:status=500":                      `"lists.row"`,
-		"agents.pause:status=500":                   "is undocumented",
-		"lists.rows":                                "does nothing",
-		"lists.rows:nth=1":                          "does nothing",
-		"lists.rows:nth=x:status=500":               "nth=x: not a number",
-		"lists.rows:nth=0:status=500":               "at least 1",
-		"lists.rows:nth=1:first=1:refuse":           "two options",
-		"lists.rows:wait=1s":                        "wait=1s",
-		"lists.rows:drop":                           `"drop"`,
-		"lists.rows:drop-after=1":                   "drop-after=1",
-		"lists.rows:latency=5":                      "duration",
-		"lists.rows:latency":                        "needs a value",
-		"lists.rows:status=":                        "needs a value",
-		"lists.rows:status=404":                     "without a code",
-		"lists.rows:status=404:code=LIST_LOST":      "LIST_LOST is undocumented",
-		"lists.rows:code=LIST_LOST":                 "LIST_LOST is undocumented",
-		"lists.rows:status=500:code=NOTE_NOT_FOUND": "NOTE_NOT_FOUND",
-		"lists.rows:future-code=NEW":                "FutureCode",
-		"lists.rows:enum=path":                      "enum=PATH=VALUE",
-		"lists.rows:html=502:code=RATE_LIMITED":     "two options",
-		"lists.rows:drop-after:status=500":          "a cut connection",
-	} {
-		_, err := parseFault(spec)
-		require.ErrorContains(t, err, want, spec)
+func TestCallsAreCounted(t *testing.T) {
+	p := start(t, "-fault", "lists.create:nth=1:applied:html=502", "-fault", "lists.create:nth=2:drop-before", "-fault", "lists.create:nth=3:drop-after")
+	for _, name := range []string{"applied", "lost", "response lost", "unhindered", "unhindered"} {
+		_, _ = p.api(t, "POST", "/business/lists", `{"name":"`+name+`"}`) // two have no response
 	}
-}
-
-func FuzzParseFault(f *testing.F) {
-	for _, spec := range []string{"lists.rows:nth=3:status=429:retry-after=2", "*:body={}", "account.me:null=a.*.b:enum=a=b", ":=:", "a.b:html=-1"} {
-		f.Add(spec)
-	}
-	f.Fuzz(func(t *testing.T, spec string) {
-		fault, err := parseFault(spec)
-		if err == nil {
-			require.NotEmpty(t, fault.operation)
-			require.NotEmpty(t, fault.opts)
-		}
-	})
+	p.ok(t, "GET", "/business/me", "")
+	require.Equal(t, map[string]any{
+		"lists.create": map[string]any{"requests": 5., "processed": 3.},
+		"account.me":   map[string]any{"requests": 1., "processed": 1.},
+	}, p.control(t, "GET", "calls", "").body["calls"])
 }

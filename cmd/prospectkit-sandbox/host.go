@@ -52,7 +52,7 @@ func (h *host) reset() error {
 	box := sandbox.New(report, h.options()...)
 	next := &instance{Sandbox: box, handler: box.Handler(), report: report}
 	for _, spec := range h.cfg.faults {
-		if err := next.faults.add(box, spec); err != nil {
+		if err := next.faults.add(box, spec, h.cfg.routeOptions()); err != nil {
 			return fmt.Errorf("-fault %s: %w", spec, err)
 		}
 	}
@@ -66,9 +66,7 @@ func (h *host) options() []sandbox.Option {
 		opts = append(opts, sandbox.NoLimits())
 	}
 	opts = append(opts, sandbox.Limits(h.cfg.limitsOf), sandbox.WithPrices(h.cfg.prices))
-	for _, r := range h.cfg.routes {
-		opts = append(opts, sandbox.WithRoute(r.Operation, r.Route))
-	}
+	opts = append(opts, h.cfg.routeOptions()...)
 	if h.cfg.credits >= 0 {
 		opts = append(opts, sandbox.Credits(h.cfg.credits))
 	}

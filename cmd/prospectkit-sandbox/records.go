@@ -36,6 +36,7 @@ func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 		Path      string    `json:"path"`
 		Status    int       `json:"status"`
 		Code      string    `json:"code"`
+		Processed bool      `json:"processed"`
 		Effects   []string  `json:"effects"`
 		Credits   int64     `json:"credits"`
 		Fault     string    `json:"fault"`
@@ -57,6 +58,27 @@ func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 		entries[i].Effects = append([]string{}, e.Effects...) // never null
 	}
 	respond(w, http.StatusOK, map[string]any{"requests": entries, "total": total, "failures": failures})
+}
+
+// getCalls counts what the journal holds.
+func (h *host) getCalls(w http.ResponseWriter, _ *http.Request) {
+	type count struct {
+		Requests  int `json:"requests"`
+		Processed int `json:"processed"`
+	}
+	calls := map[string]count{}
+	for _, e := range h.current.Load().Journal() {
+		if e.Op == "" {
+			continue
+		}
+		c := calls[e.Op]
+		c.Requests++
+		if e.Processed {
+			c.Processed++
+		}
+		calls[e.Op] = c
+	}
+	respond(w, http.StatusOK, map[string]any{"calls": calls})
 }
 
 func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {

@@ -206,6 +206,20 @@ var otherCalls = map[string]AnyCall{
 // EverySandbox holds what EveryCall needs. All of it is older than begin.
 func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbox.Sandbox {
 	t.Helper()
+	return sandbox.New(t, append(append([]sandbox.Option{sandbox.Seed(EveryState(begin, begin.Add(time.Hour)))}, EveryRoute()...), opts...)...)
+}
+
+// EveryRoute serves the operations with undocumented paths where EveryCall calls them.
+func EveryRoute() []sandbox.Option {
+	return []sandbox.Option{
+		sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause"),
+		sandbox.WithRoute("campaigns.preview-step", "POST /business/campaigns/{campaignId}/steps/{stepId}/preview"),
+		sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"),
+	}
+}
+
+// EveryState is the state of EverySandbox, with a message that is due at a time.
+func EveryState(begin, due time.Time) sandbox.State {
 	before := func(d time.Duration) time.Time { return begin.Add(-d) }
 	config := []byte(`{"listName":"Funding rounds","entityType":"person","prompt":"raised a round"}`)
 	contacts := sandbox.Rows(
@@ -231,7 +245,7 @@ func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbo
 		Campaigns: []sandbox.Campaign{{
 			ID: CampaignID, Name: "Spring", Channels: []string{"email"}, ListIDs: []string{ListID}, CreatedAt: before(time.Hour),
 			Steps: []sandbox.Step{{ID: StepID, Type: "email", Subject: "Hello {{firstName}}", Body: "Do you have a minute?"}},
-			Sends: []sandbox.Send{{ID: SendID, StepID: StepID, ContactID: ContactID, DueAt: begin.Add(time.Hour), State: "scheduled", Subject: "Hello Ada"}},
+			Sends: []sandbox.Send{{ID: SendID, StepID: StepID, ContactID: ContactID, DueAt: due, State: "scheduled", Subject: "Hello Ada"}},
 		}},
 		Facts:         []sandbox.Fact{{ID: FactID, Claim: "Customers stay for the price.", Category: "pricing"}},
 		Hubs:          []sandbox.Hub{{ID: HubID, Name: "Company", Pages: []sandbox.HubPage{{Title: "Pricing"}}}},
@@ -247,12 +261,7 @@ func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbo
 		},
 		Imports: []sandbox.Import{{ID: ImportID, Name: "people.csv", Format: "csv", Size: 9, Rows: 1, Reserved: true, Uploaded: true}},
 	}
-	return sandbox.New(t, append([]sandbox.Option{
-		sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}),
-		sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause"),
-		sandbox.WithRoute("campaigns.preview-step", "POST /business/campaigns/{campaignId}/steps/{stepId}/preview"),
-		sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"),
-	}, opts...)...)
+	return sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}
 }
 
 // SandboxClient is a client that the sandbox paces like the service.

@@ -1,4 +1,6 @@
-package main
+// Package faultspec reads faults of the sandbox from text, such as lists.create:nth=2:drop-after. The command
+// prospectkit-sandbox and the data of testdata/retry.json have them.
+package faultspec
 
 import (
 	"errors"
@@ -12,7 +14,8 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-const faultHelp = `OPERATION is a name such as lists.rows, or * for all (GET /_sandbox/operations lists them).
+// Help explains the words of a fault.
+const Help = `OPERATION is a name such as lists.rows, or * for all (GET /_sandbox/operations lists them).
 WHEN is one of nth=N, first=N, every=N, always (the default), and key=TOKEN.
 WHAT is any of
   status=N code=CODE     a documented error; one of them is enough if it implies the other
@@ -31,10 +34,11 @@ and one of these, which take the rest of the text and so come last
   retry-after-raw=TEXT   a date, or garbage
 `
 
-// faultSpec is a fault of the command line.
-type faultSpec struct {
-	operation  string
-	opts       []sandbox.FaultOption
+// Spec is a fault for [sandbox.Sandbox.Fail].
+type Spec struct {
+	Operation string
+	Options   []sandbox.FaultOption
+
 	status     int
 	code       string
 	futureCode string
@@ -42,10 +46,22 @@ type faultSpec struct {
 	location   *string
 }
 
-// parseFault reads OPERATION:WHEN:WHAT and tries it on a temporary sandbox.
-func parseFault(spec string) (*faultSpec, error) {
+// Parse reads OPERATION:WHEN:WHAT and tries it on a temporary sandbox with these options. A fault of an operation with an
+// undocumented path needs its [sandbox.WithRoute].
+func Parse(spec string, opts ...sandbox.Option) (*Spec, error) {
+	f, err := Read(spec)
+	if err != nil {
+		return nil, err
+	}
+	var t Trial
+	sandbox.New(&t, opts...).Fail(f.Operation, f.Options...)
+	return f, errors.Join(t...)
+}
+
+// Read is Parse without the trial: [sandbox.Sandbox.Fail] reports what is wrong with the fault as a whole.
+func Read(spec string) (*Spec, error) {
 	name, rest, _ := strings.Cut(spec, ":")
-	f := &faultSpec{operation: name}
+	f := &Spec{Operation: name}
 	for rest != "" {
 		var part string
 		if key, _, _ := strings.Cut(rest, "="); slices.Contains(greedy, key) {
@@ -58,18 +74,20 @@ func parseFault(spec string) (*faultSpec, error) {
 		}
 	}
 	f.response()
-	var t trial
-	sandbox.New(&t).Fail(f.operation, f.opts...)
-	return f, errors.Join(t...)
+	return f, nil
 }
 
-// trial collects the errors of a rule.
-type trial []error
+// Trial is the test of a temporary sandbox. It collects what the sandbox reports.
+type Trial []error
 
-func (*trial) Helper()        {}
-func (*trial) Cleanup(func()) {}
+// Helper does nothing.
+func (*Trial) Helper() {}
 
-func (t *trial) Errorf(format string, args ...any) {
+// Cleanup does nothing: a temporary sandbox needs no end.
+func (*Trial) Cleanup(func()) {}
+
+// Errorf keeps the first line of a report, without what the sandbox puts before it.
+func (t *Trial) Errorf(format string, args ...any) {
 	message := strings.TrimPrefix(fmt.Sprintf(format, args...), "sandbox: ")
 	if _, why, ok := strings.Cut(message, "): "); ok && strings.HasPrefix(message, "Fail(") {
 		message = why
@@ -118,10 +136,10 @@ var textWords = map[string]func(string) sandbox.FaultOption{
 }
 
 // read reads one part: a word, or a word and its value.
-func (f *faultSpec) read(part string) error {
+func (f *Spec) read(part string) error {
 	word, value, valued := strings.Cut(part, "=")
 	if option, ok := flagWords[word]; ok && !valued {
-		f.opts = append(f.opts, option())
+		f.Options = append(f.Options, option())
 		return nil
 	}
 	if !valued || value == "" && word != "body" {
@@ -134,7 +152,7 @@ func (f *faultSpec) read(part string) error {
 	case durationWords[word] != nil:
 		err = add(f, durationWords[word], value, time.ParseDuration)
 	case textWords[word] != nil:
-		f.opts = append(f.opts, textWords[word](value))
+		f.Options = append(f.Options, textWords[word](value))
 	default:
 		err = f.readResponse(word, value)
 	}
@@ -144,17 +162,17 @@ func (f *faultSpec) read(part string) error {
 	return nil
 }
 
-func add[T any](f *faultSpec, option func(T) sandbox.FaultOption, value string, parse func(string) (T, error)) error {
+func add[T any](f *Spec, option func(T) sandbox.FaultOption, value string, parse func(string) (T, error)) error {
 	v, err := parse(value)
 	if err != nil {
 		return errors.New("not a number, or not a duration such as 1.5s")
 	}
-	f.opts = append(f.opts, option(v))
+	f.Options = append(f.Options, option(v))
 	return nil
 }
 
 // readResponse reads the words that set the response together.
-func (f *faultSpec) readResponse(word, value string) (err error) {
+func (f *Spec) readResponse(word, value string) (err error) {
 	switch word {
 	case "status":
 		f.status, err = strconv.Atoi(value)
@@ -171,7 +189,7 @@ func (f *faultSpec) readResponse(word, value string) (err error) {
 		if !ok {
 			return errors.New("has to be enum=PATH=VALUE")
 		}
-		f.opts = append(f.opts, sandbox.EnumValue(path, v))
+		f.Options = append(f.Options, sandbox.EnumValue(path, v))
 	default:
 		return errors.New("not a word of a fault")
 	}
@@ -182,24 +200,24 @@ func (f *faultSpec) readResponse(word, value string) (err error) {
 }
 
 // response turns those words into an option. Contradicting words give several, which the sandbox refuses.
-func (f *faultSpec) response() {
+func (f *Spec) response() {
 	status := func(fallback int) int {
 		if f.status != 0 {
 			return f.status
 		}
 		return fallback
 	}
-	before := len(f.opts)
+	before := len(f.Options)
 	if f.body != nil {
-		f.opts = append(f.opts, sandbox.RawBody(status(200), *f.body))
+		f.Options = append(f.Options, sandbox.RawBody(status(200), *f.body))
 	}
 	if f.location != nil {
-		f.opts = append(f.opts, sandbox.Redirect(status(302), *f.location))
+		f.Options = append(f.Options, sandbox.Redirect(status(302), *f.location))
 	}
 	if f.futureCode != "" {
-		f.opts = append(f.opts, sandbox.FutureCode(f.status, f.futureCode))
+		f.Options = append(f.Options, sandbox.FutureCode(f.status, f.futureCode))
 	}
-	responds := len(f.opts) > before
+	responds := len(f.Options) > before
 	if f.code == "" && (f.status == 0 || responds) {
 		return
 	}
@@ -210,7 +228,7 @@ func (f *faultSpec) response() {
 	if code == "" {
 		code = onlyCode(f.status)
 	}
-	f.opts = append(f.opts, sandbox.Status(status(fallback), code))
+	f.Options = append(f.Options, sandbox.Status(status(fallback), code))
 }
 
 // onlyCode finds the code of a status with only one code. Without a code, the sandbox makes a server error sparse.
