@@ -25,7 +25,10 @@ func (d *delivery) latency() time.Duration {
 }
 
 // lost reports whether no response is sent.
-func (d *delivery) lost() bool { return d.fault != nil && d.fault.drop != dropNever }
+func (d *delivery) lost() bool {
+	f := d.fault
+	return f != nil && (f.drop != dropNever || f.half && d.length() == 0)
+}
 
 // length is what Content-Length says.
 func (d *delivery) length() int64 {
@@ -42,6 +45,9 @@ func (d *delivery) body(ctx context.Context, clock Clock) *body {
 	if f := d.fault; f != nil {
 		b.padding = d.length() - int64(len(b.rest))
 		b.stall, b.slow = f.stall, f.slow
+		if f.half {
+			b.limit(d.length() / 2)
+		}
 		if f.truncate >= 0 && int64(f.truncate) < d.length() {
 			b.limit(int64(f.truncate))
 		}
