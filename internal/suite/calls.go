@@ -206,6 +206,11 @@ var otherCalls = map[string]AnyCall{
 // EverySandbox holds what EveryCall needs. All of it is older than begin.
 func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbox.Sandbox {
 	t.Helper()
+	return sandbox.New(t, append(everyOption(begin), opts...)...)
+}
+
+// everyOption configures EverySandbox.
+func everyOption(begin time.Time) []sandbox.Option {
 	before := func(d time.Duration) time.Time { return begin.Add(-d) }
 	config := []byte(`{"listName":"Funding rounds","entityType":"person","prompt":"raised a round"}`)
 	contacts := sandbox.Rows(
@@ -247,12 +252,12 @@ func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbo
 		},
 		Imports: []sandbox.Import{{ID: ImportID, Name: "people.csv", Format: "csv", Size: 9, Rows: 1, Reserved: true, Uploaded: true}},
 	}
-	return sandbox.New(t, append([]sandbox.Option{
+	return []sandbox.Option{
 		sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}),
 		sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause"),
 		sandbox.WithRoute("campaigns.preview-step", "POST /business/campaigns/{campaignId}/steps/{stepId}/preview"),
 		sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"),
-	}, opts...)...)
+	}
 }
 
 // SandboxClient is a client that the sandbox paces like the service.
