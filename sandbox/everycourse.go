@@ -96,7 +96,7 @@ func (c *course) ask(what string, f func(*Run) error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer c.around.recover()
+		defer func() { c.around.caught(recover()) }()
 		err = f(c.around)
 	}()
 	<-done
@@ -107,9 +107,9 @@ func (c *course) ask(what string, f func(*Run) error) {
 
 var errLeft = errors.New("it left its goroutine, as FailNow does")
 
-// recover turns a panic into a problem. Call it deferred.
-func (r *Run) recover() {
-	if p := recover(); p != nil {
+// caught turns a panic into a problem.
+func (r *Run) caught(p any) {
+	if p != nil {
 		r.Errorf("panic: %v\n%s", p, debug.Stack())
 	}
 }
@@ -171,7 +171,7 @@ func (c *course) start() (stopped bool) {
 	err, ended := errLeft, make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer run.recover()
+		defer func() { run.caught(recover()) }()
 		result := c.sweep.program(run)
 		c.atEnd(run)
 		err = result

@@ -101,8 +101,8 @@ type Break struct {
 	Journal  []Entry   // the requests that arrived in this run
 }
 
-// Error is a report of several lines, with the journal.
-func (b *Break) Error() string {
+// String is a report of several lines, with the journal.
+func (b *Break) String() string {
 	var text strings.Builder
 	if len(b.Failures) == 0 {
 		text.WriteString("broken without any failure")
@@ -115,9 +115,6 @@ func (b *Break) Error() string {
 	text.WriteString(j.tail(50))
 	return text.String()
 }
-
-// Unwrap returns what is wrong.
-func (b *Break) Unwrap() error { return b.Err }
 
 // SweepOption configures [EveryFailure]. Every [Option] of [New] is one, too, but [WithClock] is not allowed.
 type SweepOption interface{ configure(*sweep) }

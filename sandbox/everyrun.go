@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 )
@@ -173,29 +173,37 @@ func (c *course) keepDir() {
 
 // copyTree copies directories and files, with their modes.
 func copyTree(to, from string) error {
-	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil || rel == "." {
-			return err
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	source := os.DirFS(from)
+	return fs.WalkDir(source, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return unlessGone(err)
 		}
 		info, err := entry.Info()
 		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return nil // removed meanwhile
 		case err != nil:
-			return err
+			return unlessGone(err)
 		case entry.IsDir():
-			return os.Mkdir(filepath.Join(to, rel), info.Mode().Perm())
+			return root.Mkdir(path, info.Mode().Perm())
 		case !info.Mode().IsRegular():
 			return nil
 		}
-		content, err := os.ReadFile(path)
+		content, err := fs.ReadFile(source, path)
 		if err != nil {
-			return err
+			return unlessGone(err)
 		}
-		return os.WriteFile(filepath.Join(to, rel), content, info.Mode().Perm())
+		return root.WriteFile(path, content, info.Mode().Perm())
 	})
+}
+
+// unlessGone ignores that a file was removed meanwhile.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

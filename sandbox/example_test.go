@@ -277,7 +277,7 @@ func ExampleEveryFailure() {
 	program := func(run *sandbox.Run) (err error) {
 		for range 2 {
 			body := strings.NewReader(`{"contacts": [{"firstName": "Ada"}]}`)
-			req, _ := http.NewRequestWithContext(run.Context(), "POST", run.BaseURL()+"/business/lists/"+listID+"/contacts", body)
+			req, _ := http.NewRequestWithContext(run.Context(), http.MethodPost, run.BaseURL()+"/business/lists/"+listID+"/contacts", body)
 			req.SetBasicAuth(run.Token(), "")
 			req.Header.Set("Content-Type", "application/json")
 			var resp *http.Response

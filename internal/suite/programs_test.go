@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -129,7 +130,7 @@ const peopleID = "a00000000000000000000001"
 func people(run *sandbox.Run) {
 	var rows []sandbox.Row
 	for i := range 5 {
-		rows = append(rows, sandbox.Row{"id": fmt.Sprintf("%024x", i+1), "firstName": fmt.Sprint(i)})
+		rows = append(rows, sandbox.Row{"id": fmt.Sprintf("%024x", i+1), "firstName": strconv.Itoa(i)})
 	}
 	run.Do(func(tx *sandbox.Tx) {
 		tx.CreateList(sandbox.List{ID: peopleID, Name: "People", Rows: sandbox.Rows(rows...)})
