@@ -163,12 +163,13 @@ func RestartAfter(d time.Duration) SweepOption { return sweepOption(func(s *swee
 // The program makes its client from the [Run]: base URL, token and [Run.Transport]. It may return an error after a failure. The
 // invariant decides, and can read the error from [Run.Err]. [Run.Errorf] breaks a run, too, so a Run can stand in for a test in assertions.
 //
-// A stop ends the goroutine that made the request. Only its deferred calls run. The context of the run ends, and nothing of the
-// stopped program reaches the service or [Run.Save] any more. A second later the program starts again with what it has saved. Go
-// variables outside of the program are not reset.
+// A stop ends the goroutine that made the request. Only its deferred calls run, so a mutex without a deferred Unlock stays
+// locked. The context of the run ends, and nothing of the stopped program reaches the service or [Run.Save] any more. A second later
+// the program starts again with what it has saved. Go variables outside of the program are not reset: see [Setup].
 //
-// Each run happens in a bubble of testing/synctest, in virtual time, so EveryFailure must not be called inside one. Waits take no time. A program
-// that has not ended after 31 days, or after 10,000 requests, breaks the run.
+// Each run happens in a bubble of testing/synctest, in virtual time, so EveryFailure must not be called inside one. Waits take no time. Use
+// [Run.Context]: the context of the test does not belong to the bubble. A program that has not ended after 31 days, or after
+// 10,000 requests, breaks the run.
 //
 // Each run has one failure; see [Twice]. The test also fails if the run without a failure breaks the invariant or returns an
 // error, if it sends no request, or if a planned failure does not happen, because the program is not the same in each run. A summary is logged
