@@ -25,10 +25,7 @@ func (d *delivery) latency() time.Duration {
 }
 
 // lost reports whether no response is sent.
-func (d *delivery) lost() bool {
-	f := d.fault
-	return f != nil && (f.drop != dropNever || f.half && d.length() == 0)
-}
+func (d *delivery) lost() bool { return d.fault != nil && d.fault.drop != dropNever }
 
 // length is what Content-Length says.
 func (d *delivery) length() int64 {

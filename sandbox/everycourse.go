@@ -30,6 +30,7 @@ type course struct {
 	instants  []Failure // the requests and marks so far, without a kind
 	caused    []Failure
 	requests  int
+	passed    int     // through the transport of a Run, to the sandbox
 	latest    Failure // request
 	starts    int
 	current   *Run // the last start; nil during the setup and the invariant
@@ -79,6 +80,8 @@ func (c *course) check() {
 	case c.broken():
 	case c.requests == 0:
 		c.fail("the program sent no request through the transport of its Run")
+	case c.arrived() > c.passed:
+		c.fail("requests that did not go through the transport of their Run, and so cannot fail: %d", c.arrived()-c.passed)
 	case len(c.plan) > 0:
 		c.fail("request or mark %d was not reached, so the program is not the same in each run", c.plan[0].at)
 	case len(c.caused) == 0 && c.returned != nil:
@@ -88,6 +91,13 @@ func (c *course) check() {
 	default:
 		c.ask("invariant", c.sweep.invariant)
 	}
+}
+
+// arrived counts the requests that the sandbox got, on whatever way.
+func (c *course) arrived() int {
+	c.sandbox.mu.Lock()
+	defer c.sandbox.mu.Unlock()
+	return c.sandbox.journal.requests
 }
 
 // ask calls the setup or the invariant. It may leave its goroutine, as FailNow does.
@@ -256,6 +266,13 @@ func (c *course) enter(r *Run, what Failure) FailureKind {
 	return what.Kind
 }
 
+// pass counts a request that goes to the sandbox.
+func (c *course) pass() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passed++
+}
+
 // Transport is how the program reaches the sandbox. Its requests are counted, and one of them fails.
 func (r *Run) Transport() http.RoundTripper { return counting{r} }
 
@@ -284,6 +301,7 @@ func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
 		what.Op = o.Name
 	}
 	kind := t.run.course.enter(t.run, what)
+	t.run.course.pass()
 	if f := kind.fault(o); f != nil {
 		req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, f))
 	}

@@ -19,7 +19,7 @@ const (
 	RequestLost  FailureKind = "the request was lost"               // the connection was cut before the service did anything
 	ResponseLost FailureKind = "the response was lost"              // the service did everything before the connection was cut
 	FailedAfter  FailureKind = "500 after the service did it"       // a read that costs credits is not done: documented, a failed request costs none
-	ResponseCut  FailureKind = "the response was cut in the middle" // likewise; one without a body is lost
+	ResponseCut  FailureKind = "the response was cut in the middle" // likewise, after half of its body
 	RateLimited  FailureKind = "429, and the service did nothing"   // the program may retry after one second
 	StopBefore   FailureKind = "the program was stopped, and run again, before the request arrived"
 	StopAfter    FailureKind = "the program was stopped, and run again, after the service did it, before the response arrived"

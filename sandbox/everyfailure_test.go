@@ -139,6 +139,7 @@ func TestEveryFailureOfNothing(t *testing.T) {
 	}{
 		"no request":       {func(*sandbox.Run) error { return nil }, holds, nil, "sent no request through the transport of its Run"},
 		"another way":      {func(run *sandbox.Run) error { call(run.Sandbox, "GET", "/business/me", ""); return nil }, holds, nil, "sent no request"},
+		"two ways":         {func(run *sandbox.Run) error { call(run.Sandbox, "GET", "/business/me", ""); return me(run) }, holds, nil, "and so cannot fail: 1"},
 		"invariant":        {me, broken, nil, "broken without any failure\ninvariant: never true"},
 		"an error":         {func(run *sandbox.Run) error { return errors.Join(me(run), io.ErrNoProgress) }, holds, nil, "fails without any failure: " + io.ErrNoProgress.Error()},
 		"an assertion":     {func(run *sandbox.Run) error { run.Errorf("wrong: %d", 1); return me(run) }, holds, nil, "wrong: 1"},
