@@ -42,10 +42,10 @@ type quiet struct{ *testing.T }
 
 func (quiet) Errorf(string, ...any) {}
 
-// effective counts the requests for an operation that may have been applied.
-func effective(run *sandbox.Run, op string) (n int) {
+// effective counts the requests for an operation that may have been applied: those without one of these statuses.
+func effective(run *sandbox.Run, op string, harmless ...int) (n int) {
 	for _, e := range run.Journal() {
-		if e.Op == op && e.Status != 429 {
+		if e.Op == op && !slices.Contains(harmless, e.Status) {
 			n++
 		}
 	}
@@ -65,7 +65,7 @@ func readyCampaign(run *sandbox.Run) {
 
 // approvedOnce allows one approval that may have had an effect.
 func approvedOnce(run *sandbox.Run) error {
-	if n := effective(run, "campaigns.approve"); n > 1 {
+	if n := effective(run, "campaigns.approve", 429); n > 1 {
 		return fmt.Errorf("%d approvals were sent", n)
 	}
 	time.Sleep(time.Hour)
