@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -239,11 +240,14 @@ func (c *course) owner(r *Run) *Run {
 
 // enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped.
 func (c *course) enter(r *Run, what Failure) FailureKind {
-	r.live()
 	c.mu.Lock()
-	if c.owner(r) == nil {
+	switch owner := c.owner(r); {
+	case owner == nil:
 		c.mu.Unlock()
 		return ""
+	case owner.dead:
+		c.mu.Unlock()
+		runtime.Goexit()
 	}
 	if what.Name == "" {
 		c.requests++

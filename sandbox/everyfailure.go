@@ -257,8 +257,12 @@ func (s *sweep) followers(plan []planned, c *course) (next []planned) {
 // try runs the program with the planned failures.
 func (s *sweep) try(plan []planned) *course {
 	c := &course{sweep: s, plan: plan, saved: map[string]string{}}
-	if problem := inBubble(s.t, c.run); problem != "" && !c.abandoned {
-		c.fail("%s", problem)
+	switch problem := inBubble(s.t, c.run); {
+	case problem == "" || c.abandoned:
+	case c.sandbox == nil:
+		c.fail("EveryFailure makes its own bubbles: %s", problem)
+	default:
+		c.fail("the program leaves goroutines that wait forever: %s", problem)
 	}
 	return c
 }
