@@ -54,14 +54,9 @@ func mishaps() []*Fault {
 	}
 	faults := make([]*Fault, len(kinds))
 	for i, opts := range kinds {
-		f := &Fault{truncate: -1}
-		for _, opt := range opts {
-			if err := opt(f); err != nil {
-				panic(err) // the table is wrong
-			}
-		}
-		if err := f.check(); err != nil {
-			panic(err)
+		f, err := newFault("", opts)
+		if err != nil {
+			panic(err) // the table is wrong
 		}
 		faults[i] = f
 	}

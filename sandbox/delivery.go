@@ -43,6 +43,9 @@ func (d *delivery) body(ctx context.Context, clock Clock) *body {
 	if f := d.fault; f != nil {
 		b.padding = d.length() - int64(len(b.rest))
 		b.stall, b.slow = f.stall, f.slow
+		if f.half {
+			b.limit(d.length() / 2)
+		}
 		if f.truncate >= 0 && int64(f.truncate) < d.length() {
 			b.limit(int64(f.truncate))
 		}

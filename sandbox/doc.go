@@ -31,6 +31,8 @@
 // A fault that responds in place of the service changes nothing, not even the rate windows. A fault that only alters or loses the
 // response lets the service apply the request first. [Sandbox.Between] lets a teammate change things between two pages.
 //
+// [EveryFailure] tries every kind of failure at every request of a program, and stops the program there and runs it again.
+//
 // # Inspection
 //
 // [Sandbox.Journal] lists the requests and their results, and [Sandbox.Calls] counts them. [Tenant.Ledger] has every movement of credits,

@@ -270,3 +270,35 @@ func ExampleSandbox_Listen() {
 	// Output:
 	// 200 OK
 }
+
+// A program that repeats whatever fails adds a contact twice when a response is lost.
+func ExampleEveryFailure() {
+	const listID = "a00000000000000000000001"
+	program := func(run *sandbox.Run) (err error) {
+		for range 2 {
+			body := strings.NewReader(`{"contacts": [{"firstName": "Ada"}]}`)
+			req, _ := http.NewRequestWithContext(run.Context(), http.MethodPost, run.BaseURL()+"/business/lists/"+listID+"/contacts", body)
+			req.SetBasicAuth(run.Token(), "")
+			req.Header.Set("Content-Type", "application/json")
+			var resp *http.Response
+			if resp, err = run.Client().Do(req); err == nil {
+				return resp.Body.Close()
+			}
+		}
+		return err
+	}
+	once := func(run *sandbox.Run) error {
+		if n := len(run.Rows(listID)); n > 1 {
+			return fmt.Errorf("there are %d contacts", n)
+		}
+		return nil
+	}
+	tried := sandbox.EveryFailure(nil, program, once, sandbox.Setup(func(run *sandbox.Run) {
+		run.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{ID: listID, Name: "Q1"}) })
+	}))
+	fmt.Println(tried.Broken.Failures[0])
+	fmt.Println(tried.Broken.Err)
+	// Output:
+	// request 1, lists.add-contacts POST /api/v1/business/lists/a00000000000000000000001/contacts: the response was lost
+	// invariant: there are 2 contacts
+}

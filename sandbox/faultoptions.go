@@ -237,6 +237,13 @@ func Truncate(n int) FaultOption {
 	}
 }
 
+// halved cuts the connection in the middle of the body.
+func halved(f *Fault) error {
+	f.half = true
+	f.say("truncated in the middle")
+	return nil
+}
+
 // SlowBody sends the body slowly.
 func SlowBody(bytesPerSecond int) FaultOption {
 	return positive("SlowBody", bytesPerSecond, func(f *Fault) error {

@@ -36,8 +36,9 @@ type Fault struct {
 	reset      bool
 	latency    time.Duration
 	stall      time.Duration
-	slow       int // bytes per second
-	truncate   int // bytes; negative is off
+	slow       int  // bytes per second
+	truncate   int  // bytes; negative is off
+	half       bool // truncate in the middle
 	oversize   int64
 	retryAfter *string
 	edits      []func(*response)
@@ -61,19 +62,23 @@ type FaultOption func(*Fault) error
 //
 // A mistake in the rule is reported at once. A fault that never fired is reported when the test ends.
 func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
-	f := &Fault{op: opName, truncate: -1}
-	errs := []error{sb.checkTarget(opName)}
-	for _, opt := range opts {
-		errs = append(errs, opt(f))
-	}
-	errs = append(errs, f.check())
-	if err := errors.Join(errs...); err != nil {
+	f, err := newFault(opName, opts)
+	if err := errors.Join(sb.checkTarget(opName), err); err != nil {
 		sb.misuse("Fail(%q): %v", opName, err)
 		f.hits = 1 // reported already
 		return f
 	}
 	sb.addFault(f)
 	return f
+}
+
+func newFault(opName string, opts []FaultOption) (*Fault, error) {
+	f := &Fault{op: opName, truncate: -1}
+	errs := make([]error, 0, len(opts)+1)
+	for _, opt := range opts {
+		errs = append(errs, opt(f))
+	}
+	return f, errors.Join(append(errs, f.check())...)
 }
 
 func (sb *Sandbox) addFault(f *Fault) {
@@ -99,7 +104,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 
 func (f *Fault) check() error {
 	responds := f.instead != nil
-	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate >= 0 || f.slow > 0 || f.stall > 0 || f.oversize > 0
+	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate >= 0 || f.half || f.slow > 0 || f.stall > 0 || f.oversize > 0
 	if f.reset && f.drop == dropNever {
 		f.drop = dropBefore
 	}
@@ -142,7 +147,11 @@ func (f *Fault) String() string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("fault %d, %s: %s", f.number, f.op, strings.Join(f.words, ", "))
+	words := strings.Join(f.words, ", ")
+	if f.number == 0 { // of EveryFailure
+		return f.op + ": " + words
+	}
+	return fmt.Sprintf("fault %d, %s: %s", f.number, f.op, words)
 }
 
 // fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -28,8 +29,22 @@ type target struct {
 	req                 *http.Request // knows the values in the path
 }
 
-// routes registers every operation that has a path. A test checks that each has its rule.
+// muxes are those of all sandboxes, by their routes. Making one takes longer than most tests of a program do.
+var muxes sync.Map
+
+// routes returns the mux for the paths of this sandbox.
 func (sb *Sandbox) routes() *http.ServeMux {
+	key := fmt.Sprint(sb.paths)
+	if mux, ok := muxes.Load(key); ok {
+		return mux.(*http.ServeMux)
+	}
+	mux := sb.register()
+	muxes.Store(key, mux)
+	return mux
+}
+
+// register makes a mux with every operation that has a path. A test checks that each has its rule.
+func (sb *Sandbox) register() *http.ServeMux {
 	rules := map[*op.Op]handler{}
 	for _, room := range rooms {
 		maps.Copy(rules, room)

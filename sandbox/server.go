@@ -70,6 +70,9 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
 	d = &delivery{fault: sb.trip(fits)}
+	if f, planted := t.req.Context().Value(plantedKey{}).(*Fault); planted {
+		d.fault = f
+	}
 	switch f := d.fault; {
 	case f.serves():
 		d.response, problems = sb.response(c, t.handle)

@@ -31,18 +31,26 @@ func main() {
 
 const maxSpend = 1000 // credits that one run may cost
 
+// 300 credits a person is invented, like every undocumented price.
+var prices = sandbox.Prices{"agents.create-person-discovery": 300}
+
 func run(ctx context.Context, out io.Writer) error {
-	// 300 credits a person is invented, like every undocumented price.
 	clock := sandbox.NewManualClock(time.Now())
-	sb := sandbox.New(nil, sandbox.WithClock(clock), sandbox.Credits(5000), sandbox.WithPrices(sandbox.Prices{
-		"agents.create-person-discovery": 300,
-	}))
+	sb := sandbox.New(nil, sandbox.WithClock(clock), sandbox.Credits(5000), sandbox.WithPrices(prices))
 	sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropAfter())
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithObserver(quickly(clock)))
 	if err != nil {
 		return err
 	}
 
+	if err := start(ctx, client, out); err != nil {
+		return err
+	}
+	return prove(sb, out)
+}
+
+// start looks the filter values up, starts the agent, waits for its first run and shows what it has found.
+func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error {
 	titles, err := checked(ctx, client, out, "Head of sales", "Vice President of Sales", "Chief Happiness Wizard")
 	if err != nil {
 		return err
@@ -72,7 +80,7 @@ func run(ctx context.Context, out io.Writer) error {
 		}
 		fmt.Fprintf(out, "  %-8s %-10s %-26s %s\n", row.Text("firstName"), row.Text("lastName"), row.Text("jobTitle"), row.Text("address.city"))
 	}
-	return prove(sb, out)
+	return nil
 }
 
 // quickly advances the sandbox's clock while the client waits, so that a run of minutes takes seconds.

@@ -49,10 +49,11 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 
-	campaignID, err := prepare(ctx, client, out)
+	campaign, err := prepare(ctx, client, out)
 	if err != nil {
 		return err
 	}
+	campaignID := campaign.Text("id")
 	switch _, err := client.Campaigns.Approve(ctx, campaignID); {
 	case errors.Is(err, prospectkit.CodeCampaignNotReady):
 		fmt.Fprintf(out, "Not ready: %v\n", err)
@@ -60,7 +61,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return errors.Join(errors.New("a campaign without an account to send from was expected to be refused"), err)
 	}
 	sb.Do(func(tx *sandbox.Tx) { tx.ConnectAccount("email") }) // by somebody in the app
-	if err := approve(ctx, client, out, campaignID); err != nil {
+	if err := approve(ctx, client, out, campaign); err != nil {
 		return err
 	}
 
@@ -84,23 +85,36 @@ func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event
 	}
 }
 
-// prepare makes a campaign, waits until its texts have been generated, and shows its steps. The fields of a campaign and the
-// place of its status are undocumented: those of the sandbox are assumed.
-func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (campaignID string, err error) {
-	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring", "listIds": []string{listID}})
+const name = "Spring"
+
+// prepare makes a campaign, unless an earlier run did, waits until its texts have been generated, and shows its steps. The fields of a
+// campaign and the place of its status are undocumented: those of the sandbox are assumed.
+func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (*prospectkit.Object, error) {
+	var campaignID string
+	for campaign, err := range client.Campaigns.All(ctx) {
+		switch {
+		case err != nil:
+			return nil, err
+		case campaign.Text("name") == name:
+			campaignID = campaign.Text("id")
+		}
+	}
+	if campaignID == "" {
+		made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": name, "listIds": []string{listID}})
+		if err != nil {
+			return nil, err
+		}
+		campaignID = made.Text("campaign.id")
+	}
+	campaign, err := client.Campaigns.WaitInitialized(ctx, campaignID, prospectkit.Initialized)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	campaignID = made.Text("campaign.id")
-	settled, err := client.Campaigns.WaitInitialized(ctx, campaignID, prospectkit.Initialized)
-	if err != nil {
-		return "", err
+	if status := campaign.Text("initializationStatus"); status != "completed" {
+		return nil, fmt.Errorf("the campaign could not be initialized: %s", status)
 	}
-	if status := settled.Text("initializationStatus"); status != "completed" {
-		return "", fmt.Errorf("the campaign could not be initialized: %s", status)
-	}
-	fmt.Fprintf(out, "Campaign %q is initialized. Its steps:\n", settled.Text("name"))
-	return campaignID, showSteps(ctx, client, out, campaignID)
+	fmt.Fprintf(out, "Campaign %q is initialized. Its steps:\n", name)
+	return campaign, showSteps(ctx, client, out, campaignID)
 }
 
 // showSteps reads what will be sent. The names of the fields are those of the sandbox, except for sequenceNumber.
@@ -124,8 +138,13 @@ func showSteps(ctx context.Context, client *prospectkit.Client, out io.Writer, c
 	return nil
 }
 
-// approve approves the campaign. Whatever happens to the response, nothing resends the approval.
-func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
+// approve approves the campaign. Whatever happens to the response, nothing resends the approval, not even another run.
+func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, campaign *prospectkit.Object) error {
+	if status := prospectkit.CampaignStatus(campaign.Text("status")); status.Known() { // active or stopped, so it was approved before
+		fmt.Fprintf(out, "Not approved again: the campaign is %s\n", status)
+		return nil
+	}
+	campaignID := campaign.Text("id")
 	_, err := client.Campaigns.Approve(ctx, campaignID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	if !ok {

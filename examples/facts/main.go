@@ -47,6 +47,14 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 
+	if err := edit(ctx, client, out, factID); err != nil {
+		return err
+	}
+	return prove(sb, out)
+}
+
+// edit checks a claim before it is sent, and then sends one that was not checked.
+func edit(ctx context.Context, client *prospectkit.Client, out io.Writer, factID string) error {
 	mark(out, draft)
 	if findings := claim.Check(corrected); len(findings) > 0 {
 		return fmt.Errorf("the corrected claim has findings: %v", findings)
@@ -63,7 +71,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return errors.Join(errors.New("a claim with an e-mail address was expected to be refused"), err)
 	}
 	fmt.Fprintf(out, "Unchecked: %v\n\n", err)
-	return prove(sb, out)
+	return nil
 }
 
 // mark prints a claim with a line under it for each finding. Findings count in bytes, columns in characters.

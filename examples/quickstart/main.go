@@ -47,29 +47,37 @@ func run(ctx context.Context, file string, out io.Writer) error {
 		return err
 	}
 
-	user, err := client.Account.Me(ctx)
+	rows, err := show(ctx, client, file, out, demo)
 	if err != nil {
 		return err
+	}
+	stats.report(rows)
+	return nil
+}
+
+// show reads the account and its lists, writes the rows of the largest one into a file, and changes something only in a demonstration.
+func show(ctx context.Context, client *prospectkit.Client, file string, out io.Writer, demo bool) (rows int, err error) {
+	user, err := client.Account.Me(ctx)
+	if err != nil {
+		return 0, err
 	}
 	fmt.Fprintf(out, "Signed in as %s <%s>\n\n", user.Name, user.Email)
 
 	list, err := showLists(ctx, client, out)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	rows := 0
 	if list != nil {
 		if rows, err = export(ctx, client, list, file, out); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if demo {
 		if err := createTwice(ctx, client, out); err != nil {
-			return err
+			return rows, err
 		}
 	}
-	stats.report(rows)
-	return nil
+	return rows, nil
 }
 
 // connect returns a client for the service in the environment, or for a sandbox that fails once and limits once.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
 )
 
 // nasty is a list with texts that could be commands or formulas.
@@ -121,4 +123,32 @@ func TestHalfAnAccount(t *testing.T) {
 		require.ErrorContains(t, run(t.Context(), filepath.Join(t.TempDir(), "x"), &seen), "is not set")
 		require.NotContains(t, seen.String(), "sandbox")
 	}
+}
+
+// Whatever fails, and wherever the program is stopped, the file is whole or not there, and there is one list.
+func TestEveryFailure(t *testing.T) {
+	var whole string
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		require.NoError(run, err)
+		_, err = show(run.Context(), client, filepath.Join(run.Dir(), "rows.csv"), io.Discard, true)
+		return err
+	}, func(run *sandbox.Run) error {
+		made := 0
+		for _, list := range run.Lists() {
+			if list.Name == "Quickstart" {
+				made++
+			}
+		}
+		require.LessOrEqual(run, made, 1)
+		text, err := os.ReadFile(filepath.Join(run.Dir(), "rows.csv"))
+		if errors.Is(err, os.ErrNotExist) {
+			require.Error(run, run.Err())
+			return nil
+		}
+		require.NoError(run, err)
+		whole = cmp.Or(whole, string(text)) // of the first run
+		require.Equal(run, whole, string(text))
+		return nil
+	}, sandbox.Seed(fixture.Small(1)))
 }

@@ -39,28 +39,37 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 
-	options, err := client.Search.FilterOptions(ctx)
+	saved, err := search(ctx, client, out)
 	if err != nil {
 		return err
+	}
+	return prove(sb, out, saved)
+}
+
+// search reads some profiles within the cap and has the service save all to a list. It returns how many were saved.
+func search(ctx context.Context, client *prospectkit.Client, out io.Writer) (saved int, err error) {
+	options, err := client.Search.FilterOptions(ctx)
+	if err != nil {
+		return 0, err
 	}
 	fmt.Fprintf(out, "Filters and their values: %s\n\n", options.Raw())
 	filters := map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("c_suite", "vp")}
 
 	refused := withoutCap(ctx, client, prospectkit.SearchParams{Filters: filters})
 	if !errors.Is(refused, prospectkit.ErrRefusedLocally) {
-		return errors.Join(errors.New("a search without a cap was expected to be refused"), refused)
+		return 0, errors.Join(errors.New("a search without a cap was expected to be refused"), refused)
 	}
 	fmt.Fprintf(out, "Without a cap: %v\n\n", refused)
 	if err := capped(ctx, client, out, prospectkit.SearchParams{Filters: filters, Size: pageSize}); err != nil {
-		return err
+		return 0, err
 	}
 	// The fields of this body are undocumented: those of the sandbox are assumed.
-	saved, err := client.Search.SaveToList(ctx, prospectkit.Fields{"filters": filters, "listName": "Decision makers"})
+	result, err := client.Search.SaveToList(ctx, prospectkit.Fields{"filters": filters, "listName": "Decision makers"})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	fmt.Fprintf(out, "Saved %d to %q\n", saved.Int("addedCount"), saved.Text("list.name"))
-	return prove(sb, out, saved.Int("addedCount"))
+	fmt.Fprintf(out, "Saved %d to %q\n", result.Int("addedCount"), result.Text("list.name"))
+	return result.Int("addedCount"), nil
 }
 
 // withoutCap returns the error of the iterator without a cap.

@@ -3,6 +3,7 @@ package tested_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"testing"
@@ -20,18 +21,21 @@ import (
 func start(t *testing.T, opts ...prospectkit.ClientOption) (*sandbox.Sandbox, *prospectkit.Client) {
 	t.Helper()
 	sb := sandbox.New(t)
-	sb.Do(func(tx *sandbox.Tx) {
-		list := tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(
-			sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"},
-			sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
-		)})
-		tx.ConnectAccount("email")
-		tx.CreateCampaign(sandbox.ReadyCampaign("Spring", list))
-	})
+	sb.Do(spring)
 	opts = append(opts, prospectkit.WithTransport(sb.Transport()))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
 	require.NoError(t, err)
 	return sb, client
+}
+
+// spring makes a list, and a campaign that is ready to be approved.
+func spring(tx *sandbox.Tx) {
+	list := tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(
+		sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"},
+		sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
+	)})
+	tx.ConnectAccount("email")
+	tx.CreateCampaign(sandbox.ReadyCampaign("Spring", list))
 }
 
 func TestExport(t *testing.T) {
@@ -77,6 +81,34 @@ func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 		time.Sleep(time.Hour)
 		require.Len(t, sb.Outbox(), 2) // one message to each contact; nothing is really sent
 	})
+}
+
+func TestLaunchUnderEveryFailure(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		require.NoError(run, err)
+		return tested.Launch(run.Context(), client.Campaigns, run.Campaigns()[0].ID)
+	}, func(run *sandbox.Run) error {
+		time.Sleep(time.Hour)
+		if n := len(run.Outbox()); n > 2 || n < 2 && run.Err() == nil {
+			return fmt.Errorf("%d messages", n)
+		}
+		return nil
+	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }))
+}
+
+func TestCopyUnderEveryFailure(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		require.NoError(run, err)
+		return tested.Copy(run.Context(), client, run.Lists()[0].ID, run)
+	}, func(run *sandbox.Run) error {
+		for _, name := range []string{"Grace", "Alan"} {
+			_, stored := run.Load(name)
+			require.True(run, stored, name)
+		}
+		return nil
+	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }), sandbox.UntilDone(1), sandbox.Twice())
 }
 
 func TestLaunchThatNeverArrived(t *testing.T) {

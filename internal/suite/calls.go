@@ -206,7 +206,12 @@ var otherCalls = map[string]AnyCall{
 // EverySandbox holds what EveryCall needs. All of it is older than begin.
 func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbox.Sandbox {
 	t.Helper()
-	return sandbox.New(t, append(append([]sandbox.Option{sandbox.Seed(EveryState(begin, begin.Add(time.Hour)))}, EveryRoute()...), opts...)...)
+	return sandbox.New(t, append(everyOption(begin), opts...)...)
+}
+
+// everyOption configures EverySandbox.
+func everyOption(begin time.Time) []sandbox.Option {
+	return append([]sandbox.Option{sandbox.Seed(EveryState(begin, begin.Add(time.Hour)))}, EveryRoute()...)
 }
 
 // EveryRoute serves the operations with undocumented paths where EveryCall calls them.

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// Whatever fails, and wherever the program is stopped, each start uploads the file at most once, and all of it.
+func TestEveryFailure(t *testing.T) {
+	const few = 10
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		require.NoError(run, err)
+		return upload(run.Context(), client, io.Discard, io.Discard, few)
+	}, func(run *sandbox.Run) error {
+		imports := run.Imports()
+		if len(imports) > run.Starts() || run.Err() == nil && len(imports) == 0 {
+			return fmt.Errorf("%d imports by %d starts", len(imports), run.Starts())
+		}
+		for _, made := range imports {
+			require.Equal(run, few, made.Rows)
+		}
+		return nil
+	})
+}
