@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -215,7 +215,7 @@ func TestFile_ShortWriteIsCutBack(t *testing.T) {
 		}
 		return works
 	}
-	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), syscall.ENOSPC)
+	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
 	require.Len(t, on.names["/d/journal"].data, size)
 	on.fault = nil
 	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
@@ -296,7 +296,7 @@ func TestFile_OneSyncForMany(t *testing.T) {
 		before := on.count("sync")
 		var all errgroup
 		for i := range 64 {
-			all.Go(func() error { return j.Sending(t.Context(), ticket(fmt.Sprint(i), 0)) })
+			all.Go(func() error { return j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)) })
 			if i == 0 {
 				synctest.Wait() // the others come during its fsync
 			}
@@ -397,13 +397,13 @@ func TestFile_ManyAtOnce(t *testing.T) {
 
 func BenchmarkFile_Sending(b *testing.B) {
 	for _, callers := range []int{1, 64} {
-		b.Run(fmt.Sprint(callers), func(b *testing.B) {
+		b.Run(strconv.Itoa(callers), func(b *testing.B) {
 			j, err := File(filepath.Join(b.TempDir(), "j"))
 			require.NoError(b, err)
 			b.SetParallelism((callers + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
 			var calls atomic.Int64
 			send := func() error {
-				t := ticket(fmt.Sprint(calls.Add(1)), 0)
+				t := ticket(strconv.FormatInt(calls.Add(1), 10), 0)
 				return errors.Join(j.Sending(b.Context(), t), j.Ended(b.Context(), t.ID, Applied))
 			}
 			b.ResetTimer()

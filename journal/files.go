@@ -35,8 +35,11 @@ type osFiles struct{}
 func (osFiles) lock(name string) (io.Closer, error)   { return lockFile(name) }
 func (osFiles) stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 func (osFiles) same(a, b fs.FileInfo) bool            { return os.SameFile(a, b) }
-func (osFiles) rename(from, to string) error          { return os.Rename(from, to) }
 func (osFiles) remove(name string) error              { return os.Remove(name) }
+
+func (osFiles) rename(from, to string) error {
+	return os.Rename(from, to) //nolint:gosec // G703: the caller names the file
+}
 
 func (osFiles) open(name string, flag int) (file, error) {
 	f, err := os.OpenFile(name, flag, 0o600) //nolint:gosec // G304: the caller names the file

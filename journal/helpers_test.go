@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -49,7 +48,11 @@ const (
 	after         // the machine stops after it
 )
 
-var errOff = errors.New("the machine is off")
+var (
+	errOff    = errors.New("the machine is off")
+	errFull   = errors.New("the disk is full")
+	errDevice = errors.New("the device is broken")
+)
 
 func newDisk() *disk {
 	return &disk{names: map[string]*inode{}, durable: map[string]*inode{}, locks: map[string]bool{}}
@@ -78,17 +81,18 @@ func (d *disk) do(operation string, whole, part, failed func()) error {
 		return nil
 	case fails:
 		run(failed)
-		return syscall.ENOSPC
+		return errFull
 	case half:
 		run(part)
-		return syscall.ENOSPC
+		return errFull
 	case lies:
 		run(whole)
-		return syscall.EIO
+		return errDevice
 	case halfway:
 		run(part)
 	case after:
 		run(whole)
+	case before:
 	}
 	d.off = true
 	return errOff

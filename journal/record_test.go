@@ -32,7 +32,8 @@ const (
 )
 
 func TestRecord_IsALineToRead(t *testing.T) {
-	require.Equal(t, `{"crc":"8792d86f","synced":48,`+endedA+"}\n", string(appendRecord(nil, 48, []byte(endedA))))
+	want := `{"crc":"8792d86f","synced":48,` + endedA + "}\n"
+	require.Equal(t, []byte(want), appendRecord(nil, 48, []byte(endedA)))
 	body, err := endedBody("a", Applied, time.Date(2026, 11, 22, 9, 0, 1, 0, time.UTC))
 	require.NoError(t, err)
 	require.Equal(t, endedA, string(body))

@@ -143,7 +143,10 @@ func (s *suite) retried() {
 	s.sending(ticket("a", 0), again)
 	s.restart()
 	s.want("after a restart", "a")
-	for t := range s.j.InDoubt(s.Context()) {
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
 		if !t.LastSent.Equal(again.LastSent) {
 			s.Errorf("LastSent is %v, want that of the last attempt, %v", t.LastSent, again.LastSent)
 		}
@@ -200,7 +203,10 @@ func (s *suite) cancelled() {
 	s.sending(ticket("b", 1))
 	s.restart()
 	var got []string
-	for t := range s.j.InDoubt(s.Context()) {
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
 		got = append(got, t.ID)
 	}
 	if !slices.Equal(got, []string{"a", "b"}) && (err == nil || !slices.Equal(got, []string{"b"})) {
@@ -230,7 +236,10 @@ func (s *suite) settleInTheLoop() {
 func (s *suite) leaveTheLoop() {
 	s.sending(ticket("a", 0), ticket("b", 1))
 	s.restart()
-	for range s.j.InDoubt(s.Context()) {
+	for _, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
 		break
 	}
 	s.want("after a loop that was left", "a", "b")
