@@ -48,8 +48,12 @@ func TestFile_SurvivesARestart(t *testing.T) {
 	}
 	require.NoError(t, j.Ended(t.Context(), "a", Applied))
 	require.NoError(t, j.Ended(t.Context(), "b", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "b", Unknown))
 	require.Equal(t, []string{"b"}, unknown(t, j), "c is in progress")
 	require.NoError(t, j.Close())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 2, bytes.Count(text, []byte(`"ended":`)), "each outcome is there once")
 	require.Equal(t, []string{"b", "c"}, unknown(t, open(t, path)))
 }
 
@@ -217,6 +221,7 @@ func TestFile_ShortWriteIsCutBack(t *testing.T) {
 	}
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
 	require.Len(t, on.names["/d/journal"].data, size)
+	require.Len(t, j.calls.entries, 1, "b is not in progress")
 	on.fault = nil
 	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
 	require.NoError(t, j.Close())
@@ -225,30 +230,57 @@ func TestFile_ShortWriteIsCutBack(t *testing.T) {
 	require.Equal(t, []string{"a", "c"}, unknown(t, j))
 }
 
-// What a failed fsync did not write, a second one does not write either, and reports success.
-func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
+// If the file cannot be cut back either, it is replaced.
+func TestFile_ShortWriteIsNotCutBack(t *testing.T) {
 	on := newDisk()
 	j, err := openFile(on, "/d/journal")
 	require.NoError(t, err)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", Applied))
-	failing := true
 	on.fault = func(_ int, operation string) fault {
-		if operation == "sync" && failing {
-			return fails
-		}
-		return works
+		return map[string]fault{"write": half, "truncate": fails}[operation]
 	}
-	old := on.names["/d/journal"]
-	require.Error(t, j.Sending(t.Context(), ticket("b", 0)))
-	require.Error(t, j.Sending(t.Context(), ticket("c", 0)), "it cannot be replaced either")
-	failing = false
-	require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
-	require.NotSame(t, old, on.names["/d/journal"])
-	for _, left := range on.crashes() {
-		j, err := openFile(left, "/d/journal")
-		require.NoError(t, err)
-		require.Equal(t, []string{"d"}, unknown(t, j), "and the outcome of a is not lost")
+	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), errFull)
+	on.fault = nil
+	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
+	require.NoError(t, j.Close())
+	require.Equal(t, 1, bytes.Count(on.names["/d/journal"].data, []byte(`"ended":"a"`)))
+	j, err = openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.Equal(t, []string{"c"}, unknown(t, j))
+}
+
+// What a failed fsync did not write, a second one does not write either, and reports success. So the
+// file is replaced, and if that fails, it is tried again before anything else is stored.
+func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
+	for _, then := range []string{"", "open", "write", "sync", "rename", "sync directory"} {
+		t.Run(then, func(t *testing.T) {
+			on := newDisk()
+			j, err := openFile(on, "/d/journal")
+			require.NoError(t, err)
+			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+			require.NoError(t, j.Ended(t.Context(), "a", Applied))
+			old, failing := on.names["/d/journal"], "sync"
+			on.fault = func(_ int, operation string) fault {
+				if operation == failing {
+					return fails
+				}
+				return works
+			}
+			require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+			if failing = then; then != "" {
+				require.ErrorIs(t, j.Sending(t.Context(), ticket("c", 0)), errFull)
+			}
+			failing = ""
+			require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
+			require.NoError(t, j.Sending(t.Context(), ticket("e", 0)))
+			require.NotSame(t, old, on.names["/d/journal"])
+			for _, left := range on.crashes() {
+				j, err := openFile(left, "/d/journal")
+				require.NoError(t, err)
+				require.Equal(t, []string{"d", "e"}, unknown(t, j), "and the outcome of a is not lost")
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -286,7 +287,10 @@ func (n *inode) crashes() [][]byte {
 			first, last = min(first, i), i+1
 		}
 	}
-	middle := max((first+last)/2, 0)
+	middle, line := max((first+last)/2, 0), last
+	if first < last {
+		line = first + bytes.IndexByte(n.data[first:last], '\n') + 1
+	}
 	states := [][]byte{n.after(len(n.disk), func(int) bool { return false })}
 	if first < last || len(n.data) != len(n.disk) {
 		states = append(states,
@@ -294,6 +298,7 @@ func (n *inode) crashes() [][]byte {
 			n.after(len(n.data), func(int) bool { return false }),
 			n.after(min(max(middle, len(n.disk)), len(n.data)), func(int) bool { return true }),
 			n.after(len(n.data), func(at int) bool { return at >= middle }),
+			n.after(len(n.data), func(at int) bool { return at >= line-1 }),
 			n.after(len(n.data), func(at int) bool { return at/16%2 == 0 }),
 		)
 	}
@@ -310,7 +315,7 @@ func (d *disk) crashes() []*disk {
 		for _, c := range d.changes[:changes] {
 			c.apply(names)
 		}
-		for state := range 6 {
+		for state := range 7 {
 			after := newDisk()
 			most := 0
 			for name, n := range names {
