@@ -65,17 +65,19 @@ type outcome struct {
 	body []byte
 }
 
-// File opens the journal in the file at path, or creates it with mode 0600. The directory must exist.
+// File opens the journal in the file at path, or creates it with mode 0600. The directory must exist,
+// on a local file system.
 //
-// One journal at a time has the file open, in one process: another gets [ErrLocked]. Two files stand
-// beside it, with .lock and for a moment .new after its name; the first is never removed. On js/wasm
-// and wasip1 nothing locks out other processes. The file system must be a local one, whose fsync is
-// durable.
+// One process at a time has the file open, and once: another File returns [ErrLocked]. The lock is a
+// file beside it, with .lock after its name, which stays. On js/wasm and wasip1 nothing keeps out
+// other processes.
 //
-// What a crash left of the last write is dropped: its call was not sent. Records that were durable are
-// never dropped: a damaged one is [ErrCorrupt], another file or version is [ErrForeign], and the file
-// stays as it is. File writes the file again as a whole, which takes as much free space, and makes it
-// a file of the user who runs the program. The file grows by about a kilobyte a call until [FileJournal.Compact].
+// File replaces the file by a copy, with .new after its name for a moment. That takes as much free
+// space, and the copy belongs to the user of this process. On Windows it fails while another program
+// has the file open. The copy leaves out what a crash left of
+// the last write, whose request was not sent. A record that was durable is never left out: if one is
+// damaged, File returns [ErrCorrupt]; for another kind of file, or another version, [ErrForeign]; and
+// the file stays as it is. The file grows by about 400 bytes a call, until [FileJournal.Compact].
 func File(path string) (*FileJournal, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -150,13 +152,12 @@ func emptyFile() []byte {
 }
 
 // Sending stores the ticket and returns when it is durable. Calls at the same time share one fsync.
-// After an error the call must not be sent; whether the ticket is stored is unknown, so note
-// [NotApplied] with Ended if no earlier attempt was sent. A context that is done ends only the wait for
-// the turn of another call.
+// After an error the call must not be sent. Its ticket is then absent, except that after a failed
+// fsync and a crash it may be there, as one whose outcome is unknown. A context that is done ends the
+// wait for another call's fsync, and no fsync in progress.
 //
-// After a failed write, the file is cut back to the last whole record. After a failed fsync nobody
-// knows what is durable, so the next Sending writes the file again, under another name, before it
-// stores anything.
+// After a failed write, the file is cut back to the last whole record. After a failed fsync, what is
+// durable is unknown, so the next Sending replaces the file before it stores anything.
 func (j *FileJournal) Sending(ctx context.Context, t Ticket) error {
 	body, err := sendingBody(t)
 	if err == nil {

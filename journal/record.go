@@ -3,6 +3,8 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,14 +28,13 @@ import (
 //
 // or nothing, in a record that only notes how much is durable.
 const (
-	crcOpen     = `{"crc":"`
-	crcClose    = `",`
-	crcLen      = len(crcOpen) + 8 + 1
-	syncedOpen  = `"synced":`
-	format      = 1
-	headerBody  = `"prospectkitJournal":1`
-	maxRecord   = 1 << 20
-	copyBufSize = 64 << 10
+	crcOpen    = `{"crc":"`
+	crcClose   = `",`
+	crcLen     = len(crcOpen) + 8 + 1
+	syncedOpen = `"synced":`
+	format     = 1
+	headerBody = `"prospectkitJournal":1`
+	maxRecord  = 1 << 20
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -89,7 +90,9 @@ func appendRecord(dst []byte, synced int64, body []byte) []byte {
 	return append(dst, '\n')
 }
 
-func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli)) }
+func checksum(text []byte) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, castagnoli)))
+}
 
 // parseRecord reports whether the line, with or without its line feed, is a whole record.
 func parseRecord(line []byte, offset int64) (record, bool) {
@@ -128,7 +131,7 @@ type scanned struct {
 // It fails if the file is not a journal, or if a record is damaged that was durable once.
 func scan(from io.Reader, each func(record) error) (scanned, error) {
 	s := scanned{bad: -1}
-	in := bufio.NewReaderSize(from, copyBufSize)
+	in := bufio.NewReader(from)
 	for {
 		line, n, err := readLine(in)
 		if err != nil {

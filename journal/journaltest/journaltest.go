@@ -14,16 +14,10 @@ import (
 )
 
 // Run tests a journal. For each test, store makes an empty store and returns a function that opens a
-// journal on it, as a new process does. The function is called again only when the calls of the
-// journal before have returned: it may close that journal.
+// journal on it, as a new process does. Each call of that function ends the process before: no call of
+// its journal is in progress, and the function may close it.
 //
-//	journaltest.Run(t, func(t *testing.T) func() journal.Journal {
-//		path := filepath.Join(t.TempDir(), "journal")
-//		var last *journal.FileJournal
-//		return func() journal.Journal {
-//			...
-//		}
-//	})
+// Run does not test that Sending is durable: it cannot stop the machine.
 func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
 	t.Helper()
 	for _, c := range []struct {
