@@ -136,6 +136,29 @@ func TestFile_TornAtEachByte(t *testing.T) {
 	}
 }
 
+// A damaged record is found even if the end of the file is torn, and after the file was replaced.
+func TestFile_DamageAndATornEnd(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	for _, id := range []string{"a", "b", "c", "d"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	for _, replace := range []bool{false, true} {
+		if replace {
+			require.NoError(t, j.replace(nil))
+		}
+		text := on.names["/d/journal"].data
+		for at := bytes.IndexByte(text, '\n') + 1; at < bytes.LastIndex(text, []byte(`"id":"b"`)); at++ {
+			damaged := newDisk()
+			damaged.put("/d/journal", text[:len(text)-10])
+			damaged.names["/d/journal"].data[at] ^= 1
+			_, err := openFile(damaged, "/d/journal")
+			require.ErrorIs(t, err, ErrCorrupt, "%d", at)
+		}
+	}
+}
+
 func TestFile_EmptyFileIsNew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

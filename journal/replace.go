@@ -124,28 +124,28 @@ func (j *FileJournal) copyTo(name string, drop map[string]bool) (size int64, err
 	defer func() { err = errors.Join(err, f.Close()) }()
 	out := bufio.NewWriter(io.NewOffsetWriter(f, 0))
 	var line []byte
-	write := func(synced int64, body []byte) error {
-		line = appendRecord(line[:0], synced, body)
+	// The file takes its name only after its fsync. So each record may say that all before it is durable.
+	write := func(body []byte) error {
+		line = appendRecord(line[:0], size, body)
 		size += int64(len(line))
 		_, err := out.Write(line)
 		return err
 	}
-	if err := write(0, []byte(headerBody)); err != nil {
+	if err := write([]byte(headerBody)); err != nil {
 		return 0, err
 	}
-	if err := j.copyOld(func(body []byte) error { return write(0, body) }, drop); err != nil {
+	if err := j.copyOld(write, drop); err != nil {
 		return 0, err
 	}
 	for _, o := range j.pending {
 		if drop[o.id] {
 			continue
 		}
-		if err := write(0, o.body); err != nil {
+		if err := write(o.body); err != nil {
 			return 0, err
 		}
 	}
-	// The file takes its name only after its fsync, so the mark will be true.
-	if err := errors.Join(write(size, nil), out.Flush()); err != nil {
+	if err := errors.Join(write(nil), out.Flush()); err != nil {
 		return 0, err
 	}
 	return size, f.Sync()
