@@ -2,8 +2,18 @@
 // [Ticket] is stored. When its outcome is known, the outcome is noted. After a crash, the tickets
 // without a known outcome tell which calls may have happened.
 //
-// [File] is a journal for one process on one machine. Another store, such as a database, implements
-// [Journal].
+// [File] is a journal for one process on one machine:
+//
+//	j, err := journal.File("writes.journal")
+//	if err != nil {
+//		return err
+//	}
+//	defer j.Close()
+//	client, err := prospectkit.New(baseURL, token, prospectkit.WithJournal(j))
+//
+// After a restart, InDoubt yields the calls to look for. [Read] reads the file for an audit: who made
+// which call, when, and what its outcome is. Another store, such as a database, implements [Journal]:
+// the package journaltest tests it.
 package journal
 
 import (
@@ -22,9 +32,9 @@ type Journal interface {
 	// retried, Sending is called again with the same ID and a later LastSent.
 	Sending(ctx context.Context, t Ticket) error
 
-	// Ended notes the outcome of a call. [Unknown] leaves the ticket in doubt. A later call of Ended
-	// with [Applied] or [NotApplied] settles it. Ended with the same outcome again changes nothing.
-	// It need not be durable: a ticket whose outcome is lost is in doubt.
+	// Ended notes the outcome of a call. After [Unknown], InDoubt yields the ticket. A later call of
+	// Ended with [Applied] or [NotApplied] settles it. Ended with the same outcome again changes nothing.
+	// It need not be durable: a call whose outcome is lost is one whose outcome is unknown.
 	Ended(ctx context.Context, id string, o Outcome) error
 
 	// InDoubt yields the tickets whose outcome is unknown, oldest first: those of calls that ended

@@ -1,0 +1,446 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// What can be wrong with a file, beside the errors of the system such as a full disk. Match them with [errors.Is].
+var (
+	ErrLocked  = errors.New("another journal has the file open")
+	ErrCorrupt = errors.New("the journal is damaged")
+	ErrForeign = errors.New("the file is no journal of this package")
+	ErrClosed  = errors.New("the journal is closed")
+)
+
+// FileJournal is a journal in a file. It is made by [File].
+type FileJournal struct {
+	files files
+	path  string
+	lock  io.Closer
+	turn  chan struct{} // held while the file is written
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	calls  fold   // the tickets whose outcome is unknown
+	next   *batch // what the next holder of the turn stores
+	ended  []outcome
+
+	// Only the holder of the turn uses what follows.
+	file    file      // nil after it could not be opened again
+	size    int64     // of the file, up to the last whole record
+	synced  int64     // how much of it is durable
+	pending []outcome // outcomes that are not durable
+	written int       // how many of them are in the file
+	broken  bool      // the file must be replaced before it is used
+	torn    bool      // the file ends as a crash left it
+}
+
+// A batch is what one fsync makes durable.
+type batch struct {
+	sendings []*sending
+	done     chan struct{}
+	err      error
+}
+
+type sending struct {
+	Ticket
+
+	body   []byte
+	call   *folded
+	active bool // before
+}
+
+type outcome struct {
+	id   string
+	body []byte
+}
+
+// File opens the journal in the file at path, or creates it with mode 0600. The directory must exist,
+// on a local file system.
+//
+// One process at a time has the file open, and once: another File returns [ErrLocked]. The lock is a
+// file beside it, with .lock after its name, which stays. On js/wasm and wasip1 nothing keeps out
+// other processes.
+//
+// File replaces the file by a copy, with .new after its name for a moment. That takes as much free
+// space, and the copy belongs to the user of this process. On Windows it fails while another program
+// has the file open. The copy leaves out what a crash left of
+// the last write, whose request was not sent. A record that was durable is never left out: if one is
+// damaged, File returns [ErrCorrupt]; for another kind of file, or another version, [ErrForeign]; and
+// the file stays as it is. The file grows by about 400 bytes a call, until [FileJournal.Compact].
+func File(path string) (*FileJournal, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // one file has one lock
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	return openFile(osFiles{}, path)
+}
+
+func openFile(on files, path string) (*FileJournal, error) {
+	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}
+	var err error
+	if j.lock, err = on.lock(path + ".lock"); err != nil {
+		return nil, j.failed("open", err)
+	}
+	if err := j.open(); err != nil {
+		if j.file != nil {
+			_ = j.file.Close()
+		}
+		_ = j.lock.Close()
+		return nil, j.failed("open", err)
+	}
+	return j, nil
+}
+
+func newBatch() *batch { return &batch{done: make(chan struct{})} }
+
+func (j *FileJournal) failed(to string, err error) error {
+	return fmt.Errorf("journal: %s %s: %w", to, j.path, err)
+}
+
+// open reads the file and puts it in order.
+func (j *FileJournal) open() error {
+	info, err := j.files.stat(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return j.create()
+	}
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: it is not a regular file", ErrForeign)
+	case info.Mode().Perm()&0o200 == 0:
+		return fmt.Errorf("it is read-only: %w", fs.ErrPermission) // which stops nobody who is root
+	}
+	if j.file, err = j.files.open(j.path, os.O_RDWR); err != nil {
+		return err
+	}
+	s, err := scan(j.file, j.calls.add)
+	if err != nil {
+		return err
+	}
+	j.size, j.synced, j.torn = s.size, s.size, s.bad >= 0
+	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync
+}
+
+// create makes an empty journal, unless a crash left the journal under its other name.
+func (j *FileJournal) create() error {
+	if info, err := j.files.stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile())) {
+		return fmt.Errorf("%w: it is missing, and %s may be its last version: rename that one, or remove it", ErrCorrupt, j.temporary())
+	}
+	return j.replace(nil)
+}
+
+func emptyFile() []byte {
+	text := appendRecord(nil, 0, []byte(headerBody))
+	return appendRecord(text, int64(len(text)), nil)
+}
+
+// Sending stores the ticket and returns when it is durable. Calls at the same time share one fsync.
+// After an error the call must not be sent. Its ticket is then absent, except that after a failed
+// fsync and a crash it may be there, as one whose outcome is unknown. A context that is done ends the
+// wait for another call's fsync, and no fsync in progress.
+//
+// After a failed write, the file is cut back to the last whole record. After a failed fsync, what is
+// durable is unknown, so the next Sending replaces the file before it stores anything.
+func (j *FileJournal) Sending(ctx context.Context, t Ticket) error {
+	body, err := sendingBody(t)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return j.failed("store a ticket in", err)
+	}
+	t.IDs = slices.Clone(t.IDs)
+	s := &sending{Ticket: t, body: body}
+	b := j.join(s)
+	select {
+	case j.turn <- struct{}{}:
+		j.commit()
+		j.release()
+	case <-b.done:
+	case <-ctx.Done():
+		if j.leave(b, s) {
+			return j.failed("store a ticket in", ctx.Err())
+		}
+	}
+	<-b.done // the holder of the turn stores it
+	if b.err != nil {
+		return j.failed("store a ticket in", b.err)
+	}
+	return nil
+}
+
+// join adds a ticket to the next batch. From now on its call is in progress.
+func (j *FileJournal) join(s *sending) *batch {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if s.call = j.calls.entries[s.ID]; s.call == nil {
+		s.call = j.calls.sending(s.Ticket)
+	}
+	s.active = s.call.active
+	s.call.active, s.call.Ended = true, time.Time{}
+	j.next.sendings = append(j.next.sendings, s)
+	return j.next
+}
+
+// leave takes a ticket out of a batch, unless it is being stored.
+func (j *FileJournal) leave(b *batch, s *sending) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if b != j.next {
+		return false
+	}
+	b.sendings = slices.DeleteFunc(b.sendings, func(other *sending) bool { return other == s })
+	j.refuse(s)
+	return true
+}
+
+// refuse puts a call back to what it was before its ticket was to be stored.
+func (j *FileJournal) refuse(s *sending) {
+	s.call.active = s.call.active && s.active
+	if !s.call.stored && j.calls.entries[s.ID] == s.call {
+		delete(j.calls.entries, s.ID)
+	}
+}
+
+// tryTurn takes the turn if nobody has it.
+func (j *FileJournal) tryTurn() bool {
+	select {
+	case j.turn <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// release gives up the turn. Outcomes that came while it was held wait for nobody, so they are written.
+func (j *FileJournal) release() {
+	for {
+		<-j.turn
+		j.mu.Lock()
+		more := len(j.ended) > 0
+		j.mu.Unlock()
+		if !more || !j.tryTurn() {
+			return
+		}
+		_ = j.note() // if it fails, the next Sending tries again
+	}
+}
+
+// note writes the outcomes that are known.
+func (j *FileJournal) note() error {
+	if _, closed := j.take(false); closed {
+		return ErrClosed
+	}
+	return j.store(nil)
+}
+
+// commit stores the next batch.
+func (j *FileJournal) commit() {
+	b, closed := j.take(true)
+	err := ErrClosed
+	if !closed {
+		err = j.store(b.sendings)
+	}
+	j.mu.Lock()
+	for _, s := range b.sendings {
+		if err == nil {
+			s.call.Ticket, s.call.stored = s.Ticket, true
+		} else {
+			j.refuse(s)
+		}
+	}
+	j.mu.Unlock()
+	b.err = err
+	close(b.done)
+}
+
+// take hands what waits to the holder of the turn: the outcomes, and the next batch if it is wanted.
+func (j *FileJournal) take(tickets bool) (b *batch, closed bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pending, j.ended = append(j.pending, j.ended...), nil
+	if tickets {
+		b, j.next = j.next, newBatch()
+	}
+	return b, j.closed
+}
+
+// store writes outcomes and tickets, and makes the tickets durable.
+func (j *FileJournal) store(sendings []*sending) error {
+	if len(sendings) == 0 && j.written == len(j.pending) {
+		return nil
+	}
+	if err := j.ready(); err != nil {
+		return err
+	}
+	var text []byte
+	for _, o := range j.pending[j.written:] {
+		text = appendRecord(text, j.synced, o.body)
+	}
+	for _, s := range sendings {
+		text = appendRecord(text, j.synced, s.body)
+	}
+	if err := j.append(text); err != nil {
+		return err
+	}
+	j.written = len(j.pending)
+	if len(sendings) == 0 {
+		return nil
+	}
+	return j.sync(len(sendings) > 1)
+}
+
+// ready sees to it that the file is the one that was opened, as it was left.
+func (j *FileJournal) ready() error {
+	if j.broken {
+		return j.replace(nil)
+	}
+	ours, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := j.files.stat(j.path)
+	if err != nil {
+		return err
+	}
+	if !j.files.same(ours, named) || ours.Size() != j.size {
+		return fmt.Errorf("%w: another program changed it while it was open", ErrCorrupt)
+	}
+	return nil
+}
+
+// append writes records at the end of the file, all or none.
+func (j *FileJournal) append(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if _, err := j.file.WriteAt(text, j.size); err != nil {
+		j.broken = j.file.Truncate(j.size) != nil
+		return err
+	}
+	j.size += int64(len(text))
+	return nil
+}
+
+// sync makes the file durable. A mark says so in the file: without one, it would look as if a crash
+// could have left only some of the records.
+func (j *FileJournal) sync(mark bool) error {
+	if err := j.file.Sync(); err != nil {
+		j.broken = true // a second fsync would succeed without what the first one lost
+		return err
+	}
+	j.synced, j.pending, j.written = j.size, nil, 0
+	if mark {
+		_ = j.append(appendRecord(nil, j.synced, nil)) // nothing depends on it
+	}
+	return nil
+}
+
+// Ended notes an outcome. It waits for no fsync: the outcome is durable after the next Sending, or
+// after Close. The outcome of a ticket that is not there, or that is settled, is ignored. If another
+// call is using the file, that call writes the outcome. After an error, the next Sending tries again.
+func (j *FileJournal) Ended(_ context.Context, id string, o Outcome) error {
+	if err := j.end(id, o, time.Now()); err != nil {
+		return j.failed("note an outcome in", err)
+	}
+	return nil
+}
+
+func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
+	if !o.known() {
+		return fmt.Errorf("there is no outcome %q", o)
+	}
+	body, err := endedBody(id, o, now)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	closed := j.closed
+	news := !closed && j.calls.ended(id, o, now)
+	if news {
+		j.ended = append(j.ended, outcome{id, body})
+	}
+	j.mu.Unlock()
+	switch {
+	case closed:
+		return ErrClosed
+	case !news || !j.tryTurn():
+		return nil
+	}
+	defer j.release()
+	return j.note()
+}
+
+// InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts. The
+// loop may call the other methods.
+func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
+	return func(yield func(Ticket, error) bool) {
+		j.mu.Lock()
+		closed, tickets := j.closed, j.calls.unknown()
+		j.mu.Unlock()
+		if closed {
+			yield(Ticket{}, j.failed("read", ErrClosed))
+			return
+		}
+		for _, t := range tickets {
+			if err := ctx.Err(); err != nil {
+				yield(Ticket{}, j.failed("read", err))
+				return
+			}
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Close makes all outcomes durable and releases the file. Later calls of Sending fail. A second Close
+// does nothing.
+func (j *FileJournal) Close() error {
+	j.mu.Lock()
+	closed := j.closed
+	j.closed = true
+	j.mu.Unlock()
+	if closed {
+		return nil
+	}
+	j.turn <- struct{}{}
+	defer j.release()
+	j.take(false)
+	err := j.finish()
+	if j.file != nil {
+		err = errors.Join(err, j.file.Close())
+	}
+	if err = errors.Join(err, j.lock.Close()); err != nil {
+		return j.failed("close", err)
+	}
+	return nil
+}
+
+// finish makes the file durable, and marks it so.
+func (j *FileJournal) finish() error {
+	if err := j.store(nil); err != nil {
+		return err
+	}
+	if j.broken {
+		return j.replace(nil) // which ends with a mark
+	}
+	return j.sync(true)
+}

@@ -1,0 +1,487 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func open(t *testing.T, path string) *FileJournal {
+	t.Helper()
+	j, err := File(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// unknown returns the IDs that InDoubt yields.
+func unknown(t *testing.T, j Journal) []string {
+	t.Helper()
+	ids := []string{}
+	for ticket, err := range j.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		ids = append(ids, ticket.ID)
+	}
+	return ids
+}
+
+func TestFile_SurvivesARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.NoError(t, j.Ended(t.Context(), "b", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "b", Unknown))
+	require.Equal(t, []string{"b"}, unknown(t, j), "c is in progress")
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 2, bytes.Count(text, []byte(`"ended":`)), "each outcome is there once")
+	require.Equal(t, []string{"b", "c"}, unknown(t, open(t, path)))
+}
+
+func TestFile_Mode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
+	for _, name := range []string{path, path + ".lock"} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		if runtime.GOOS != "windows" {
+			require.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), name)
+		}
+	}
+}
+
+func TestFile_ReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, open(t, path).Close())
+	require.NoError(t, os.Chmod(path, 0o400))
+	_, err := File(path)
+	require.ErrorIs(t, err, fs.ErrPermission)
+	require.ErrorContains(t, err, path)
+	require.NoError(t, os.Chmod(path, 0o600))
+}
+
+func TestFile_NotThere(t *testing.T) {
+	dir := t.TempDir()
+	_, err := File(filepath.Join(dir, "missing", "j"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = File(dir)
+	require.ErrorIs(t, err, ErrForeign)
+}
+
+// A file that is not usable stays as it is.
+func TestFile_Refuses(t *testing.T) {
+	good := lines(sentA, endedA, sentA, endedA)
+	middle := bytes.Clone(good)
+	middle[len(middle)/2] ^= 1
+	for name, c := range map[string]struct {
+		text []byte
+		want error
+	}{
+		"foreign":       {[]byte("a,b\n1,2\n"), ErrForeign},
+		"other version": {appendRecord(nil, 0, []byte(`"prospectkitJournal":7`)), ErrForeign},
+		"damaged":       {middle, ErrCorrupt},
+		"cut":           {good[:10], ErrCorrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "j")
+			require.NoError(t, os.WriteFile(path, c.text, 0o600))
+			for range 2 { // the lock is free again
+				_, err := File(path)
+				require.ErrorIs(t, err, c.want)
+			}
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, c.text, text)
+		})
+	}
+}
+
+func TestFile_TornAtEachByte(t *testing.T) {
+	text := lines(sentA, strings.ReplaceAll(sentA, `"a"`, `"b"`))
+	header, first := bytes.IndexByte(text, '\n'), bytes.LastIndexByte(text[:len(text)-1], '\n')
+	for end := header + 1; end <= len(text); end++ {
+		on := newDisk()
+		on.put("/d/journal", text[:end])
+		j, err := openFile(on, "/d/journal")
+		require.NoError(t, err)
+		want := []string{"a", "b"}[:min(1, end/first)+min(1, end/(len(text)-1))]
+		require.Equal(t, want, unknown(t, j), "%d", end)
+		require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
+		require.NoError(t, j.Close())
+		j, err = openFile(on, "/d/journal")
+		require.NoError(t, err)
+		require.Equal(t, append(slices.Clone(want), "c"), unknown(t, j))
+	}
+}
+
+// A damaged record is found even if the end of the file is torn, and after the file was replaced.
+func TestFile_DamageAndATornEnd(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	for _, id := range []string{"a", "b", "c", "d"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	for _, replace := range []bool{false, true} {
+		if replace {
+			require.NoError(t, j.replace(nil))
+		}
+		text := on.names["/d/journal"].data
+		for at := bytes.IndexByte(text, '\n') + 1; at < bytes.LastIndex(text, []byte(`"id":"b"`)); at++ {
+			damaged := newDisk()
+			damaged.put("/d/journal", text[:len(text)-10])
+			damaged.names["/d/journal"].data[at] ^= 1
+			_, err := openFile(damaged, "/d/journal")
+			require.ErrorIs(t, err, ErrCorrupt, "%d", at)
+		}
+	}
+}
+
+func TestFile_EmptyFileIsNew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	j := open(t, path)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, j.Close())
+	require.Equal(t, []string{"a"}, unknown(t, open(t, path)))
+}
+
+// On a system whose rename removes the target first, a crash leaves only the new file.
+func TestFile_OnlyTheNewFileIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, os.WriteFile(path+".new", lines(sentA), 0o600))
+	_, err := File(path)
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, path+".new")
+	require.NoError(t, os.Rename(path+".new", path))
+	require.Equal(t, []string{"a"}, unknown(t, open(t, path)))
+}
+
+func TestFile_ChangedWhileOpen(t *testing.T) {
+	changes := map[string]func(path string) error{
+		"cut":      func(path string) error { return os.Truncate(path, 10) },
+		"appended": func(path string) error { return os.WriteFile(path, append(lines(sentA), "more\n"...), 0o600) },
+	}
+	if runtime.GOOS != "windows" { // which keeps an open file in its place
+		changes["removed"] = os.Remove
+		changes["replaced"] = func(path string) error {
+			text, err := os.ReadFile(path)
+			return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
+		}
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "j")
+			j := open(t, path)
+			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+			require.NoError(t, change(path))
+			err := j.Sending(t.Context(), ticket("b", 0))
+			if !errors.Is(err, fs.ErrNotExist) {
+				require.ErrorIs(t, err, ErrCorrupt)
+			}
+			require.ErrorContains(t, err, path)
+		})
+	}
+}
+
+func TestFile_BadArguments(t *testing.T) {
+	j := open(t, filepath.Join(t.TempDir(), "j"))
+	require.ErrorContains(t, j.Sending(t.Context(), Ticket{}), "ID")
+	require.ErrorContains(t, j.Sending(t.Context(), Ticket{ID: strings.Repeat("x", maxRecord)}), "bytes")
+	require.ErrorContains(t, j.Ended(t.Context(), "a", "perhaps"), "perhaps")
+	require.NoError(t, j.Ended(t.Context(), "nobody", Applied))
+	require.NoError(t, j.Close())
+	require.Empty(t, unknown(t, open(t, j.path)))
+}
+
+func TestFile_Closed(t *testing.T) {
+	j := open(t, filepath.Join(t.TempDir(), "j"))
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, j.Close())
+	require.NoError(t, j.Close())
+	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), ErrClosed)
+	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), ErrClosed)
+	require.ErrorIs(t, j.Compact(t.Context(), time.Now(), nil), ErrClosed)
+	for _, err := range j.InDoubt(t.Context()) {
+		require.ErrorIs(t, err, ErrClosed)
+	}
+	require.Equal(t, []string{"a"}, unknown(t, open(t, j.path)))
+}
+
+func TestFile_ShortWriteIsCutBack(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	size := len(on.names["/d/journal"].data)
+	on.fault = func(_ int, operation string) fault {
+		if operation == "write" {
+			return half
+		}
+		return works
+	}
+	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+	require.Len(t, on.names["/d/journal"].data, size)
+	require.Len(t, j.calls.entries, 1, "b is not in progress")
+	on.fault = nil
+	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
+	require.NoError(t, j.Close())
+	j, err = openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "c"}, unknown(t, j))
+}
+
+// If the file cannot be cut back either, it is replaced.
+func TestFile_ShortWriteIsNotCutBack(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	on.fault = func(_ int, operation string) fault {
+		return map[string]fault{"write": half, "truncate": fails}[operation]
+	}
+	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), errFull)
+	on.fault = nil
+	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
+	require.NoError(t, j.Close())
+	require.Equal(t, 1, bytes.Count(on.names["/d/journal"].data, []byte(`"ended":"a"`)))
+	j, err = openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.Equal(t, []string{"c"}, unknown(t, j))
+}
+
+// What a failed fsync did not write, a second one does not write either, and reports success. So the
+// file is replaced, and if that fails, it is tried again before anything else is stored.
+func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
+	for _, then := range []string{"", "open", "write", "sync", "rename", "sync directory"} {
+		t.Run(then, func(t *testing.T) {
+			on := newDisk()
+			j, err := openFile(on, "/d/journal")
+			require.NoError(t, err)
+			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+			require.NoError(t, j.Ended(t.Context(), "a", Applied))
+			old, failing := on.names["/d/journal"], "sync"
+			on.fault = func(_ int, operation string) fault {
+				if operation == failing {
+					return fails
+				}
+				return works
+			}
+			require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+			if failing = then; then != "" {
+				require.ErrorIs(t, j.Sending(t.Context(), ticket("c", 0)), errFull)
+			}
+			failing = ""
+			require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
+			require.NoError(t, j.Sending(t.Context(), ticket("e", 0)))
+			require.NotSame(t, old, on.names["/d/journal"])
+			for _, left := range on.crashes() {
+				j, err := openFile(left, "/d/journal")
+				require.NoError(t, err)
+				require.Equal(t, []string{"d", "e"}, unknown(t, j), "and the outcome of a is not lost")
+			}
+		})
+	}
+}
+
+// An errgroup keeps the errors of goroutines.
+type errgroup struct {
+	sync.WaitGroup
+
+	mu   sync.Mutex
+	errs []error
+}
+
+// Go runs f in a goroutine.
+func (g *errgroup) Go(f func() error) {
+	g.WaitGroup.Go(func() {
+		err := f()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.errs = append(g.errs, err)
+	})
+}
+
+func (g *errgroup) err() error {
+	g.Wait()
+	return errors.Join(g.errs...)
+}
+
+func (g *errgroup) wait(t *testing.T) {
+	t.Helper()
+	require.NoError(t, g.err())
+}
+
+// gated opens a journal whose fsyncs wait until the gate is closed.
+func gated(t *testing.T) (*FileJournal, *disk, chan struct{}) {
+	t.Helper()
+	on, gate := newDisk(), make(chan struct{})
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	on.gate = func() { <-gate }
+	return j, on, gate
+}
+
+func TestFile_OneSyncForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, on, gate := gated(t)
+		before := on.count("sync")
+		var all errgroup
+		for i := range 64 {
+			all.Go(func() error { return j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)) })
+			if i == 0 {
+				synctest.Wait() // the others come during its fsync
+			}
+		}
+		synctest.Wait()
+		close(gate)
+		all.wait(t)
+		require.Equal(t, before+2, on.count("sync"))
+		on.gate = nil
+		require.NoError(t, j.Close())
+		j, err := openFile(on, "/d/journal")
+		require.NoError(t, err)
+		require.Len(t, unknown(t, j), 64)
+	})
+}
+
+func TestFile_EndedWaitsForNoSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, on, gate := gated(t)
+		pass := on.gate
+		on.gate = nil
+		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+		on.gate = pass
+		var all errgroup
+		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
+		synctest.Wait()
+		require.NoError(t, j.Ended(t.Context(), "a", Applied))
+		syncs := on.count("sync")
+		close(gate)
+		all.wait(t)
+		require.Equal(t, syncs+1, on.count("sync"))
+		require.Contains(t, string(on.names["/d/journal"].data), `"ended":"a","outcome":"applied"`)
+	})
+}
+
+func TestFile_CancelledWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, on, gate := gated(t)
+		var all, cancelled errgroup
+		all.Go(func() error { return j.Sending(t.Context(), ticket("a", 0)) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancelled.Go(func() error { return j.Sending(ctx, ticket("b", 0)) })
+		all.Go(func() error { return j.Sending(t.Context(), ticket("c", 0)) })
+		synctest.Wait()
+		cancel()
+		require.ErrorIs(t, cancelled.err(), context.Canceled)
+		close(gate)
+		all.wait(t)
+		require.ErrorIs(t, j.Sending(ctx, ticket("d", 0)), context.Canceled)
+		on.gate = nil
+		require.NoError(t, j.Close())
+		j, err := openFile(on, "/d/journal")
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "c"}, unknown(t, j))
+	})
+}
+
+func TestFile_ManyAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	var all errgroup
+	for i := range 32 {
+		all.Go(func() error {
+			for call := range 4 {
+				id := fmt.Sprintf("%d-%d", i, call)
+				if err := errors.Join(j.Sending(t.Context(), ticket(id, 0)), j.Sending(t.Context(), ticket(id, 1))); err != nil {
+					return err
+				}
+				if call == 3 {
+					break // in progress
+				}
+				if err := j.Ended(t.Context(), id, Applied); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	all.Go(func() error {
+		for range 4 {
+			if err := j.Compact(t.Context(), time.Now(), nil); err != nil {
+				return err
+			}
+			for _, err := range Read(path) {
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	all.wait(t)
+	require.Empty(t, unknown(t, j))
+	require.NoError(t, j.Close())
+	require.Len(t, unknown(t, open(t, path)), 32)
+}
+
+func BenchmarkFile_Sending(b *testing.B) {
+	for _, callers := range []int{1, 64} {
+		b.Run(strconv.Itoa(callers), func(b *testing.B) {
+			j, err := File(filepath.Join(b.TempDir(), "j"))
+			require.NoError(b, err)
+			b.SetParallelism((callers + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
+			var calls atomic.Int64
+			send := func() error {
+				t := ticket(strconv.FormatInt(calls.Add(1), 10), 0)
+				return errors.Join(j.Sending(b.Context(), t), j.Ended(b.Context(), t.ID, Applied))
+			}
+			b.ResetTimer()
+			if callers == 1 {
+				for b.Loop() {
+					require.NoError(b, send())
+				}
+			} else {
+				b.RunParallel(func(pb *testing.PB) {
+					for pb.Next() {
+						require.NoError(b, send())
+					}
+				})
+			}
+			b.StopTimer()
+			require.NoError(b, j.Close())
+		})
+	}
+}
+
+// A crash before the first file has its name leaves nothing that anybody relies on.
+func TestFile_OnlyAnEmptyNewFileIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, os.WriteFile(path+".new", emptyFile(), 0o600))
+	require.Empty(t, unknown(t, open(t, path)))
+}

@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"slices"
+	"time"
+)
+
+// A fold turns records into entries, one for each ticket.
+type fold struct {
+	entries map[string]*folded
+	count   int
+	forget  bool // leave out settled entries
+}
+
+type folded struct {
+	Entry
+
+	order  int
+	active bool // a call of this process that did not end
+	stored bool // the ticket is durable
+}
+
+// sending notes a ticket. A ticket that is sent again keeps its place.
+func (f *fold) sending(t Ticket) *folded {
+	e := f.entries[t.ID]
+	if e == nil {
+		f.count++
+		e = &folded{order: f.count}
+		if f.entries == nil {
+			f.entries = map[string]*folded{}
+		}
+		f.entries[t.ID] = e
+	}
+	e.Entry = Entry{Ticket: t, Outcome: Unknown}
+	return e
+}
+
+// ended notes an outcome and reports whether that changed anything. The first settled outcome stays.
+func (f *fold) ended(id string, o Outcome, at time.Time) bool {
+	e := f.entries[id]
+	if e == nil || e.Outcome != Unknown || o == Unknown && !e.Ended.IsZero() {
+		return false
+	}
+	e.Outcome, e.Ended, e.active = o, at, false
+	if f.forget && o != Unknown {
+		delete(f.entries, id)
+	}
+	return true
+}
+
+// add notes a record.
+func (f *fold) add(r record) error {
+	switch {
+	case r.Sending != nil:
+		f.sending(*r.Sending).stored = true
+	case r.Ended != "":
+		f.ended(r.Ended, r.Outcome, r.At)
+	}
+	return nil
+}
+
+// list returns the entries in the order of their first records.
+func (f *fold) list() []*folded {
+	all := make([]*folded, 0, len(f.entries))
+	for _, e := range f.entries {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *folded) int { return a.order - b.order })
+	return all
+}
+
+// unknown returns the tickets without a known outcome, oldest first, except those of calls in progress.
+func (f *fold) unknown() []Ticket {
+	var tickets []Ticket
+	for _, e := range f.list() {
+		if e.Outcome == Unknown && !e.active {
+			tickets = append(tickets, e.Ticket)
+		}
+	}
+	slices.SortStableFunc(tickets, func(a, b Ticket) int {
+		return a.FirstSent.Compare(b.FirstSent)
+	})
+	return tickets
+}
+
+func (o Outcome) known() bool { return o == Applied || o == NotApplied || o == Unknown }

@@ -1,0 +1,266 @@
+// Package journaltest tests implementations of [journal.Journal].
+package journaltest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/prospectkit/journal"
+)
+
+// Run tests a journal. For each test, store makes an empty store and returns a function that opens a
+// journal on it, as a new process does. Each call of that function ends the process before: no call of
+// its journal is in progress, and the function may close it.
+//
+// Run does not test that Sending is durable: it cannot stop the machine.
+func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		test func(s *suite)
+	}{
+		{"Unended", (*suite).unended},
+		{"Settled", (*suite).settled},
+		{"Unknown", (*suite).unknown},
+		{"Retried", (*suite).retried},
+		{"Order", (*suite).order},
+		{"Complete", (*suite).complete},
+		{"NobodysOutcome", (*suite).nobodysOutcome},
+		{"Cancelled", (*suite).cancelled},
+		{"SettleInTheLoop", (*suite).settleInTheLoop},
+		{"Break", (*suite).leaveTheLoop},
+		{"AtOnce", (*suite).atOnce},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &suite{T: t, open: store(t)}
+			s.restart()
+			c.test(s)
+		})
+	}
+}
+
+// A suite is one test on a store of its own.
+type suite struct {
+	*testing.T
+
+	open func() journal.Journal
+	j    journal.Journal
+}
+
+func (s *suite) restart() { s.j = s.open() }
+
+var began = time.Date(2026, 11, 22, 9, 0, 0, 123456000, time.UTC)
+
+func ticket(id string, first time.Duration) journal.Ticket {
+	return journal.Ticket{
+		Version: journal.Version, ID: id, Op: "lists.create", Lookup: journal.Lookup{Name: "List " + id},
+		Service: "https://service.test/api/v1", FirstSent: began.Add(first), LastSent: began.Add(first),
+	}
+}
+
+func (s *suite) sending(tickets ...journal.Ticket) {
+	s.Helper()
+	for _, t := range tickets {
+		if err := s.j.Sending(s.Context(), t); err != nil {
+			s.Fatalf("Sending(%s): %v", t.ID, err)
+		}
+	}
+}
+
+func (s *suite) ended(id string, o journal.Outcome) {
+	s.Helper()
+	if err := s.j.Ended(s.Context(), id, o); err != nil {
+		s.Fatalf("Ended(%s, %s): %v", id, o, err)
+	}
+}
+
+// want checks which tickets InDoubt yields, now and after a restart.
+func (s *suite) want(when string, ids ...string) {
+	s.Helper()
+	var got []string
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatalf("InDoubt, %s: %v", when, err)
+		}
+		got = append(got, t.ID)
+	}
+	if !slices.Equal(got, ids) {
+		s.Fatalf("InDoubt, %s: got %q, want %q", when, got, ids)
+	}
+}
+
+func (s *suite) unended() {
+	s.want("of an empty journal")
+	s.sending(ticket("a", 0))
+	s.want("during the call")
+	s.restart()
+	s.want("after a restart", "a")
+	s.restart()
+	s.want("after two restarts", "a")
+}
+
+func (s *suite) settled() {
+	s.sending(ticket("a", 0), ticket("b", 1))
+	s.ended("a", journal.Applied)
+	s.ended("b", journal.NotApplied)
+	s.want("after the outcomes")
+	s.restart()
+	s.want("after a restart")
+}
+
+func (s *suite) unknown() {
+	s.sending(ticket("a", 0), ticket("b", 1))
+	s.ended("a", journal.Unknown)
+	s.want("after an unknown outcome", "a")
+	s.ended("a", journal.Unknown)
+	s.want("after the same outcome", "a")
+	s.restart()
+	s.want("after a restart", "a", "b")
+	s.ended("b", journal.Unknown)
+	s.want("after a lookup without a result", "a", "b")
+	s.ended("a", journal.Applied)
+	s.ended("a", journal.Applied)
+	s.ended("b", journal.NotApplied)
+	s.want("after the lookups")
+	s.restart()
+	s.want("after the lookups and a restart")
+}
+
+func (s *suite) retried() {
+	again := ticket("a", 0)
+	again.LastSent = again.LastSent.Add(time.Minute)
+	s.sending(ticket("a", 0), again)
+	s.restart()
+	s.want("after a restart", "a")
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		if !t.LastSent.Equal(again.LastSent) {
+			s.Errorf("LastSent is %v, want that of the last attempt, %v", t.LastSent, again.LastSent)
+		}
+	}
+	s.ended("a", journal.Applied)
+	s.want("after the outcome")
+}
+
+func (s *suite) order() {
+	s.sending(ticket("third", 3*time.Second), ticket("first", time.Second), ticket("second", 2*time.Second))
+	s.restart()
+	s.want("oldest first", "first", "second", "third")
+}
+
+func (s *suite) complete() {
+	ahead := -1500 * time.Millisecond
+	all := journal.Ticket{
+		Version: journal.Version, ID: "c0ffee", Op: "agents.create", IDs: []string{"5f0000000000000000000001", "x/y"},
+		Lookup:  journal.Lookup{Name: "Größe \"1\" <&>\u2028\n", Kind: "contacts", Start: true, FolderID: "5f0000000000000000000002"},
+		Service: "https://service.test/api/v1", Workspace: "w", Actor: "maria", FirstSent: began, LastSent: began.Add(time.Second),
+		ServiceAhead: &ahead,
+	}
+	s.sending(all, ticket("plain", time.Hour))
+	s.restart()
+	var got []string
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		t.FirstSent, t.LastSent = t.FirstSent.UTC(), t.LastSent.UTC()
+		got = append(got, text(t))
+	}
+	if want := []string{text(all), text(ticket("plain", time.Hour))}; !slices.Equal(got, want) {
+		s.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func text(t journal.Ticket) string {
+	text, err := json.Marshal(t)
+	return fmt.Sprint(string(text), err)
+}
+
+func (s *suite) nobodysOutcome() {
+	s.ended("nobody", journal.Applied)
+	s.ended("nobody", journal.Unknown)
+	s.want("after outcomes without a ticket")
+}
+
+// A ticket whose Sending failed is stored or not, but it is never settled.
+func (s *suite) cancelled() {
+	ctx, cancel := context.WithCancel(s.Context())
+	cancel()
+	err := s.j.Sending(ctx, ticket("a", 0))
+	s.sending(ticket("b", 1))
+	s.restart()
+	var got []string
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		got = append(got, t.ID)
+	}
+	if !slices.Equal(got, []string{"a", "b"}) && (err == nil || !slices.Equal(got, []string{"b"})) {
+		s.Errorf("Sending said %v, then InDoubt yields %q", err, got)
+	}
+}
+
+func (s *suite) settleInTheLoop() {
+	s.sending(ticket("a", 0), ticket("b", 1), ticket("c", 2))
+	s.restart()
+	n := 0
+	for t, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.sending(ticket(fmt.Sprint("new", n), time.Hour))
+		s.ended(fmt.Sprint("new", n), journal.Applied)
+		s.ended(t.ID, journal.Applied)
+		n++
+	}
+	if n != 3 {
+		s.Errorf("the loop ran %d times, want 3", n)
+	}
+	s.want("after the loop")
+}
+
+func (s *suite) leaveTheLoop() {
+	s.sending(ticket("a", 0), ticket("b", 1))
+	s.restart()
+	for _, err := range s.j.InDoubt(s.Context()) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		break
+	}
+	s.want("after a loop that was left", "a", "b")
+}
+
+func (s *suite) atOnce() {
+	const calls = 64
+	var all sync.WaitGroup
+	for i := range calls {
+		all.Go(func() {
+			id := fmt.Sprintf("%02d", i)
+			if err := s.j.Sending(s.Context(), ticket(id, time.Duration(i)*time.Second)); err != nil {
+				s.Errorf("Sending(%s): %v", id, err)
+			}
+			if i%2 == 1 {
+				return
+			}
+			if err := s.j.Ended(s.Context(), id, journal.Applied); err != nil {
+				s.Errorf("Ended(%s): %v", id, err)
+			}
+		})
+	}
+	all.Wait()
+	s.restart()
+	var want []string
+	for i := 1; i < calls; i += 2 {
+		want = append(want, fmt.Sprintf("%02d", i))
+	}
+	s.want("after a restart", want...)
+}

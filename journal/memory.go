@@ -1,0 +1,61 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+)
+
+// MemoryJournal is a journal for tests. What it holds ends with the process. The zero value is empty.
+type MemoryJournal struct {
+	mu    sync.Mutex
+	calls fold
+}
+
+// Sending notes the ticket.
+func (m *MemoryJournal) Sending(ctx context.Context, t Ticket) error {
+	if _, err := sendingBody(t); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ctx.Err() == nil {
+		m.calls.sending(t).active = true
+	}
+	return ctx.Err()
+}
+
+// Ended notes the outcome. The outcome of a ticket that is not there, or that is settled, is ignored.
+func (m *MemoryJournal) Ended(_ context.Context, id string, o Outcome) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls.ended(id, o, time.Now())
+	return nil
+}
+
+// InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts.
+func (m *MemoryJournal) InDoubt(context.Context) iter.Seq2[Ticket, error] {
+	return func(yield func(Ticket, error) bool) {
+		m.mu.Lock()
+		tickets := m.calls.unknown()
+		m.mu.Unlock()
+		for _, t := range tickets {
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Entries returns all tickets with their outcomes, in the order of their first attempts.
+func (m *MemoryJournal) Entries() []Entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var entries []Entry
+	for _, e := range m.calls.list() {
+		entries = append(entries, e.Entry)
+	}
+	return entries
+}

@@ -1,0 +1,191 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"time"
+)
+
+// A file holds one record per line:
+//
+//	{"crc":"7be1c7a5","synced":48,"sending":{"version":1,"id":...}}
+//
+// crc is the CRC-32C of what follows it up to the last brace. synced is how many bytes of the file
+// were durable when the record was written: a damaged record before that offset was durable once,
+// one after it may be what a crash left of a write. The rest is the body, which is one of:
+//
+//	"prospectkitJournal":1                     the first record, with the version of the format
+//	"sending":{...}                            a ticket
+//	"ended":"id","outcome":"applied","at":...  an outcome
+//
+// or nothing, in a record that only notes how much is durable.
+const (
+	crcOpen    = `{"crc":"`
+	crcClose   = `",`
+	crcLen     = len(crcOpen) + 8 + 1
+	syncedOpen = `"synced":`
+	format     = 1
+	headerBody = `"prospectkitJournal":1`
+	maxRecord  = 1 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A record is one line.
+type record struct {
+	offset int64
+	body   []byte
+
+	Synced  int64     `json:"synced"`
+	Format  int       `json:"prospectkitJournal"`
+	Sending *Ticket   `json:"sending"`
+	Ended   string    `json:"ended"`
+	Outcome Outcome   `json:"outcome"`
+	At      time.Time `json:"at"`
+}
+
+func sendingBody(t Ticket) ([]byte, error) {
+	if t.ID == "" {
+		return nil, errors.New("a ticket needs an ID")
+	}
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxRecord-100 {
+		return nil, fmt.Errorf("a ticket has at most %d bytes, this one has %d", maxRecord-100, len(text))
+	}
+	return append([]byte(`"sending":`), text...), nil
+}
+
+func endedBody(id string, o Outcome, at time.Time) ([]byte, error) {
+	text, err := json.Marshal(struct {
+		Ended   string    `json:"ended"`
+		Outcome Outcome   `json:"outcome"`
+		At      time.Time `json:"at"`
+	}{id, o, at})
+	if err != nil {
+		return nil, err
+	}
+	return text[1 : len(text)-1], nil
+}
+
+func appendRecord(dst []byte, synced int64, body []byte) []byte {
+	start := len(dst)
+	dst = append(dst, crcOpen+`00000000"`...)
+	dst = strconv.AppendInt(append(dst, `,"synced":`...), synced, 10)
+	if len(body) > 0 {
+		dst = append(append(dst, ','), body...)
+	}
+	dst = append(dst, '}')
+	copy(dst[start+len(crcOpen):], checksum(dst[start+crcLen:]))
+	return append(dst, '\n')
+}
+
+func checksum(text []byte) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, castagnoli)))
+}
+
+// parseRecord reports whether the line, with or without its line feed, is a whole record.
+func parseRecord(line []byte, offset int64) (record, bool) {
+	r := record{offset: offset}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	if len(line) < crcLen+1 || !bytes.HasPrefix(line, []byte(crcOpen)) || string(line[crcLen-1:crcLen+1]) != crcClose ||
+		checksum(line[crcLen:]) != string(line[len(crcOpen):crcLen-1]) {
+		return r, false
+	}
+	rest, ok := bytes.CutPrefix(line[crcLen+1:], []byte(syncedOpen))
+	if !ok || json.Unmarshal(line, &r) != nil || r.Synced < 0 || r.Synced > offset {
+		return r, false
+	}
+	rest = bytes.TrimLeft(rest, "0123456789")
+	if r.body, ok = bytes.CutSuffix(rest, []byte("}")); !ok {
+		return r, false
+	}
+	r.body = bytes.TrimPrefix(r.body, []byte(","))
+	switch {
+	case (r.Format != 0) != (offset == 0):
+		return r, false // the first record is the only one of its kind
+	case r.Ended != "":
+		return r, r.Outcome.known()
+	}
+	return r, r.Sending == nil || r.Sending.ID != ""
+}
+
+// scanned is what a scan finds, beside the records.
+type scanned struct {
+	size   int64 // of everything read
+	bad    int64 // offset of the first damaged record, -1 if there is none
+	synced int64 // this much was durable once
+}
+
+// scan passes the whole records to each, in order. A record is valid until each returns.
+// It fails if the file is not a journal, or if a record is damaged that was durable once.
+func scan(from io.Reader, each func(record) error) (scanned, error) {
+	s := scanned{bad: -1}
+	in := bufio.NewReader(from)
+	for {
+		line, n, err := readLine(in)
+		if err != nil {
+			return s, err
+		}
+		if n == 0 {
+			break
+		}
+		r, ok := parseRecord(line, s.size)
+		if s.size == 0 && (!ok || r.Format != format) {
+			return s, notOurs(line, r, ok)
+		}
+		switch {
+		case ok:
+			s.synced = max(s.synced, r.Synced)
+			if err := each(r); err != nil {
+				return s, err
+			}
+		case s.bad < 0:
+			s.bad = s.size
+		}
+		s.size += n
+	}
+	if s.bad >= 0 && s.bad < s.synced {
+		return s, fmt.Errorf("%w: the record at byte %d is damaged, and it is not the last one", ErrCorrupt, s.bad)
+	}
+	return s, nil
+}
+
+// readLine returns a line with its line feed, if it has one, and how many bytes it read. A line
+// that is too long for a record comes without its end.
+func readLine(in *bufio.Reader) (line []byte, n int64, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		n += int64(len(part))
+		if len(line) <= maxRecord {
+			line = append(line, part...)
+		}
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			return line, n, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, n, err
+		}
+	}
+}
+
+// notOurs says what is wrong with the first line of a file.
+func notOurs(line []byte, r record, whole bool) error {
+	switch {
+	case whole:
+		return fmt.Errorf("%w: its format has version %d, and this package reads version %d", ErrForeign, r.Format, format)
+	case bytes.HasPrefix(line, []byte(crcOpen)), bytes.HasPrefix([]byte(crcOpen), line):
+		return fmt.Errorf("%w: its first record is damaged or incomplete", ErrCorrupt)
+	}
+	return ErrForeign
+}

@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFile_CompactKeepsWhatIsUnknown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	for _, id := range []string{"applied", "not", "unknown", "progress", "late"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	between := time.Now().Add(time.Hour)
+	require.NoError(t, j.Ended(t.Context(), "applied", Applied))
+	require.NoError(t, j.Ended(t.Context(), "not", NotApplied))
+	require.NoError(t, j.Ended(t.Context(), "unknown", Unknown))
+	require.NoError(t, j.end("late", Applied, between))
+
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	archived := map[string]Outcome{}
+	require.NoError(t, j.Compact(t.Context(), between, func(e Entry) error {
+		archived[e.Ticket.ID] = e.Outcome
+		return nil
+	}))
+	require.Equal(t, map[string]Outcome{"applied": Applied, "not": NotApplied}, archived)
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Less(t, after.Size(), before.Size())
+	require.Equal(t, []string{"unknown"}, unknown(t, j))
+
+	require.NoError(t, j.Sending(t.Context(), ticket("next", 0)))
+	require.NoError(t, j.Close())
+	var left []string
+	for e, err := range Read(path) {
+		require.NoError(t, err)
+		left = append(left, e.Ticket.ID)
+	}
+	require.Equal(t, []string{"unknown", "progress", "late", "next"}, left)
+	require.Equal(t, []string{"unknown", "progress", "next"}, unknown(t, open(t, path)))
+}
+
+func TestFile_CompactWithAFailingArchive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	full := errors.New("the archive is full")
+	require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), func(Entry) error { return full }), full)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
+// A file that cannot be replaced is used as it is.
+func TestFile_CompactFails(t *testing.T) {
+	for _, operation := range []string{"open", "write", "sync", "rename"} {
+		t.Run(operation, func(t *testing.T) {
+			on := newDisk()
+			j, err := openFile(on, "/d/journal")
+			require.NoError(t, err)
+			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+			require.NoError(t, j.Ended(t.Context(), "a", Applied))
+			old, opened := on.names["/d/journal"], 0
+			on.fault = func(_ int, now string) fault {
+				if now == "open" {
+					opened++
+				}
+				if now == operation && (now != "open" || opened == 2) { // the first is for the audit
+					return fails
+				}
+				return works
+			}
+			require.Error(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
+			on.fault = nil
+			require.Same(t, old, on.names["/d/journal"])
+			require.NotContains(t, on.names, "/d/journal.new")
+			syncs := on.count("sync")
+			require.NoError(t, j.Sending(t.Context(), ticket("b", 0)))
+			require.Equal(t, syncs+1, on.count("sync"))
+			require.Same(t, old, on.names["/d/journal"])
+		})
+	}
+}
+
+// Bytes that were durable may be damaged later. The journal is not replaced by what is left of them.
+func TestFile_CompactOfADamagedFile(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	data := on.names["/d/journal"].data
+	data[len(data)/2] ^= 1
+	require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), ErrCorrupt)
+	data[len(data)/2] ^= 1
+	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
+}
