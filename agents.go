@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
@@ -362,7 +362,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		if _, asked := offers[text]; !asked {
 			response, err := s.Autocomplete(ctx, in.Field, query...)
 			if err == nil {
-				offers[text], err = jsonscan.Strings(response.raw)
+				offers[text], err = outbound.Strings(response.raw)
 			}
 			if err != nil {
 				return checked, err

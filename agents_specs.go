@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -107,12 +107,12 @@ func (p PersonDiscovery) checkFilters(bad *checks) {
 	if err != nil {
 		return // encoding the body reports that
 	}
-	if jsonscan.Blank(text) {
+	if outbound.Blank(text) {
 		bad.add("Filters", "must have at least one that is not empty")
 		return
 	}
 	bad.filled("Filters", string(text))
-	if texts, _ := jsonscan.Strings(text); slices.Contains(texts, "") {
+	if texts, _ := outbound.Strings(text); slices.Contains(texts, "") {
 		bad.add("Filters", "must not hold an empty value")
 	}
 }

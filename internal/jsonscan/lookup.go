@@ -1,15 +1,15 @@
 package jsonscan
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
 func Lookup(data []byte, key string) (value []byte, ok bool) {
 	c := New(data)
 	value = c.lookup(key)
-	if c.bad != 0 {
-		return nil, false
-	}
-	return value, value != nil
+	return value, value != nil && c.bad == 0
 }
 
 // LookupWhole is [Lookup] in one whole JSON text, which it checks like [Valid].
@@ -39,37 +39,20 @@ func Valid(data []byte) error {
 	return c.End()
 }
 
-// Index holds the positions of the members of an object, so that a lookup need not read them all: per member the offset of the key, and
-// twelve bits that most other keys do not have.
+// Index holds where the keys of an object are, so that a lookup need not read it all. All of them stand for themselves.
 type Index []uint32
-
-const (
-	hashBits  = 12
-	maxOffset = 1<<(32-hashBits) - 1
-
-	mostMembers = 1 << hashBits // more than any table has columns
-)
-
-func hash(name []byte) uint32 {
-	n := len(name)
-	if n == 0 {
-		return 0
-	}
-	return (uint32(n) + 7*uint32(name[0]) + 61*uint32(name[n/2]) + 509*uint32(name[n-1])) % (1 << hashBits) //nolint:gosec // G115: a hash may overflow
-}
 
 // Lookup is the function [Lookup] for the object that the index was made for. Without an index it reads the object.
 func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
-	if x == nil {
+	if x == nil || strings.ContainsAny(key, "\"\\") {
 		return Lookup(data, key)
 	}
-	want := hash([]byte(key))
-	for _, member := range slices.Backward(x) {
-		if member%(1<<hashBits) != want {
-			continue
-		}
-		c := Cursor{data: data, pos: int(member >> hashBits)}
-		if name, _ := c.key(); string(name) == key {
+	for _, at := range slices.Backward(x) {
+		start := int(at) + len(`"`)
+		end := start + len(key)
+		if end < len(data) && data[end] == '"' && string(data[start:end]) == key {
+			c := Cursor{data: data}
+			c.pos, c.bad = skipColon(data, end+len(`"`))
 			value = c.Span()
 			return value, value != nil
 		}

@@ -1,20 +1,21 @@
 package jsonscan
 
 import (
-	"bytes"
+	"cmp"
 	"reflect"
+	"slices"
+	"strings"
+	"unicode"
 	"unsafe"
 )
 
 // object is how a struct is read.
 type object struct {
-	of     reflect.Type
-	mode   mode
-	fields []field
-	slot   int // of the keys
-	own    ownText
-
-	embedded int // bytes that are embedded by pointers
+	of      reflect.Type
+	lenient bool
+	fields  []field
+	slot    int // of the keys
+	own     ownText
 }
 
 // ownText locates the fields of a record for its own text, id and index.
@@ -24,109 +25,145 @@ type ownText struct {
 }
 
 // object plans a struct.
-func (b *builder) object(n *node, t reflect.Type) reader {
-	o := &object{of: t, mode: b.mode, slot: b.learner()}
-	n.object = o
-	if b.mode == lenient {
+func (b *builder) object(t reflect.Type) reader {
+	o := &object{of: t, lenient: b.lenient, slot: b.learner()}
+	if b.lenient {
 		o.own.find(t, 0)
 	}
 	if o.own.id != nil {
 		return o.readIndexed
 	}
-	b.collect(o)
-	return choose(b.mode, o.members, o.readLeniently)
+	b.collect(o, t, way{})
+	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.none })
+	slices.SortFunc(o.fields, func(x, y field) int { return slices.Compare(x.index, y.index) })
+	if b.lenient {
+		return o.readLeniently
+	}
+	return o.members
 }
 
-// find looks through the fields that are not exported: they are for what the struct itself was read from.
-func (own *ownText) find(t reflect.Type, offset uintptr) {
-	for f := range t.Fields() {
-		at := offset + f.Offset
-		switch {
-		case f.IsExported() && !f.Anonymous:
-		case f.Type == textType:
-			own.texts = append(own.texts, at)
-		case f.Type == idType:
-			own.id = &at
-		case f.Type == indexType:
-			own.index = &at
-		case f.Type.Kind() == reflect.Struct && f.Type != timeType:
-			own.find(f.Type, at)
+// field is a field of a struct as JSON sees it.
+type field struct {
+	name   string
+	offset uintptr
+	node   *node
+	index  []int // of the fields that lead to it
+	rank   int   // the least one counts
+	none   bool  // it and another of its name stand in each other's way
+}
+
+// way leads to a struct that is embedded, at any depth, in the one that is planned.
+type way struct {
+	through  []reflect.Type // which may embed themselves
+	index    []int
+	pointers []embedded
+	offset   uintptr // from the pointer followed last, or the beginning
+}
+
+// embedded is a struct that is embedded by its pointer.
+type embedded struct {
+	of reflect.Type
+	at uintptr // from the pointer before it, or the beginning
+}
+
+// collect lists the fields of a struct, those of embedded structs with them.
+func (b *builder) collect(o *object, t reflect.Type, w way) {
+	if slices.Contains(w.through, t) {
+		return
+	}
+	w.through = append(slices.Clip(w.through), t)
+	for i := range t.NumField() {
+		f, to := t.Field(i), w
+		inner := f.Type
+		if f.Anonymous && f.Type.Kind() == reflect.Pointer && f.Type.Name() == "" {
+			inner = f.Type.Elem()
 		}
-	}
-}
-
-func (own *ownText) set(p unsafe.Pointer, text []byte) {
-	for _, at := range own.texts {
-		*(*Text)(unsafe.Add(p, at)) = text
-	}
-}
-
-// readLeniently keeps the text of any value, and reads an object.
-func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	start := c.Mark()
-	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
-	if len(o.fields) == 0 {
-		c.Skip()
-	} else if !o.members(d, p) {
-		return false
-	}
-	if len(o.own.texts) > 0 {
-		o.own.set(p, c.Copy(c.Since(start)))
-	}
-	return c.bad == 0
-}
-
-// members reads an object into the fields.
-func (o *object) members(d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	if inside, ok := d.enter('{'); !inside {
-		return ok
-	}
-	learnt, data, top := &d.learnt[o.slot], c.data, d.outermost()
-	recording, i := top && d.recording, c.pos
-	for last := learnt.keys[0]; ; {
-		k := last.next
-		if i++; k == nil || c.first || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
-			if c.pos = i - 1; !c.next('}') {
-				return c.bad == 0
-			}
-			found, fresh := learnt.keys.find(c, last)
-			if found == nil {
-				return false
-			}
-			if fresh {
-				found.field = o.find(found.name)
-			}
-			k, i = found, c.pos
-		}
-		if recording {
-			d.found = append(d.found, member{i, k.hash})
-		}
-		i += len(k.text)
-		last = k
-		if k.node == nil && (!top || !k.id) {
-			end, bad := skipValue(data, skipSpace(data, i), c.depth)
-			if i = end; bad != 0 {
-				c.pos, c.bad = end, bad
-				return false
-			}
+		promoted := f.Anonymous && inner.Kind() == reflect.Struct
+		if f.Tag.Get("json") == "-" || !f.IsExported() && !promoted {
 			continue
 		}
-		c.pos = i
-		if k.id && top {
-			d.readID()
+		name, quoted := b.tag(f.Tag.Get("json"))
+		to.index, to.offset = append(slices.Clip(w.index), i), w.offset+f.Offset
+		if name == "" && promoted {
+			if inner != f.Type {
+				b.whole = b.whole || !f.IsExported() // which encoding/json cannot set
+				to.pointers, to.offset = append(slices.Clip(w.pointers), embedded{inner, to.offset}), 0
+			}
+			b.collect(o, inner, to)
+			continue
 		}
-		switch {
-		case k.node == nil:
-			c.Skip()
-		case k.node.isString && i < len(data) && data[i] == '"':
-			*(*string)(unsafe.Add(p, k.offset)) = c.String()
-		case !k.node.read(d, unsafe.Add(p, k.offset)):
-			return false
+		b.whole = b.whole || !f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
+		n := b.node(f.Type)
+		if quoted {
+			n = b.quoted(f.Type, n)
 		}
-		if i = c.pos; c.bad != 0 {
-			return false
+		if len(w.pointers) > 0 {
+			n, to.offset = follow(w.pointers, to.offset, n), 0
 		}
+		rank := 2 * len(to.index)
+		if name != "" {
+			rank--
+		}
+		o.add(field{name: cmp.Or(name, f.Name), offset: to.offset, node: n, index: to.index, rank: rank})
 	}
+}
+
+// add adds a field by the rules of encoding/json: of fields with one name the least deep counts, then the tagged one, and if there are
+// several still, none.
+func (o *object) add(f field) {
+	i := slices.IndexFunc(o.fields, func(other field) bool { return other.name == f.name })
+	switch {
+	case i < 0:
+		o.fields = append(o.fields, f)
+	case f.rank < o.fields[i].rank:
+		o.fields[i] = f
+	case f.rank == o.fields[i].rank:
+		o.fields[i].none = true
+	}
+}
+
+// follow plans a field after embedded pointers. Their structs are made when there is something to put there.
+func follow(pointers []embedded, offset uintptr, inner *node) *node {
+	return &node{of: inner.of, read: func(d *decoder, p unsafe.Pointer) bool {
+		start := d.c.Mark()
+		for _, e := range pointers {
+			pointer := (*unsafe.Pointer)(unsafe.Add(p, e.at))
+			if *pointer == nil {
+				if !d.c.Spend(int(e.of.Size())) {
+					return false
+				}
+				*pointer = reflect.New(e.of).UnsafePointer()
+			}
+			p = *pointer
+		}
+		p = unsafe.Add(p, offset)
+		return inner.read(d, p) || d.misfit(inner, p, start)
+	}}
+}
+
+// tag reads a field's tag.
+func (b *builder) tag(tag string) (name string, quoted bool) {
+	name, options, _ := strings.Cut(tag, ",")
+	for option := range strings.SplitSeq(options, ",") {
+		quoted = quoted || option == "string"
+		b.whole = b.whole || !slices.Contains([]string{"", "omitempty", "omitzero", "string"}, option) // versions of encoding/json differ in what they know
+	}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_- .:/()#%&+", r)
+	}) {
+		b.whole = true // the characters allowed in a name also differ
+	}
+	return name, quoted
+}
+
+// find returns the field for a key: the one of that name or, as with encoding/json, the first that differs in case only.
+func (o *object) find(key string) field {
+	i := slices.IndexFunc(o.fields, func(f field) bool { return f.name == key })
+	if i < 0 && !o.lenient {
+		i = slices.IndexFunc(o.fields, func(f field) bool { return strings.EqualFold(f.name, key) })
+	}
+	if i < 0 {
+		return field{}
+	}
+	return o.fields[i]
 }
