@@ -12,46 +12,33 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		return ok
 	}
 	learnt, data, top := &d.learnt[o.slot], c.data, c.depth == d.top
-	recording, i := top && d.recording, c.pos
-	for last := learnt.keys[0]; ; {
+	for last := learnt.keys[0]; c.next('}'); {
 		k := last.next
-		if i++; k == nil || c.first || i >= len(data) || data[i-1] != ',' || !bytes.HasPrefix(data[i:], k.text) {
-			if c.pos = i - 1; !c.next('}') {
-				return c.bad == 0
-			}
+		if k == nil || !bytes.HasPrefix(data[c.pos:], k.text) {
 			if k = learnt.keys.find(c, last, o); k == nil {
 				return false
 			}
-			i = c.pos
 		}
-		if recording {
-			d.found = append(d.found, i)
+		if top && d.recording {
+			d.found = append(d.found, c.pos)
 			d.escaped = d.escaped || k.escaped
 		}
-		i += len(k.text)
+		c.pos += len(k.text)
 		last = k
 		if top && k.id {
-			d.id = i
+			d.id = c.pos
 		}
-		if k.node == nil {
-			end, bad := skipValue(data, skipSpace(data, i), c.depth)
-			if i = end; bad != 0 {
-				c.pos, c.bad = end, bad
-				return false
-			}
-			continue
-		}
-		c.pos = i
-		target := unsafe.Add(p, k.offset)
-		if k.node.isString && i < len(data) && data[i] == '"' {
+		at, target := c.pos, unsafe.Add(p, k.offset)
+		switch {
+		case k.node == nil:
+			c.pos, c.bad = skipValue(data, skipSpace(data, at), c.depth)
+		case k.node.isString && at < len(data) && data[at] == '"':
 			*(*string)(target) = c.String()
-		} else if !k.node.read(d, target) && !d.misfit(k.node, target, i) {
-			return false
-		}
-		if i = c.pos; c.bad != 0 {
+		case !k.node.read(d, target) && !d.misfit(k.node, target, at):
 			return false
 		}
 	}
+	return c.bad == 0
 }
 
 // keys are those of the objects that one node has read. Objects of one kind mostly have the same keys in the same order, so that it takes
