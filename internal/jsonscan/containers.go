@@ -24,11 +24,9 @@ func (b *builder) pointer(to reflect.Type) reader {
 	}
 }
 
-// again looks for an earlier value in the place of the next.
+// again leaves the value to encoding/json if there is an earlier one in the place of a part.
 func (d *decoder) again(earlier unsafe.Pointer) {
-	if earlier != nil {
-		d.leave()
-	}
+	d.weighing = d.weighing || earlier != nil && !d.plan.lenient
 }
 
 // slice is what a slice is in memory.
@@ -59,7 +57,7 @@ func (b *builder) slice(t reflect.Type) reader {
 			if d.weighing {
 				n = 0
 			}
-			if all == most {
+			if all == most && most > 0 {
 				c.bad = tooMany
 			}
 			if !c.Spend(size) {

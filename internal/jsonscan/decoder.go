@@ -12,7 +12,7 @@ import (
 func DecodeRecord[T any](text []byte, most int, out *T) error {
 	d := borrow(planOf(reflect.TypeFor[T](), true))
 	defer d.Release()
-	d.most, d.text = most, New(text)
+	d.most, d.text = cmp.Or(most, mostElements), New(text)
 	return cmp.Or(d.decode(&d.text, reflect.ValueOf(out)), d.text.End())
 }
 
@@ -64,7 +64,7 @@ type decoder struct {
 	weighing bool // the value is left to encoding/json: what is still read of it is only to see what memory it takes
 
 	made   map[string]any // of the last value without a type
-	most   int            // elements of the outermost array; 0: mostElements
+	most   int            // elements of the outermost array of a record
 	failed error          // why a record cannot be what it is to be
 }
 
@@ -156,15 +156,12 @@ func (d *decoder) null() bool { return !d.plan.lenient && d.c.Null() }
 // mostElements bounds arrays of records of which nobody says how many elements they have at most.
 const mostElements = 10_000
 
-// mostHere is how many elements the array that was just entered may have.
+// mostHere is how many elements the array that was just entered may have; 0 means any number.
 func (d *decoder) mostHere() int {
-	switch {
-	case !d.plan.lenient:
-		return -1
-	case d.most > 0 && d.c.depth <= d.top+1:
-		return d.most
+	if d.most > 0 && d.c.depth > d.top+1 {
+		return mostElements
 	}
-	return mostElements
+	return d.most
 }
 
 // enter goes into a container. What is none is a misfit, except null.
@@ -182,6 +179,6 @@ func (d *decoder) idSince(mark int) string {
 	if d.id == 0 { // nobody came across it
 		raw, _ = Lookup(d.c.Since(mark), "id")
 	}
-	text := New(raw)
+	text := Cursor{data: raw}
 	return d.c.keep(text.Text())
 }

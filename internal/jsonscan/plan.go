@@ -86,30 +86,25 @@ var (
 
 // reader chooses how values of a type are read.
 func (b *builder) reader(n *node, t reflect.Type) reader {
-	switch t {
-	case textType, rawType:
+	switch p := reflect.PointerTo(t); {
+	case t == textType, t == rawType:
 		return reading((*Cursor).Value)
-	case timeType:
-		if b.lenient {
-			return reading(func(c *Cursor) time.Time { return Time(c.Text()) })
-		}
+	case t == timeType && !b.lenient:
 		return readTime
-	}
-	if b.lenient && reflect.PointerTo(t).Implements(exactType) {
+	case t == timeType:
+		return reading(func(c *Cursor) time.Time { return Time(c.Text()) })
+	case b.lenient && p.Implements(exactType):
 		return b.exactly(t)
-	}
-	if !b.lenient && t.Kind() != reflect.Pointer {
-		switch p := reflect.PointerTo(t); {
-		case t == numberType:
-			return among("-0123456789", reading(func(c *Cursor) string { return c.keep(c.Span()) }))
-		case t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
-			b.whole = true
-			return b.byKind(n, t)
-		case p.Implements(selfReader):
-			return readSelf(t)
-		case p.Implements(textReader):
-			return readByText(t)
-		}
+	case b.lenient, t.Kind() == reflect.Pointer:
+		return b.byKind(n, t)
+	case t == numberType:
+		return among("-0123456789", reading(func(c *Cursor) string { return c.keep(c.Span()) }))
+	case t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
+		b.whole = true
+	case p.Implements(selfReader):
+		return readSelf(t)
+	case p.Implements(textReader):
+		return readByText(t)
 	}
 	return b.byKind(n, t)
 }

@@ -89,7 +89,8 @@ func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
-	if !d.object() {
+	if !c.Is('{') {
+		d.failed = errNoObject
 		return false
 	}
 	top := d.top
@@ -105,17 +106,6 @@ func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start)
 	}
 	return true
-}
-
-// object reports whether the next value is one. Where nothing else will do, that is an error.
-func (d *decoder) object() bool {
-	if d.c.Is('{') {
-		return true
-	}
-	if d.c.bad == 0 {
-		d.failed = errNoObject
-	}
-	return false
 }
 
 // index makes an index of the members that were found in the object since a mark.
@@ -136,7 +126,8 @@ func (b *builder) exactly(t reflect.Type) reader {
 	f, _ := t.FieldByName("Value")
 	inner, slot := planOf(f.Type, false), b.learner()
 	return func(d *decoder, p unsafe.Pointer) bool {
-		if !d.object() {
+		if !d.c.Is('{') {
+			d.failed = errNoObject
 			return false
 		}
 		l := &d.learnt[slot]

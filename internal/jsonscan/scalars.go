@@ -16,7 +16,10 @@ import (
 func readString(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	if !c.Is('"') {
-		return d.null()
+		if d.plan.lenient {
+			*(*string)(p) = ""
+		}
+		return c.Null()
 	}
 	*(*string)(p) = c.String()
 	return c.bad == 0
