@@ -112,7 +112,6 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 		return err
 	}
 	out.Elem().SetZero()
-	d.id = 0
 	return json.Unmarshal(c.Since(start), out.Interface())
 }
 
