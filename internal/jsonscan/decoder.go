@@ -40,7 +40,7 @@ func Unmarshal(data []byte, v any) error {
 		return err
 	case err == nil && !d.weighing:
 		return nil
-	case target == p:
+	case target.Pointer() == p.Pointer():
 		p.Elem().SetZero()
 	}
 	return json.Unmarshal(data, v)

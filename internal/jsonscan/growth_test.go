@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,6 +139,43 @@ func TestPromotedFieldsAreWeighedOnce(t *testing.T) {
 	var got []promoted
 	require.NoError(t, Unmarshal([]byte(repeated("[", row, "]", 5000*len(row))), &got))
 	require.Equal(t, [16]int64{1}, got[4000].H)
+
+	text := []byte(`{"wides":[{},{}],"name":"x"}`)
+	require.Equal(t, json.Unmarshal(text, new(hanging)), Unmarshal(text, new(hanging)))
+}
+
+// What is there already stays, and the error names a place in the text.
+func TestWhatIsThereIsBounded(t *testing.T) {
+	text := repeated(`{"slice":[`, `{}`, `]}`, 2<<20)
+	there := large{Name: "there"}
+	err := Unmarshal([]byte(text), &there)
+	require.ErrorIs(t, err, ErrTooMuch)
+	require.NotContains(t, err.Error(), "byte -")
+	require.Equal(t, large{Name: "there"}, there)
+	require.NoError(t, Unmarshal([]byte(`{"id":"x","leaf":{"n":[1]}}`), &there))
+	require.Equal(t, "there", there.Name)
+	require.Equal(t, "x", there.ID)
+}
+
+// A method of a value that is left to encoding/json is called once.
+func TestMethodsAreCalledOnce(t *testing.T) {
+	var got struct {
+		ID    string
+		Count *counted
+	}
+	got.ID, got.Count = "there", new(counted)
+	before := calls.Load()
+	require.NoError(t, Unmarshal([]byte(`{"count":{"a":1}}`), &got))
+	require.Equal(t, int32(1), calls.Load()-before)
+}
+
+var calls atomic.Int32
+
+type counted struct{}
+
+func (*counted) UnmarshalJSON([]byte) error {
+	calls.Add(1)
+	return nil
 }
 
 // On 32 bits, what is left of a large response is more than an int.

@@ -74,7 +74,7 @@ func readWhole[I anyInteger](d *decoder, p unsafe.Pointer) (ok bool) {
 func integer[I anyInteger](n uint64, negative bool) (i I, fits bool) {
 	if negative {
 		i = -I(n)
-		return i, I(0)-1 < 0 && i <= 0 && uint64(-int64(i)) == n
+		return i, I(0)-1 < 0 && i <= 0 && uint64(-int64(i)) == n //nolint:gosec // G115: i is not positive
 	}
 	i = I(n)
 	return i, i >= 0 && uint64(i) == n
@@ -179,7 +179,7 @@ func readSelf(t reflect.Type) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
 		span := d.c.Span()
 		target, ok := reflect.TypeAssert[json.Unmarshaler](reflect.NewAt(t, p))
-		return ok && span != nil && target.UnmarshalJSON(span) == nil
+		return ok && span != nil && (d.weighing || target.UnmarshalJSON(span) == nil)
 	}
 }
 
@@ -187,7 +187,7 @@ func readByText(t reflect.Type) reader {
 	return among(`"`, func(d *decoder, p unsafe.Pointer) bool {
 		text := d.c.Text()
 		target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.NewAt(t, p))
-		return ok && d.c.bad == 0 && target.UnmarshalText(text) == nil
+		return ok && d.c.bad == 0 && (d.weighing || target.UnmarshalText(text) == nil)
 	})
 }
 
