@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -358,7 +358,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		if _, asked := offers[text]; !asked {
 			response, err := s.Autocomplete(ctx, in.Field, query...)
 			if err == nil {
-				offers[text], err = jsonscan.Strings(response.raw)
+				offers[text], err = outbound.Strings(response.raw)
 			}
 			if err != nil {
 				return checked, err

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -123,12 +123,12 @@ func (p PersonDiscovery) checkFilters(bad *check.Violations) {
 	if err != nil {
 		return // encoding the body reports that
 	}
-	if jsonscan.Blank(text) {
+	if outbound.Blank(text) {
 		bad.Add("Filters", "must have at least one that is not empty")
 		return
 	}
 	bad.NotEmpty("Filters", string(text))
-	if texts, _ := jsonscan.Strings(text); slices.Contains(texts, "") {
+	if texts, _ := outbound.Strings(text); slices.Contains(texts, "") {
 		bad.Add("Filters", "must not hold an empty value")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
@@ -59,10 +60,7 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 	if isRecord && c.Err() == nil && !c.Is('{') {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
-	d := jsonscan.NewRecordDecoder[T]()
-	defer d.Release()
-	d.Most(maxItems)
-	if err := d.DecodeText(text, out); err != nil {
+	if err := jsonscan.DecodeRecord(text, maxItems, out); err != nil {
 		if misfit, ok := errors.AsType[*jsonscan.MisfitError](err); ok {
 			return newMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
 		}
@@ -82,9 +80,7 @@ func decodeObject[T any](from Object) (*T, error) {
 	if from.IsZero() {
 		return out, nil
 	}
-	d := jsonscan.NewRecordDecoder[T]()
-	defer d.Release()
-	return out, d.DecodeText(from.raw, out)
+	return out, jsonscan.DecodeRecord(from.raw, 0, out)
 }
 
 // sameID reports whether ids are equal, whatever their case.
@@ -123,7 +119,7 @@ func newMisfit(what string, t reflect.Type, rowID string, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
 	}
-	text := fmt.Sprintf("%s does not fit %s: %s", what, jsonscan.TypeName(t), jsonscan.Reason(t, err))
+	text := fmt.Sprintf("%s does not fit %s: %s", what, novelty.TypeName(t), novelty.Reason(t, err))
 	return &misfitError{*redact.Opaque(text, err), func() string { return rowID }}
 }
 

@@ -19,7 +19,7 @@ func TestEveryFailure(t *testing.T) {
 		require.NoError(run, err)
 		return edit(run.Context(), client, io.Discard, run.Facts()[0].ID)
 	}, func(run *sandbox.Run) error {
-		if now := run.Facts()[0].Claim; now != claim && (run.Err() == nil || now != before) {
+		if now := run.Facts()[0].Claim; now != corrected && (run.Err() == nil || now != before) {
 			return fmt.Errorf("the fact says %q", now)
 		}
 		return nil

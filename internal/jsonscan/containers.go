@@ -7,30 +7,26 @@ import (
 
 // Something that is there already means a second key of the same name: encoding/json merges the two in ways of its own.
 
-func (b *builder) pointer(n *node, to reflect.Type) reader {
+func (b *builder) pointer(to reflect.Type) reader {
 	inner, size := b.node(to), int(to.Size())
-	n.elem, n.size, n.pointer = inner, size, true
-	if b.mode == lenient && to.Kind() == reflect.Int {
-		return reading(func(c *Cursor) (count *int) { // of which it is to be known whether there was one
-			if n, ok := c.IntOK(); ok {
-				count = &n
-			}
-			return count
-		})
-	}
 	return func(d *decoder, p unsafe.Pointer) bool {
 		pointer := (*unsafe.Pointer)(p)
-		switch {
-		case d.c.Null():
+		if d.c.Null() {
 			*pointer = nil
 			return true
-		case *pointer != nil && d.exact(), !d.c.Spend(size):
+		}
+		d.again(*pointer)
+		if !d.c.Spend(size) {
 			return false
 		}
-		made := reflect.New(to).UnsafePointer()
-		*pointer = made
-		return inner.read(d, made)
+		*pointer = reflect.New(to).UnsafePointer()
+		return inner.read(d, *pointer)
 	}
+}
+
+// again leaves the value to encoding/json if there is an earlier one in the place of a part.
+func (d *decoder) again(earlier unsafe.Pointer) {
+	d.weighing = d.weighing || earlier != nil && !d.plan.lenient
 }
 
 // slice is what a slice is in memory.
@@ -39,7 +35,7 @@ type slice struct {
 	len, cap int
 }
 
-func (b *builder) slice(n *node, t reflect.Type) reader {
+func (b *builder) slice(t reflect.Type) reader {
 	if t.Elem().Kind() == reflect.Uint8 {
 		if t.ConvertibleTo(bytesType) && t.Elem() == bytesType.Elem() {
 			return readBytes
@@ -47,22 +43,21 @@ func (b *builder) slice(n *node, t reflect.Type) reader {
 		return giveUp
 	}
 	elem, size, slot := b.node(t.Elem()), int(t.Elem().Size()), b.learner()
-	n.elem, n.size = elem, size
 	none := reflect.MakeSlice(t, 0, 0)
 	return func(d *decoder, p unsafe.Pointer) bool {
 		c, s, v := d.c, (*slice)(p), reflect.NewAt(t, p).Elem()
-		if s.data != nil {
-			if d.exact() {
-				return false
-			}
-			v.SetZero()
-		}
+		d.again(s.data)
+		*s = slice{}
 		if inside, ok := d.enter('['); !inside {
 			return ok
 		}
 		usual, most := &d.learnt[slot].length, d.mostHere()
-		for n := 0; c.next(']'); n++ {
-			if n == most {
+		for all := 0; c.next(']'); all++ {
+			n := all
+			if d.weighing {
+				n = 0
+			}
+			if all == most && most > 0 {
 				c.bad = tooMany
 			}
 			if !c.Spend(size) {
@@ -72,7 +67,8 @@ func (b *builder) slice(n *node, t reflect.Type) reader {
 				v.Grow(int(min(int64(max(n, min(*usual-n, maxUsual), 1)), c.left/int64(max(size, 1))+1)))
 			}
 			s.len = n + 1
-			if !elem.read(d, unsafe.Add(s.data, n*size)) {
+			at := c.pos
+			if target := unsafe.Add(s.data, n*size); !elem.read(d, target) && !d.misfit(elem, target, at) {
 				return false
 			}
 		}
@@ -89,9 +85,8 @@ const (
 	few      = 256     // bytes that there is room for because any slice before was as long
 )
 
-func (b *builder) array(node *node, t reflect.Type) reader {
+func (b *builder) array(t reflect.Type) reader {
 	elem, size, length := b.node(t.Elem()), int(t.Elem().Size()), t.Len()
-	node.elem = elem
 	return func(d *decoder, p unsafe.Pointer) bool {
 		c := d.c
 		if inside, ok := d.enter('['); !inside {
@@ -99,9 +94,10 @@ func (b *builder) array(node *node, t reflect.Type) reader {
 		}
 		n := 0
 		for ; c.next(']'); n++ {
+			at := c.pos
 			if n >= length {
 				c.Skip()
-			} else if !elem.read(d, unsafe.Add(p, n*size)) {
+			} else if target := unsafe.Add(p, n*size); !elem.read(d, target) && !d.misfit(elem, target, at) {
 				return false
 			}
 		}
@@ -128,35 +124,30 @@ func (c *Cursor) spendEntry(n, size int) bool {
 	return c.Spend(own)
 }
 
-func (b *builder) dictionary(n *node, t reflect.Type) reader {
-	elem, size := b.node(t.Elem()), int(t.Elem().Size())
-	n.elem, n.size = elem, size
+func (b *builder) dictionary(t reflect.Type) reader {
 	if t.Key().Kind() != reflect.String || reflect.PointerTo(t.Key()).Implements(textReader) {
-		n.size += int(t.Key().Size())
-		return giveUp
+		return b.weigh(b.node(reflect.MapOf(stringType, t.Elem())))
 	}
+	elem, size := b.node(t.Elem()), int(t.Elem().Size())
 	slot, put := b.learner(), assigners[t.Elem()]
 	return func(d *decoder, p unsafe.Pointer) bool {
-		c, target := d.c, (*unsafe.Pointer)(p)
-		if *target != nil && d.exact() {
-			return false
-		}
+		c, target, l := d.c, (*unsafe.Pointer)(p), &d.learnt[slot]
+		d.again(*target)
 		*target = nil
 		if inside, ok := d.enter('{'); !inside {
 			return ok
 		}
-		l, top := &d.learnt[slot], d.outermost()
-		made, room := reflect.MakeMapWithSize(t, min(l.length, maxKeys)), l.room
-		if l.room = nil; room == nil { // or another map of this type is being read
+		room := l.room
+		if room == nil {
 			room = &entry{key: reflect.New(t.Key()).Elem(), value: reflect.New(t.Elem())}
 		}
+		l.room = room.next // for maps inside
+		made := reflect.MakeMapWithSize(t, min(l.length, maxKeys))
 		into, value, last := made.UnsafePointer(), room.value.UnsafePointer(), l.keys[0]
 		for n := 0; c.next('}'); n++ {
 			key, ok := d.mapKey(l, &last)
-			if top && key == "id" {
-				d.readID()
-			}
-			if !ok || !c.spendEntry(n, size) || !elem.read(d, value) {
+			at := c.pos
+			if !ok || !c.spendEntry(n, size) || !elem.read(d, value) && !d.misfit(elem, value, at) {
 				return false
 			}
 			if put != nil {
@@ -167,7 +158,8 @@ func (b *builder) dictionary(n *node, t reflect.Type) reader {
 			made.SetMapIndex(room.key, room.value.Elem())
 			room.value.Elem().SetZero()
 		}
-		l.room, l.length, *target = room, made.Len(), into
+		room.next, l.room = l.room, room
+		l.length, *target = made.Len(), into
 		return c.bad == 0
 	}
 }
@@ -176,11 +168,12 @@ func (b *builder) dictionary(n *node, t reflect.Type) reader {
 type entry struct {
 	key   reflect.Value
 	value reflect.Value // a pointer
+	next  *entry
 }
 
 // assigners put values into maps, and clear the room that they came in. Through package reflect that takes twice as long.
 var assigners = map[reflect.Type]func(made, room unsafe.Pointer, key string){
-	anyType: assign[any], rawType: assign[[]byte], reflect.TypeFor[string](): assign[string], reflect.TypeFor[int](): assign[int], reflect.TypeFor[float64](): assign[float64],
+	anyType: assign[any], rawType: assign[[]byte], stringType: assign[string], reflect.TypeFor[int](): assign[int], reflect.TypeFor[float64](): assign[float64],
 }
 
 func assign[V any](made, room unsafe.Pointer, key string) {
@@ -192,17 +185,20 @@ func assign[V any](made, room unsafe.Pointer, key string) {
 // mapKey reads a key. Maps of one kind mostly have the same ones, which share their memory.
 func (d *decoder) mapKey(l *learnt, last **key) (string, bool) {
 	c := d.c
-	k, fresh := l.keys.find(c, *last)
+	k := l.keys.find(c, *last, nil)
 	if k == nil {
 		return "", false
 	}
-	if fresh {
-		k.plain = string(k.name)
-	}
 	*last = k
 	c.pos += len(k.text)
-	return k.plain, true
+	if k.id && c.depth == d.top {
+		d.id = c.pos
+	}
+	return k.name, true
 }
+
+// anyCost is what a value of a type of its own needs: an interface, and what it points to.
+const anyCost = 32
 
 func readAny(d *decoder, p unsafe.Pointer) bool {
 	v, ok := d.any()
@@ -220,63 +216,41 @@ func (d *decoder) any() (any, bool) {
 	switch c.data[c.pos] {
 	case '"':
 		return c.String(), c.bad == 0
-	case '{', '[':
-		return d.several(c.data[c.pos])
+	case '{':
+		d.made = nil
+		ok := d.plan.objects(d, unsafe.Pointer(&d.made))
+		return d.made, ok
+	case '[':
+		return d.elements()
 	case 't', 'f':
 		return c.Bool(), c.bad == 0
 	case 'n':
 		return nil, c.Null() && c.bad == 0
 	}
-	f, ok := d.float(64)
-	return f, ok
+	start := c.pos
+	if f, ok := d.float(64); ok {
+		return f, true
+	}
+	return nil, d.passOver(start)
 }
 
-// anyCost is what a value of a type of its own needs: an interface, and what it points to.
-const anyCost = 32
-
-// several reads an object or an array of any values, which are kept aside until it is known how many there are.
-func (d *decoder) several(opening byte) (made any, ok bool) {
-	c := d.c
-	if !c.open(opening) {
+// elements reads an array of any values.
+func (d *decoder) elements() (made []any, ok bool) {
+	c, usual := d.c, &d.learnt[0].length
+	if !c.open('[') {
 		return nil, false
 	}
-	first, l := len(d.aside), &d.learnt[0]
-	for last := l.keys[0]; c.next(opening + 2); {
-		var one pair
-		if opening == '[' {
-			ok = c.Spend(anyCost)
-		} else if one.name, ok = d.mapKey(l, &last); ok {
-			ok = c.spendEntry(len(d.aside)-first, anyCost)
+	made = make([]any, 0, min(*usual, maxUsual))
+	for c.next(']') {
+		if !c.Spend(anyCost) {
+			return nil, false
 		}
+		v, ok := d.any()
 		if !ok {
 			return nil, false
 		}
-		if one.value, ok = d.any(); !ok {
-			return nil, false
-		}
-		d.aside = append(d.aside, one)
+		made = append(made, v)
 	}
-	all := d.aside[first:]
-	if opening == '[' {
-		list := make([]any, len(all))
-		for i := range all {
-			list[i] = all[i].value
-		}
-		made = list
-	} else {
-		members := make(map[string]any, len(all))
-		for i := range all {
-			members[all[i].name] = all[i].value
-		}
-		made = members
-	}
-	clear(all)
-	d.aside = d.aside[:first]
+	*usual = len(made)
 	return made, c.bad == 0
-}
-
-// pair is a member of an object, or an element of an array.
-type pair struct {
-	name  string
-	value any
 }

@@ -1,6 +1,6 @@
 // Package jsonscan reads JSON in one strict forward pass, without reflection.
 //
-// A [Cursor] stands before a value. The typed readers (String, Int, ...) are lenient about the type and strict about the
+// A [Cursor] stands before a value. The typed readers (String, IntOK, ...) are lenient about the type and strict about the
 // syntax: a value of another type is skipped and read as zero, so that one retyped optional field cannot fail a page, while
 // any violation of RFC 8259 stops the cursor with an error. A [Decoder] fills a struct as encoding/json does.
 //
@@ -13,11 +13,14 @@
 package jsonscan
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 const (
@@ -37,9 +40,8 @@ type Cursor struct {
 	first bool  // an object or array was just opened
 	bad   fault // what is wrong at pos
 
-	strings strings.Builder // a chunk of strings that were handed out
-	values  []byte          // a chunk of raw values that were handed out
-	plain   []byte          // the last string that had escapes, without them
+	chunk []byte // of strings and raw values that were handed out
+	plain []byte // the last string that had escapes, without them
 
 	left int64 // bytes that may still be made of the text
 }
@@ -124,16 +126,16 @@ func (c *Cursor) Since(mark int) []byte {
 func (c *Cursor) Value() []byte { return c.Copy(c.Span()) }
 
 // Copy returns a copy of a part of the data.
-func (c *Cursor) Copy(span []byte) []byte {
-	if span == nil || len(span) > maxShared {
-		return append([]byte(nil), span...)
+func (c *Cursor) Copy(part []byte) []byte {
+	if len(part) == 0 || len(part) > maxShared {
+		return bytes.Clone(part)
 	}
-	if cap(c.values)-len(c.values) < len(span) {
-		c.values = make([]byte, 0, c.chunk(len(span)))
+	if cap(c.chunk)-len(c.chunk) < len(part) { // a new one is not larger than what may still go into it
+		c.chunk = make([]byte, 0, min(chunkSize, len(part)+len(c.data)-c.pos))
 	}
-	start := len(c.values)
-	c.values = append(c.values, span...)
-	return c.values[start:len(c.values):len(c.values)]
+	start := len(c.chunk)
+	c.chunk = append(c.chunk, part...)
+	return c.chunk[start:len(c.chunk):len(c.chunk)]
 }
 
 // String reads a string; null and other types read as "".
@@ -141,22 +143,9 @@ func (c *Cursor) String() string { return c.keep(c.Text()) }
 
 // keep makes a string of a part of the data.
 func (c *Cursor) keep(text []byte) string {
-	switch {
-	case len(text) == 0:
-		return ""
-	case len(text) > maxShared:
-		return string(text)
-	case c.strings.Cap()-c.strings.Len() < len(text):
-		c.strings.Reset()
-		c.strings.Grow(c.chunk(len(text)))
-	}
-	start := c.strings.Len()
-	c.strings.Write(text)
-	return c.strings.String()[start:]
+	kept := c.Copy(text)
+	return unsafe.String(unsafe.SliceData(kept), len(kept))
 }
-
-// chunk is how large a chunk is to be: not larger than what may still go into it.
-func (c *Cursor) chunk(first int) int { return min(chunkSize, first+len(c.data)-c.pos) }
 
 // Text reads a string as String does, without a copy: it is valid until the next call of any method.
 func (c *Cursor) Text() []byte {
@@ -165,20 +154,16 @@ func (c *Cursor) Text() []byte {
 		return nil
 	}
 	start := c.pos + 1
-	quote := skipPlain(c.data, start)
-	plain := quote < len(c.data) && c.data[quote] == '"'
+	end, plain, bad := scanString(c.data, start)
+	if c.pos, c.bad = end, bad; bad != 0 {
+		return nil
+	}
+	text := c.data[start : end-1 : end-1]
 	if !plain {
-		if quote, plain, c.bad = scanString(c.data, start); c.bad != 0 {
-			c.pos = quote
-			return nil
-		}
+		c.plain = appendUnquoted(c.plain[:0], text)
+		return c.plain
 	}
-	c.pos = quote + 1
-	if plain {
-		return c.data[start:quote:quote]
-	}
-	c.plain = appendUnquoted(c.plain[:0], c.data[start:quote])
-	return c.plain
+	return text
 }
 
 // key reads a key and its colon.
@@ -193,40 +178,22 @@ func (c *Cursor) key() (name []byte, ok bool) {
 	return name, c.bad == 0
 }
 
-// Int reads a whole number; null, other types, fractions and numbers outside int read as 0.
-func (c *Cursor) Int() int {
-	n, _ := c.IntOK()
-	return n
-}
-
-// IntOK is Int, and reports whether there was such a number.
+// IntOK reads a whole number, and reports whether there was one within int. Other values read as 0.
 func (c *Cursor) IntOK() (int, bool) {
-	if n, scale, end := plainNumber(c.data, c.pos); end > 0 && scale == 0 && int64(int(n)) == n && c.bad == 0 {
+	n, negative, scale, end := plainNumber(c.data, c.Mark())
+	if i, fits := integer[int](n, negative); fits && end > 0 && scale == 0 && c.bad == 0 {
 		c.pos = end
-		return int(n), true
+		return i, true
 	}
 	v := c.Span()
 	if len(v) == 0 || v[0] != '-' && !isDigit(v[0]) {
 		return 0, false
 	}
-	if n, err := strconv.Atoi(string(v)); err == nil {
-		return n, true
-	}
-	// 1e3 and 1000.0 are whole numbers too.
-	f, err := strconv.ParseFloat(string(v), 64)
+	f, err := strconv.ParseFloat(string(v), 64) // 1e3 and 1000.0 are whole numbers, too
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 || f < math.MinInt || f > math.MaxInt {
 		return 0, false
 	}
 	return int(f), true
-}
-
-// Float reads a number; null, other types and numbers outside float64 read as 0.
-func (c *Cursor) Float() float64 {
-	f, err := strconv.ParseFloat(string(c.Span()), 64)
-	if err != nil {
-		return 0
-	}
-	return f
 }
 
 // Bool reads a boolean; null and other types read as false.
@@ -293,6 +260,61 @@ func (c *Cursor) more() bool {
 	}
 	c.pos = skipSpace(c.data, c.pos)
 	return c.pos < len(c.data)
+}
+
+// Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
+func Lookup(data []byte, key string) (value []byte, ok bool) {
+	c := New(data)
+	value = c.lookup(key)
+	return value, value != nil && c.bad == 0
+}
+
+// LookupWhole is [Lookup] in one whole JSON text, which it checks like [Valid].
+func LookupWhole(data []byte, key string) ([]byte, error) {
+	c := New(data)
+	value := c.lookup(key)
+	return value, c.End()
+}
+
+func (c *Cursor) lookup(key string) (value []byte) {
+	if c.Object() {
+		for name, more := c.Member(); more; name, more = c.Member() {
+			if string(name) == key {
+				value = c.Span()
+			} else {
+				c.Skip()
+			}
+		}
+	}
+	return value
+}
+
+// Valid checks one whole JSON text.
+func Valid(data []byte) error {
+	c := New(data)
+	c.Skip()
+	return c.End()
+}
+
+// Index holds where the keys of an object are, so that a lookup need not read it all. All of them stand for themselves.
+type Index []uint32
+
+// Lookup is the function [Lookup] for the object that the index was made for. Without an index it reads the object.
+func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
+	if x == nil || strings.ContainsAny(key, "\"\\") {
+		return Lookup(data, key)
+	}
+	for _, at := range slices.Backward(x) {
+		start := int(at) + len(`"`)
+		end := start + len(key)
+		if end < len(data) && data[end] == '"' && string(data[start:end]) == key {
+			c := Cursor{data: data}
+			c.pos, c.bad = skipColon(data, end+len(`"`))
+			value = c.Span()
+			return value, value != nil
+		}
+	}
+	return nil, false
 }
 
 var errSyntax = errors.New("invalid JSON")

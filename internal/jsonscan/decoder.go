@@ -4,41 +4,68 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"unsafe"
 )
 
-// Decoder reads values into a T. It learns from one value what the next will be like. It is for one goroutine.
-//
-// One made by [NewDecoder] has the verdict and the values of encoding/json. A value that this package cannot read exactly as
-// encoding/json does is left to it as a whole, and so is the wording of errors.
-type Decoder[T any] struct{ *decoder }
-
-// NewDecoder returns a decoder that is as strict as encoding/json. Release keeps what it has learnt for the next one.
-func NewDecoder[T any]() Decoder[T] { return Decoder[T]{borrow(planOf(reflect.TypeFor[T](), exact))} }
-
-// NewRecordDecoder returns a decoder that reads a value of another type as zero, matches keys exactly, and keeps the text of a
-// struct in its fields of type [Text].
-func NewRecordDecoder[T any]() Decoder[T] {
-	return Decoder[T]{borrow(planOf(reflect.TypeFor[T](), lenient))}
+// DecodeRecord reads a text into a record: a value of another type reads as zero, keys match exactly, and the text of a struct is kept
+// in its fields of type [Text]. The outermost array may have at most so many elements; 0 means 10,000.
+func DecodeRecord[T any](text []byte, most int, out *T) error {
+	d := borrow(planOf(reflect.TypeFor[T](), true))
+	defer d.Release()
+	d.most, d.text = cmp.Or(most, mostElements), New(text)
+	return cmp.Or(d.decode(&d.text, reflect.ValueOf(out)), d.text.End())
 }
 
-// decoder is a Decoder of any type.
+// Unmarshal is that of encoding/json, but refuses a text of which far more memory would be made than it has. A value that this package
+// cannot read exactly as encoding/json does is left to it as a whole, and so is the wording of errors.
+func Unmarshal(data []byte, v any) error {
+	p := reflect.ValueOf(v)
+	if p.Kind() != reflect.Pointer || p.IsNil() {
+		return json.Unmarshal(data, v)
+	}
+	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
+		p = p.Elem().Elem() // as encoding/json does
+	}
+	d := borrow(planOf(p.Type().Elem(), false))
+	defer d.Release()
+	d.text = New(data)
+	c, target := &d.text, p
+	c.pos = 0 // encoding/json accepts no byte order mark
+	if d.weighing = d.plan.whole || !p.Elem().IsZero(); d.weighing {
+		target = reflect.New(p.Type().Elem())
+	}
+	err := cmp.Or(d.read(c, target), c.End())
+	switch {
+	case c.bad >= tooMuch:
+		return err
+	case err == nil && !d.weighing:
+		return nil
+	case target.Pointer() == p.Pointer():
+		p.Elem().SetZero()
+	}
+	return json.Unmarshal(data, v)
+}
+
+// decoder reads values of one type. It learns from one value what the next will be like. It is for one goroutine.
 type decoder struct {
 	plan   *plan
 	c      *Cursor
-	text   Cursor // of DecodeText
-	top    int    // depth within the object whose id is wanted
-	id     string
-	named  bool     // the members of the outermost object were looked at for it
+	text   Cursor   // of a text that holds one value
 	learnt []learnt // by the slot of the node; the first is for values without a type
 
-	recording bool     // the members of the object whose id is wanted
-	found     []member // what was recorded
-	chunk     Index    // room for indexes
+	top int // depth within the object whose id is wanted
+	id  int // where the value of its "id" is, if there is one
 
-	most   int   // elements of the outermost array; 0: mostElements
-	failed error // why a record cannot be what it is to be
+	recording bool  // the members of the object whose id is wanted
+	found     []int // where their keys are
+	escaped   bool  // a key of theirs does not stand for itself
+	chunk     Index // room for indexes
 
-	aside []pair // of values without a type that are being read
+	weighing bool // the value is left to encoding/json: what is still read of it is only to see what memory it takes
+
+	made   map[string]any // of the last value without a type
+	most   int            // elements of the outermost array of a record
+	failed error          // why a record cannot be what it is to be
 }
 
 // learnt is what one node has learnt from earlier values.
@@ -47,12 +74,6 @@ type learnt struct {
 	length int      // of the last slice or map
 	room   *entry   // for values of maps
 	inner  *decoder // of an exact value in a record
-}
-
-// member is a key of the last object.
-type member struct {
-	at   int
-	hash uint32
 }
 
 func borrow(p *plan) *decoder {
@@ -78,143 +99,85 @@ func (d *decoder) Release() {
 			l.inner = nil
 		}
 	}
-	d.c, d.text, d.id, d.chunk, d.failed = nil, Cursor{}, "", nil, nil
-	d.most = 0
-	clear(d.aside[:cap(d.aside)])
-	d.aside = d.aside[:0]
+	d.c, d.text, d.chunk, d.made, d.most, d.failed = nil, Cursor{}, nil, nil, 0, nil
 	d.plan.decoders.Put(d)
 }
 
-// ID returns the string under "id" of the object that was read last, whatever T makes of it.
-func (d *decoder) ID() string { return d.id }
-
-// Decode reads the next value into a T. An error that is not the cursor's says that the value does not fit T.
-func (d Decoder[T]) Decode(c *Cursor, out *T) error {
-	var zero T
-	*out = zero
-	return d.decode(c, reflect.ValueOf(out))
-}
-
-// DecodeText is Decode for a text that holds nothing else.
-func (d Decoder[T]) DecodeText(text []byte, out *T) error {
-	d.text = New(text)
-	return cmp.Or(d.Decode(&d.text, out), d.text.End())
-}
-
+// decode reads the next value into a pointer to a zero value. An error that is not the cursor's says that the value does not fit.
 func (d *decoder) decode(c *Cursor, out reflect.Value) error {
-	start, depth, left := c.Mark(), c.depth, c.left
-	d.c, d.id, d.top, d.named, d.failed, d.recording = c, "", depth+1, false, nil, false
-	if !d.plan.whole && d.plan.root.read(d, out.UnsafePointer()) && c.bad == 0 {
-		d.findID(c.Since(start))
-		return nil
+	start := c.Mark()
+	d.weighing = d.plan.whole
+	err := d.read(c, out)
+	if err != nil || !d.weighing {
+		return err
 	}
-	if c.bad != 0 || d.failed != nil || d.plan.mode == lenient {
-		return cmp.Or(c.Err(), d.failed, errNoObject)
-	}
-	d.aside = d.aside[:0]
-	c.pos, c.depth, c.first, c.left = start, depth, false, left
 	out.Elem().SetZero()
-	span := c.Span()
-	if c.bad != 0 {
-		return c.Err()
-	}
-	d.named = false
-	d.findID(span)
-	if !d.plan.affords(c, span) {
-		return c.Err()
-	}
-	return json.Unmarshal(span, out.Interface())
+	return json.Unmarshal(c.Since(start), out.Interface())
 }
 
-// Unmarshal is that of encoding/json, but refuses a text of which far more memory would be made than it has.
-func Unmarshal(data []byte, v any) error {
-	p := reflect.ValueOf(v)
-	if p.Kind() != reflect.Pointer || p.IsNil() {
-		return json.Unmarshal(data, v)
+// read is decode without encoding/json, to which the value may be left.
+func (d *decoder) read(c *Cursor, out reflect.Value) error {
+	d.c, d.id, d.top, d.failed, d.recording = c, 0, c.depth+1, nil, false
+	start, root, p := c.Mark(), d.plan.root, out.UnsafePointer()
+	if !root.read(d, p) {
+		d.misfit(root, p, start)
 	}
-	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
-		p = p.Elem().Elem() // as encoding/json does
-	}
-	plan, c := planOf(p.Type().Elem(), exact), New(data)
-	c.pos = 0 // encoding/json accepts no byte order mark
-	if p.Elem().IsZero() {
-		d := borrow(plan)
-		defer d.Release()
-		if err := cmp.Or(d.decode(&c, p), c.End()); err == nil || c.bad >= tooMuch {
-			return err
-		}
-		p.Elem().SetZero()
-	} else if !plan.affords(&c, data) {
-		return c.Err()
-	}
-	return json.Unmarshal(data, v)
+	return cmp.Or(c.Err(), d.failed)
 }
 
-// affords reports whether encoding/json may decode a text, which it does without a bound on memory.
-func (p *plan) affords(c *Cursor, text []byte) bool {
-	weight := New(text)
-	weight.left = c.left
-	if p.root.weigh(&weight); weight.bad >= tooMuch {
-		c.pos, c.bad = c.pos-len(text)+weight.pos, weight.bad
+// misfit reads over a value that does not fit its type, and which reads as zero.
+func (d *decoder) misfit(n *node, p unsafe.Pointer, start int) bool {
+	if !d.passOver(start) {
 		return false
 	}
-	c.left = weight.left
+	reflect.NewAt(n.of, p).Elem().SetZero()
 	return true
 }
 
-// Most bounds the elements of the outermost array of a record.
-func (d *decoder) Most(n int) { d.most = n }
+// passOver is misfit for a value that is written nowhere.
+func (d *decoder) passOver(start int) bool {
+	c := d.c
+	if c.bad != 0 || d.failed != nil {
+		return false
+	}
+	d.leave()
+	c.pos = start
+	c.Skip()
+	return c.bad == 0
+}
+
+// leave leaves the value to encoding/json, which has no bound on memory. Records never are.
+func (d *decoder) leave() { d.weighing = !d.plan.lenient }
+
+// null reads null, which has no effect. In records it is a misfit.
+func (d *decoder) null() bool { return !d.plan.lenient && d.c.Null() }
 
 // mostElements bounds arrays of records of which nobody says how many elements they have at most.
 const mostElements = 10_000
 
-// mostHere is how many elements the array that was just entered may have.
+// mostHere is how many elements the array that was just entered may have; 0 means any number.
 func (d *decoder) mostHere() int {
-	switch {
-	case d.exact():
-		return -1
-	case d.most > 0 && d.c.depth <= d.top+1:
-		return d.most
+	if d.most > 0 && d.c.depth > d.top+1 {
+		return mostElements
 	}
-	return mostElements
+	return d.most
 }
 
-func (d *decoder) exact() bool { return d.plan.mode == exact }
-
-// enter goes into a container. What is none is read over, if it may be there.
+// enter goes into a container. What is none is a misfit, except null.
 func (d *decoder) enter(opening byte) (inside, ok bool) {
-	if d.exact() && !d.c.Is(opening) {
-		return false, d.c.Null()
+	if !d.c.Is(opening) {
+		return false, d.null()
 	}
 	inside = d.c.open(opening)
 	return inside, d.c.bad == 0
 }
 
-// findID looks for the id of an object that was read without a look at its members.
-func (d *decoder) findID(text []byte) {
-	if d.named {
-		return
+// idSince returns the string under "id" of the object that was read since a mark, whatever its type makes of it.
+func (d *decoder) idSince(mark int) string {
+	raw := d.c.data[d.id:]
+	if d.id == 0 { // nobody came across it
+		raw, _ = Lookup(d.c.Since(mark), "id")
 	}
-	d.id = ""
-	if raw, ok := Lookup(text, "id"); ok {
-		found := New(raw)
-		d.id = found.String()
-	}
-}
-
-// outermost reports whether the id of the object that was just entered is wanted.
-func (d *decoder) outermost() bool {
-	top := d.c.depth == d.top
-	d.named = d.named || top
-	return top
-}
-
-// readID reads the value of "id" and stays before it.
-func (d *decoder) readID() {
-	c := d.c
-	pos := c.pos
-	d.id = c.String()
-	if c.bad == 0 {
-		c.pos = pos
-	}
+	text := Cursor{data: raw}
+	return d.c.keep(text.Text())
 }

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"unsafe"
 )
@@ -20,7 +21,7 @@ type Exact[T any] struct {
 	Value T
 }
 
-func (*Exact[T]) valueType() reflect.Type { return reflect.TypeFor[T]() }
+func (*Exact[T]) isExact() {}
 
 var (
 	idType    = reflect.TypeFor[ID]()
@@ -29,7 +30,7 @@ var (
 )
 
 // exactly is what every [Exact] is.
-type exactly interface{ valueType() reflect.Type }
+type exactly interface{ isExact() }
 
 // MisfitError says that an object does not fit the type that it was to be read into.
 type MisfitError struct {
@@ -44,73 +45,101 @@ func (e *MisfitError) Unwrap() error { return e.Err }
 
 var errNoObject = errors.New("a row is no object")
 
+// find looks through the fields that are not exported: they are for what the struct itself was read from.
+func (own *ownText) find(t reflect.Type, offset uintptr) {
+	for f := range t.Fields() {
+		at := offset + f.Offset
+		switch {
+		case f.IsExported() && !f.Anonymous:
+		case f.Type == textType:
+			own.texts = append(own.texts, at)
+		case f.Type == idType:
+			own.id = &at
+		case f.Type == indexType:
+			own.index = &at
+		case f.Type.Kind() == reflect.Struct && f.Type != timeType:
+			own.find(f.Type, at)
+		}
+	}
+}
+
+func (own *ownText) set(p unsafe.Pointer, text []byte) {
+	for _, at := range own.texts {
+		*(*Text)(unsafe.Add(p, at)) = text
+	}
+}
+
+// readLeniently keeps the text of any value, and reads an object.
+func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
+	c := d.c
+	start := c.Mark()
+	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
+	if len(o.fields) == 0 || !c.Is('{') {
+		c.Skip()
+	} else if !o.members(d, p) {
+		return false
+	}
+	if len(o.own.texts) > 0 {
+		o.own.set(p, c.Copy(c.Since(start)))
+	}
+	return c.bad == 0
+}
+
 // readIndexed reads a record that is kept as text.
 func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
-	if !d.object() {
+	if !c.Is('{') {
+		d.failed = errNoObject
 		return false
 	}
 	top := d.top
-	d.id, d.found, d.recording, d.top = "", d.found[:0], true, c.depth+1
+	d.id, d.found, d.escaped, d.recording, d.top = 0, d.found[:0], false, true, c.depth+1
 	if !o.members(d, p) {
 		return false
 	}
 	d.recording, d.top = false, top
 	span := c.Since(start)
 	o.own.set(p, c.Copy(span))
-	*(*string)(unsafe.Add(p, *o.own.id)) = d.id
-	if o.own.index != nil {
-		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start, len(span))
+	*(*string)(unsafe.Add(p, *o.own.id)) = d.idSince(start)
+	if o.own.index != nil && !d.escaped && uint64(len(span)) <= math.MaxUint32 {
+		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start)
 	}
 	return true
 }
 
-// object reports whether the next value is one. Where nothing else will do, that is an error.
-func (d *decoder) object() bool {
-	if d.c.Is('{') {
-		return true
-	}
-	if d.c.bad == 0 {
-		d.failed = errNoObject
-	}
-	return false
-}
-
-// index makes an index of the members that were found.
-func (d *decoder) index(start, length int) Index {
-	if length > maxOffset || len(d.found) > mostMembers {
-		return nil
-	}
-	n := len(d.found)
-	if cap(d.chunk)-len(d.chunk) < n {
-		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+(len(d.c.data)-d.c.pos)/(length+1)))))
+// index makes an index of the members that were found in the object since a mark.
+func (d *decoder) index(mark int) Index {
+	if n := len(d.found); cap(d.chunk)-len(d.chunk) < n { // as many as the rest of the text is likely to need
+		rest := (len(d.c.data) - d.c.pos) / (d.c.pos - mark + 1)
+		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+rest))))
 	}
 	first := len(d.chunk)
-	for _, m := range d.found {
-		d.chunk = append(d.chunk, uint32(m.at-start)<<hashBits|m.hash) //nolint:gosec // G115: maxOffset is checked
+	for _, at := range d.found {
+		d.chunk = append(d.chunk, uint32(at-mark)) //nolint:gosec // G115: the caller has checked it
 	}
 	return d.chunk[first:len(d.chunk):len(d.chunk)]
 }
 
 // exactly plans an [Exact], whose value has a plan of its own.
 func (b *builder) exactly(t reflect.Type) reader {
-	value, _ := reflect.TypeAssert[exactly](reflect.New(t))
 	f, _ := t.FieldByName("Value")
-	f.Type = value.valueType()
-	inner, slot := planOf(f.Type, exact), b.learner()
+	inner, slot := planOf(f.Type, false), b.learner()
 	return func(d *decoder, p unsafe.Pointer) bool {
-		if !d.object() {
+		if !d.c.Is('{') {
+			d.failed = errNoObject
 			return false
 		}
 		l := &d.learnt[slot]
 		if l.inner == nil {
 			l.inner = borrow(inner)
 		}
+		start := d.c.Mark()
 		err := l.inner.decode(d.c, reflect.NewAt(f.Type, unsafe.Add(p, f.Offset)))
-		*(*string)(p) = l.inner.id
+		id := l.inner.idSince(start)
+		*(*string)(p) = id
 		if err != nil && d.c.bad == 0 {
-			d.failed = &MisfitError{f.Type, l.inner.id, err}
+			d.failed = &MisfitError{f.Type, id, err}
 		}
 		return err == nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ import (
 func readString(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	if !c.Is('"') {
+		if d.plan.lenient {
+			*(*string)(p) = ""
+		}
 		return c.Null()
 	}
 	*(*string)(p) = c.String()
@@ -33,7 +37,7 @@ func reading[V any](value func(*Cursor) V) reader {
 func among(first string, read reader) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
 		if c := d.c; !c.more() || strings.IndexByte(first, c.data[c.pos]) < 0 {
-			return c.Null()
+			return d.null()
 		}
 		return read(d, p)
 	}
@@ -46,27 +50,34 @@ var wholeAndFloat = map[reflect.Kind]reader{
 	reflect.Uint64: readWhole[uint64], reflect.Uintptr: readWhole[uintptr], reflect.Float32: readFloat[float32], reflect.Float64: readFloat[float64],
 }
 
-const mostDigits = 21 // of an integer, and one that is too many
+// readCount reads whole numbers of records, which may be written as 1.0.
+func readCount(d *decoder, p unsafe.Pointer) (ok bool) {
+	*(*int)(p), ok = d.c.IntOK()
+	return ok
+}
 
-func readWhole[I int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr](d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	if n, scale, end := plainNumber(c.data, c.pos); end > 0 && scale == 0 {
-		c.pos = end
-		*(*I)(p) = I(n)
-		return int64(I(n)) == n && (n < 0) == (I(n) < 0)
+type anyInteger interface {
+	int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr
+}
+
+func readWhole[I anyInteger](d *decoder, p unsafe.Pointer) (ok bool) {
+	n, negative, scale, end := plainNumber(d.c.data, d.c.Mark())
+	if end == 0 || scale > 0 {
+		return d.null()
 	}
-	span := c.Span()
-	text, unsigned := string(span[:min(len(span), mostDigits)]), I(0)-1 > 0
-	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
-		*(*I)(p) = I(u)
-		return uint64(I(u)) == u && I(u) >= 0
+	d.c.pos = end
+	*(*I)(p), ok = integer[I](n, negative)
+	return ok
+}
+
+// integer converts n, or its negative, and reports whether it fits.
+func integer[I anyInteger](n uint64, negative bool) (i I, fits bool) {
+	if negative {
+		i = -I(n)
+		return i, I(0)-1 < 0 && i <= 0 && uint64(-int64(i)) == n //nolint:gosec // G115: i is not positive
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || unsigned {
-		return text == "null"
-	}
-	*(*I)(p) = I(n)
-	return int64(I(n)) == n
+	i = I(n)
+	return i, i >= 0 && uint64(i) == n
 }
 
 func readFloat[F float32 | float64](d *decoder, p unsafe.Pointer) bool {
@@ -74,22 +85,66 @@ func readFloat[F float32 | float64](d *decoder, p unsafe.Pointer) bool {
 	if ok {
 		*(*F)(p) = F(f)
 	}
-	return ok || d.c.Null()
+	return ok || d.null()
 }
 
-// float reads a number. It stays before what is none, or none of that size.
+// A whole number up to maxExact and a power of ten up to 1e22 have no rounding error as float64, and a quotient of two such is
+// rounded once: as correctly as strconv does it.
+const maxExact = 1 << 53
+
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// float reads a number. It stays before what is none.
 func (d *decoder) float(bits int) (float64, bool) {
 	c := d.c
-	if n, scale, end := plainNumber(c.data, c.pos); end > 0 && bits == 64 && -maxExact <= n && n <= maxExact {
+	n, negative, scale, end := plainNumber(c.data, c.Mark())
+	if end > 0 && bits == 64 && n <= maxExact && scale < len(powers) {
 		c.pos = end
-		return float64(n) / powers[scale], true
+		f := float64(n) / powers[scale]
+		if negative {
+			f = -f
+		}
+		return f, true
 	}
 	if !c.more() || c.data[c.pos] != '-' && !isDigit(c.data[c.pos]) {
 		return 0, false
 	}
-	span := c.Span()
-	f, err := strconv.ParseFloat(string(span), bits)
+	f, err := strconv.ParseFloat(string(c.Span()), bits)
 	return f, err == nil && c.bad == 0
+}
+
+// plainNumber reads a number without an exponent: n, divided by 10 to the power of scale. For one of more than 64 bits, and for any other
+// text, end is 0.
+func plainNumber(data []byte, i int) (n uint64, negative bool, scale, end int) {
+	if negative = i < len(data) && data[i] == '-'; negative {
+		i++
+	}
+	start := i
+	n, i = plainDigits(data, i, 0)
+	whole := i - start
+	point := i < len(data) && data[i] == '.'
+	if point {
+		n, i = plainDigits(data, i+1, n)
+		scale = i - start - whole - 1
+	}
+	more := i < len(data) && (isDigit(data[i]) || data[i] == 'e' || data[i] == 'E')
+	if more || whole == 0 || data[start] == '0' && whole > 1 || point && scale == 0 {
+		return 0, false, 0, 0
+	}
+	return n, negative, scale, i
+}
+
+// plainDigits appends the digits at i to n, as long as there is room for them.
+func plainDigits(data []byte, i int, n uint64) (uint64, int) {
+	const most = math.MaxUint64
+	for ; i < len(data) && isDigit(data[i]); i++ {
+		digit := uint64(data[i] - '0')
+		if n >= most/10 && (n > most/10 || digit > most%10) {
+			break
+		}
+		n = 10*n + digit
+	}
+	return n, i
 }
 
 func readTime(d *decoder, p unsafe.Pointer) bool {
@@ -110,7 +165,7 @@ func readBytes(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	if !c.Is('"') {
 		*(*[]byte)(p) = nil // of duplicates
-		return c.Null()
+		return d.null()
 	}
 	text := c.Text()
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
@@ -124,7 +179,7 @@ func readSelf(t reflect.Type) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
 		span := d.c.Span()
 		target, ok := reflect.TypeAssert[json.Unmarshaler](reflect.NewAt(t, p))
-		return ok && span != nil && target.UnmarshalJSON(span) == nil
+		return ok && span != nil && (d.weighing || target.UnmarshalJSON(span) == nil)
 	}
 }
 
@@ -132,7 +187,7 @@ func readByText(t reflect.Type) reader {
 	return among(`"`, func(d *decoder, p unsafe.Pointer) bool {
 		text := d.c.Text()
 		target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.NewAt(t, p))
-		return ok && d.c.bad == 0 && target.UnmarshalText(text) == nil
+		return ok && d.c.bad == 0 && (d.weighing || target.UnmarshalText(text) == nil)
 	})
 }
 
@@ -144,21 +199,21 @@ func (b *builder) quoted(t reflect.Type, n *node) *node {
 	}
 	scalar := t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String
 	if p := reflect.PointerTo(t); !scalar || p.Implements(selfReader) || p.Implements(textReader) || t == numberType {
-		return &node{as: n, read: func(*decoder, unsafe.Pointer) bool { return false }} // versions of encoding/json differ
+		return &node{of: n.of, read: b.weigh(n)} // versions of encoding/json differ
 	}
-	return &node{as: n, read: func(d *decoder, p unsafe.Pointer) bool {
-		if !d.c.Is('"') {
-			return false
-		}
+	return &node{of: n.of, read: func(d *decoder, p unsafe.Pointer) bool {
 		outer := d.c
-		inner := New(append([]byte(nil), outer.Text()...))
-		inner.pos = 0
-		if text := inner.data; outer.bad != 0 || len(text) == 0 || text[0] <= ' ' || text[0] == 'n' || bytes.Contains(text, []byte(`\u`)) {
+		if !outer.Is('"') {
 			return false
 		}
+		text := bytes.Clone(outer.Text())
+		if len(text) == 0 || !strings.ContainsRune(`"-0123456789tf`, rune(text[0])) || bytes.Contains(text, []byte(`\u`)) {
+			return false
+		}
+		inner := New(text)
 		d.c = &inner
-		fits := n.read(d, p) && inner.pos == len(inner.data)
+		fits := n.read(d, p) && inner.pos == len(text)
 		d.c = outer
-		return fits
+		return fits && outer.bad == 0
 	}}
 }

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,7 +23,8 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	}
 	switch b := data[i]; {
 	case b == '"':
-		return skipString(data, i)
+		end, _, bad = scanString(data, i+1)
+		return end, bad
 	case b == '{' || b == '[':
 		return skipContainer(data, i, depth+1, b+2) // in ASCII, the closing character is two after
 	case b == '-' || isDigit(b):
@@ -49,7 +51,7 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 			if i >= len(data) || data[i] != '"' {
 				return i, noKey
 			}
-			if i, bad = skipString(data, i); bad == 0 {
+			if i, _, bad = scanString(data, i+1); bad == 0 {
 				i, bad = skipColon(data, i)
 			}
 			if bad != 0 {
@@ -127,18 +129,8 @@ func skipDigits(data []byte, i int) (end int, bad fault) {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-func skipString(data []byte, i int) (end int, bad fault) {
-	if i = skipPlain(data, i+1); i < len(data) && data[i] == '"' {
-		return i + 1, 0
-	}
-	if i, _, bad = scanString(data, i); bad != 0 {
-		return i, bad
-	}
-	return i + 1, 0
-}
-
-// scanString finds the closing quote of a string whose text goes on at i, and reports whether that is its plain text from there.
-func scanString(data []byte, i int) (quote int, plain bool, bad fault) {
+// scanString reads over the text of a string and its closing quote, and reports whether the text stands for itself.
+func scanString(data []byte, i int) (end int, plain bool, bad fault) {
 	plain = true
 	for {
 		if i = skipPlain(data, i); i >= len(data) {
@@ -146,7 +138,7 @@ func scanString(data []byte, i int) (quote int, plain bool, bad fault) {
 		}
 		switch b := data[i]; {
 		case b == '"':
-			return i, plain, 0
+			return i + 1, plain, 0
 		case b == '\\':
 			_, n := unescape(data[i:])
 			if n == 0 {
@@ -195,4 +187,62 @@ const (
 func specials(word uint64) uint64 {
 	low, slash := word^2*lowBits, word^'\\'*lowBits // 2 turns a quote into a space, and what is below a space stays there
 	return (word | (low - ('"'-1)*lowBits) | (slash - lowBits)) & highBits
+}
+
+// unescape reads the escape that b starts with, or a pair of them for one rune. A lone surrogate reads as U+FFFD, and what is no escape
+// has no length.
+func unescape(b []byte) (r rune, length int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	if r = rune(unescaped[b[1]]); r != 0 {
+		return r, 2
+	}
+	r, ok := hex4(b)
+	switch low, more := hex4(b[min(6, len(b)):]); {
+	case !ok:
+		return 0, 0
+	case !utf16.IsSurrogate(r):
+		return r, 6
+	case more && utf16.DecodeRune(r, low) != utf8.RuneError:
+		return utf16.DecodeRune(r, low), 12
+	}
+	return utf8.RuneError, 6
+}
+
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// hex4 reads \uXXXX.
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	for _, digit := range b[2:6] {
+		switch lower := digit | ' '; {
+		case isDigit(digit):
+			r = r<<4 + rune(digit-'0')
+		case 'a' <= lower && lower <= 'f':
+			r = r<<4 + rune(lower-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
+
+// appendUnquoted resolves the escapes of a span that scanString accepted and replaces invalid UTF-8.
+func appendUnquoted(out, span []byte) []byte {
+	for {
+		n := skipPlain(span, 0)
+		out = append(out, span[:n]...)
+		if span = span[n:]; len(span) == 0 {
+			return out
+		}
+		r, n := utf8.DecodeRune(span)
+		if r == '\\' {
+			r, n = unescape(span)
+		}
+		out = utf8.AppendRune(out, r)
+		span = span[n:]
+	}
 }

@@ -1,5 +1,5 @@
 // Package novelty compares JSON texts with Go types: which members and values a type does not know,
-// and which fields of a type a text lacks. It remembers what it has reported.
+// which fields of a type a text lacks, and why a value does not fit. It remembers what it has reported.
 package novelty
 
 import (

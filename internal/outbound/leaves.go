@@ -1,19 +1,23 @@
-package jsonscan
+package outbound
 
-import "errors"
+import (
+	"errors"
 
-// Strings lists the strings in a JSON text, without keys. The only error is [ErrTooMuch].
+	"example.com/prospectkit/internal/jsonscan"
+)
+
+// Strings lists the strings in a JSON text, without keys. The only error is [jsonscan.ErrTooMuch].
 func Strings(text []byte) (all []string, err error) {
 	const header = 16 // bytes of a string beside its text
-	c := New(text)
-	visitLeaves(&c, func(c *Cursor) {
+	c := jsonscan.New(text)
+	visitLeaves(&c, func() {
 		if c.Is('"') && c.Spend(header) {
 			all = append(all, c.String())
 		} else {
 			c.Skip()
 		}
 	})
-	if err = c.Err(); errors.Is(err, ErrTooMuch) {
+	if err = c.Err(); errors.Is(err, jsonscan.ErrTooMuch) {
 		return nil, err
 	}
 	return all, nil
@@ -21,8 +25,8 @@ func Strings(text []byte) (all []string, err error) {
 
 // Blank reports whether a JSON text holds no value: only null and empty arrays and objects, at any depth.
 func Blank(text []byte) bool {
-	blank, c := true, New(text)
-	visitLeaves(&c, func(c *Cursor) {
+	blank, c := true, jsonscan.New(text)
+	visitLeaves(&c, func() {
 		if !c.Null() {
 			c.Skip()
 			blank = false
@@ -31,8 +35,8 @@ func Blank(text []byte) bool {
 	return blank
 }
 
-// visitLeaves calls visit at every value that is neither object nor array, at any depth. visit reads it.
-func visitLeaves(c *Cursor, visit func(*Cursor)) {
+// visitLeaves calls visit before every value that is neither object nor array, at any depth. visit reads it.
+func visitLeaves(c *jsonscan.Cursor, visit func()) {
 	switch {
 	case c.Is('{'):
 		c.Object()
@@ -45,6 +49,6 @@ func visitLeaves(c *Cursor, visit func(*Cursor)) {
 			visitLeaves(c, visit)
 		}
 	default:
-		visit(c)
+		visit()
 	}
 }

@@ -1,15 +1,15 @@
-package jsonscan_test
+package outbound_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/outbound"
 )
 
 func TestStringsAreFoundAtAnyDepth(t *testing.T) {
-	all, err := jsonscan.Strings([]byte(`{"key": ["a", {"b": "c"}, 1, null, true], "d": "e"}`))
+	all, err := outbound.Strings([]byte(`{"key": ["a", {"b": "c"}, 1, null, true], "d": "e"}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "c", "e"}, all)
 }
@@ -18,6 +18,6 @@ func TestBlank(t *testing.T) {
 	for text, want := range map[string]bool{
 		`null`: true, `{}`: true, `{"a": [], "b": {"c": [null]}}`: true, `{"a": [""]}`: false, `[0]`: false, `[[false]]`: false,
 	} {
-		require.Equal(t, want, jsonscan.Blank([]byte(text)), text)
+		require.Equal(t, want, outbound.Blank([]byte(text)), text)
 	}
 }

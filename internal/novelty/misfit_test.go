@@ -1,4 +1,4 @@
-package jsonscan
+package novelty
 
 import (
 	"encoding/json"
