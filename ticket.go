@@ -170,7 +170,7 @@ func poll(ctx context.Context, patience time.Duration, try func() (done bool, er
 func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, error) {
 	c := q.client
 	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
-		return unknowable(nil, "")
+		return Resolution{Verdict: VerdictUnknowable}, nil
 	}
 	switch q.op {
 	case op.ListsCreate:
@@ -186,7 +186,7 @@ func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, erro
 	case op.CampaignsApprove:
 		return c.Campaigns.lookForApproval(ctx, q, opts)
 	}
-	return unknowable(nil, "")
+	return Resolution{Verdict: VerdictUnknowable}, nil
 }
 
 // id is the id in the path of the call.

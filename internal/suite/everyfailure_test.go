@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,18 +260,23 @@ func TestEveryFailure_Waits(t *testing.T) {
 
 // Nothing is started twice, after every pair of failures.
 func TestEveryFailure_CreateAndStart(t *testing.T) {
-	// CreateAndStart does not converge after a stop yet. When it does, use UntilDone, and demand that run.Err() is nil; Agents.Ensure
-	// belongs here, too.
 	ways := map[string]func(ctx context.Context, c *prospectkit.Client) error{
 		"CreateAndStart": func(ctx context.Context, c *prospectkit.Client) error {
 			_, err := c.Agents.CreateAndStart(ctx, heads)
 			return err
 		},
+		"Ensure": func(ctx context.Context, c *prospectkit.Client) error {
+			started := heads
+			started.Start = true
+			_, err := c.Agents.Ensure(ctx, started)
+			return err
+		},
 	}
 	for name, begin := range ways {
 		t.Run(name, func(t *testing.T) {
-			sandbox.EveryFailure(t, func(run *sandbox.Run) error { return begin(run.Context(), clientOf(run)) }, oneAgent,
-				sandbox.RestartAfter(10*time.Minute), sandbox.Twice())
+			sandbox.EveryFailure(t, func(run *sandbox.Run) error { return begin(run.Context(), clientOf(run)) }, func(run *sandbox.Run) error {
+				return cmp.Or(run.Err(), oneAgent(run))
+			}, sandbox.RestartAfter(10*time.Minute), sandbox.UntilDone(3), sandbox.Twice())
 		})
 	}
 }

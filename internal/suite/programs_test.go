@@ -290,7 +290,7 @@ func oneAgent(run *sandbox.Run) error {
 	if len(agents) > 1 || starts > 1 {
 		return fmt.Errorf("%d agents, %d starts", len(agents), starts)
 	}
-	if run.Err() == nil && (len(agents) != 1 || agents[0].Status == "draft") {
+	if run.Err() == nil && (len(agents) != 1 || agents[0].Status == "initializing") {
 		return fmt.Errorf("the program is done, and the agents are %+v", agents)
 	}
 	return nil

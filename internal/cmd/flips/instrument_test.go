@@ -89,7 +89,7 @@ func TestInstrument_TheTable(t *testing.T) {
 	for cell, others := range cells {
 		require.Equal(t, 5, others, cell)
 	}
-	chosen, err := choose(flips, true, regexp.MustCompile(""))
+	chosen, err := choose(flips, kinds{few: true}, regexp.MustCompile(""))
 	require.NoError(t, err)
 	require.Len(t, chosen, len(cells))
 	require.Greater(t, len(flips), 5*len(cells), "conditions, too")

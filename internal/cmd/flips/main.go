@@ -3,12 +3,12 @@
 //	go run ./internal/cmd/flips
 //
 // It builds the tests of the client once, with a copy of call_retry.go in which the environment chooses the cell, and the step in its
-// place. Then it does the same with each condition that chooses the row. The test that repeats the table, and the test that holds
+// place. With -conditions, it does the same with each condition that chooses the row. The test that repeats the table, and the test that holds
 // testdata/retry.json against it, do not count: the behaviour has to give the change away.
 //
 // Flips that change nothing a caller could see are listed in instrument.go, with the reason. They are left out.
 //
-// With -few, each cell gets one other step, and the conditions are left out.
+// With -few, each cell gets one other step.
 package main
 
 import (
@@ -34,6 +34,7 @@ const (
 func main() {
 	log.SetFlags(0)
 	few := flag.Bool("few", false, "only one other step for each cell")
+	conditions := flag.Bool("conditions", false, "also the conditions that choose the row")
 	only := flag.String("only", "", "only flips whose text matches a regular `expression`")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "`number` of tests at a time")
 	flag.Parse()
@@ -42,13 +43,13 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, *few, wanted, max(1, *jobs)); err != nil {
+	if err := run(os.Stdout, kinds{*few, *conditions}, wanted, max(1, *jobs)); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run prints each flip and what caught it. It fails if one survives.
-func run(out io.Writer, few bool, wanted *regexp.Regexp, jobs int) error {
+func run(out io.Writer, which kinds, wanted *regexp.Regexp, jobs int) error {
 	scratch, err := os.MkdirTemp("", "flips")
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func run(out io.Writer, few bool, wanted *regexp.Regexp, jobs int) error {
 			return fmt.Errorf("%s fails without a flip:\n%s", by, output)
 		}
 	}
-	if flips, err = choose(flips, few, wanted); err != nil {
+	if flips, err = choose(flips, which, wanted); err != nil {
 		return err
 	}
 	caught, survivors := catch(out, stages, flips, jobs)
@@ -82,15 +83,18 @@ func run(out io.Writer, few bool, wanted *regexp.Regexp, jobs int) error {
 	return err
 }
 
+// kinds are the kinds of flips to try.
+type kinds struct{ few, conditions bool }
+
 // choose keeps the wanted flips; of few, the first of each cell.
-func choose(flips []flip, few bool, wanted *regexp.Regexp) (chosen []flip, err error) {
+func choose(flips []flip, which kinds, wanted *regexp.Regexp) (chosen []flip, err error) {
 	seen, found := map[string]bool{}, 0
 	for _, f := range flips {
 		if alike[f.text] != "" {
 			found++
 			continue
 		}
-		if !wanted.MatchString(f.text) || few && (!f.cell || seen[f.place]) {
+		if !wanted.MatchString(f.text) || !f.cell && !which.conditions || f.cell && which.few && seen[f.place] {
 			continue
 		}
 		seen[f.place] = true
