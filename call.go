@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -59,6 +60,9 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []Ca
 	c.response = c
 	err := c.prepare(ctx, client, o, in, opts)
 	c.runHooks()
+	if err == nil {
+		err = c.askGates()
+	}
 	if err != nil {
 		c.emitCall(err)
 		return nil, err
@@ -151,8 +155,11 @@ type tally struct {
 	ticketID    string               // empty until the call needs a ticket
 	firstSent   time.Time            // the first attempt that may have had an effect
 	lastSent    time.Time
-	journalErr  error      // why the last attempt was not sent
-	waitError   *WaitError // of the limiter
+	key         *credential.Key // of the last attempt, if the client has a source of keys
+	rekeyed     bool            // another one was asked for
+	rule        SafetyRule      // that kept an attempt from being sent
+	ruleErr     error           // why
+	waitError   *WaitError      // of the limiter
 }
 
 // scratch is the buffers that every call needs once, allocated together.
@@ -246,10 +253,15 @@ func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
 	return e
 }
 
+// mayCost reports whether a call may spend credits, and whether it may send messages or write into a
+// CRM.
+func mayCost(o *op.Op, in args) (spends, outside bool) {
+	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.Writes.Possible()
+}
+
 // forbids returns the rule that refuses a call, or "".
 func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends := o.Spends.Possible() && !in.free
-	outside := o.Sends.Possible() || o.Writes.Possible()
+	spends, outside := mayCost(o, in)
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
@@ -311,7 +323,10 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
 			c.headerForCookies(req)
-			return sleep(c.ctx, c.pause)
+			if err := sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
+				return err
+			}
+			return c.rekey()
 		},
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
@@ -351,8 +366,8 @@ func (c *call) result(loopErr error) error {
 		t := c.ticket()
 		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
-	case c.journalErr != nil:
-		return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: RuleJournal, cause: c.journalErr}
+	case c.rule != "":
+		return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: c.rule, cause: c.ruleErr}
 	case c.waitError != nil && len(c.attempts) == 0:
 		return c.waitError
 	}
@@ -424,6 +439,30 @@ func (c *call) runHook(f CallHook) {
 	if observer != nil {
 		c.observers = append(slices.Clip(c.observers), observer)
 	}
+}
+
+// askGates returns the refusal of the first gate that refuses the call.
+func (c *call) askGates() error {
+	for _, gate := range c.client.conf.gates {
+		if err := c.askGate(gate); err != nil {
+			return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: RuleGate, cause: err}
+		}
+	}
+	return nil
+}
+
+var errGatePanicked = errors.New("the gate panicked")
+
+func (c *call) askGate(gate Gate) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errGatePanicked
+		}
+	}()
+	spends, outside := mayCost(c.op, c.in)
+	return gate(c.ctx, operationOf(c.op), Intent{
+		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: outside,
+	})
 }
 
 // emitCall reports the end of the call.

@@ -88,6 +88,9 @@ func (c *call) admit(a *attempt) error {
 		c.cause = withCause(c.cause, c.contextErr("before it was sent"))
 		return c.ctx.Err()
 	}
+	if err := c.needKey(); err != nil {
+		return err
+	}
 	want := budget.Request{NoWait: true, WaitDay: true}
 	if c.opts.priority == PriorityBatch {
 		want.Priority = budget.Batch
@@ -111,6 +114,36 @@ func (c *call) admit(a *attempt) error {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
 	return c.notAdmitted(err)
+}
+
+// needKey asks for a key, if the client has none that works.
+func (c *call) needKey() error {
+	keys := c.client.conf.keys()
+	if !keys.Changes() {
+		return nil
+	}
+	_, err := keys.Get(c.ctx, c.timeout)
+	switch {
+	case err == nil:
+	case len(c.attempts) == 0:
+		c.rule, c.ruleErr = RuleToken, c.redactError(err)
+	default:
+		c.cause = withCause(c.cause, c.redactError(err))
+	}
+	return err
+}
+
+var errSameKey = errors.New("the token source has no other key")
+
+// rekey asks for another key after the service has rejected one.
+func (c *call) rekey() error {
+	c.rekeyed = true
+	key, err := c.client.conf.keys().Get(c.ctx, c.timeout)
+	if err == nil && key == c.key {
+		err = errSameKey
+	}
+	c.cause = c.redactError(err)
+	return err
 }
 
 // countPause adds the pause before a retry to the time waited: it ends now, complete or not.
@@ -177,6 +210,11 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	req.Host = req.URL.Host
 	if conf.httpClient.Jar == nil {
 		req.Header = c.header
+	}
+	if keys := conf.keys(); keys.Changes() {
+		c.key = keys.Current()
+		req.Header = req.Header.Clone()
+		req.Header["Authorization"] = c.key.Header()
 	}
 	if req.Method == http.MethodGet && !c.op.Safe() {
 		// Over HTTP/1, net/http retries a GET unless it has a body, even an empty one.

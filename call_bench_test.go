@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/sandbox"
@@ -208,9 +209,9 @@ func BenchmarkRequest(b *testing.B) {
 	for name, params := range map[string]prospectkit.RowsParams{
 		"plain": {},
 		"filter": {
-			Filter: prospectkit.ContactFilter{
-				Country:   prospectkit.AnyOf("Germany", "Austria").Except("Switzerland"),
-				Employees: prospectkit.AnyOf("51+"),
+			Filter: filter.Contact{
+				Country:   filter.AnyOf("Germany", "Austria").Except("Switzerland"),
+				Employees: filter.AnyOf("51+"),
 			},
 			Sort: prospectkit.Descending("createdAt"),
 		},

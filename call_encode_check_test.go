@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 const latin1 = "caf\xe9" // from a file that was never UTF-8
@@ -20,7 +21,7 @@ const latin1 = "caf\xe9" // from a file that was never UTF-8
 func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 	type fields = prospectkit.Fields
 	ctx, c := t.Context(), newClient(t, untouched(t))
-	rows := func(f prospectkit.RowFilter) error {
+	rows := func(f filter.Rows) error {
 		return discard(c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Filter: f}))
 	}
 	for param, errs := range map[string][]error{
@@ -32,14 +33,14 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 		"search": {discard(c.Lists.Page(ctx, prospectkit.ListsParams{Search: latin1})), first(c.Lists.All(ctx, prospectkit.ListsParams{Search: latin1}))},
 		"sortBy": {discard(c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Sort: prospectkit.Ascending(latin1).Unchecked()}))},
 		"filters.title": {
-			rows(prospectkit.ContactFilter{Title: prospectkit.AnyOf(latin1)}), rows(prospectkit.ContactFilter{Title: prospectkit.NoneOf("x", latin1)}),
-			first(c.Lists.Rows(ctx, listID, prospectkit.RowsParams{Filter: &prospectkit.ContactFilter{Title: prospectkit.AnyOf(latin1)}})),
-			rows(prospectkit.RawFilter{"title": latin1}), rows(prospectkit.RawFilter{"title": json.RawMessage(`"` + latin1 + `"`)}),
+			rows(filter.Contact{Title: filter.AnyOf(latin1)}), rows(filter.Contact{Title: filter.NoneOf("x", latin1)}),
+			first(c.Lists.Rows(ctx, listID, prospectkit.RowsParams{Filter: &filter.Contact{Title: filter.AnyOf(latin1)}})),
+			rows(filter.Raw{"title": latin1}), rows(filter.Raw{"title": json.RawMessage(`"` + latin1 + `"`)}),
 		},
-		"filters.keywords":      {rows(prospectkit.ContactFilter{Keywords: latin1})},
-		"filters.enrichedEmail": {rows(prospectkit.ContactFilter{EnrichedEmail: prospectkit.StatusFilter{latin1}})},
+		"filters.keywords":      {rows(filter.Contact{Keywords: latin1})},
+		"filters.enrichedEmail": {rows(filter.Contact{EnrichedEmail: filter.Statuses{latin1}})},
 		"filters.customColumns." + columnID + ".include.0": {
-			rows(prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: prospectkit.ColumnText(latin1)}}),
+			rows(filter.Company{CustomColumns: map[string]filter.Column{columnID: filter.Text(latin1)}}),
 		},
 		"crm":                     {discard(c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: latin1}))},
 		"contacts.1.company.name": {discard(c.Lists.AddContacts(ctx, listID, fields{"contacts": []fields{{}, {"company": map[string]string{"name": latin1}}}}))},
@@ -54,9 +55,9 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 		"text":         {discard(c.Agents.Autocomplete(ctx, "title", prospectkit.WithQuery("text", latin1)))},
 		"claim":        {discard(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: latin1}))},
 		"filters.job_title_levels.0": {
-			discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including(latin1)}})),
+			discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including(latin1)}})),
 		},
-		"filters.caf\uFFFD": {discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{latin1: prospectkit.Including("x")}}))},
+		"filters.caf\uFFFD": {discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: filter.Search{latin1: filter.Including("x")}}))},
 		"fields.mapping":    {discard(c.Imports.Upload(ctx, withFields(csvUpload("name\n"), map[string]string{"mapping": latin1})))},
 		"q":                 {discard(c.Account.Me(ctx, prospectkit.WithQuery("q", latin1)))},
 		"caf\uFFFD":         {discard(c.Account.Me(ctx, prospectkit.WithQuery(latin1, "q"))), discard(c.Contacts.Resolve(ctx, nil, prospectkit.WithField(latin1, 1)))},

@@ -31,6 +31,7 @@ const (
 	failNotSent     failure = iota + 1 // no connection, or nothing written
 	failUnprocessed                    // the peer's protocol layer says that it was not processed; 421, 425
 	failRateLimited                    // 429
+	failKeyRejected                    // by the service, and the client can ask for another key
 
 	failUnreachable // nothing was sent, and retrying cannot fix it
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
@@ -58,6 +59,7 @@ const (
 	stepRetry                   // after a backoff, if attempts and retry tokens are left
 	stepResend                  // the same, without a token: nothing reached the service
 	stepWait                    // after Retry-After
+	stepRekey                   // with another key, unless the source has none
 )
 
 // String describes the step, for observers.
@@ -69,6 +71,7 @@ func (s step) String() string {
 		stepRetry:   "retry",
 		stepResend:  "resend",
 		stepWait:    "wait and resend",
+		stepRekey:   "ask for another key and resend",
 	}[s]
 }
 
@@ -86,6 +89,7 @@ var decisions = [...]struct {
 	failNotSent:     {"nothing was sent", stepResend, stepResend, stepResend},
 	failUnprocessed: {"rejected unprocessed", stepResend, stepResend, stepResend},
 	failRateLimited: {"rate limited", stepWait, stepWait, stepWait},
+	failKeyRejected: {"the key was rejected", stepRekey, stepRekey, stepRekey},
 
 	// Not processed, and retrying cannot fix it.
 	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
@@ -127,6 +131,9 @@ func decide(f failure, class op.Class, laterPage bool) step {
 // known.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
 	f := c.classify(a, resp, err)
+	if f == failKeyRejected {
+		c.client.conf.keys().Reject(c.key)
+	}
 	c.next, c.pause = decide(f, c.op.Class, c.in.laterPage), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
@@ -163,6 +170,9 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		}
 		pause = max(pause, minRateLimitWait)
 		c.surfaceHold = min(pause, longestHold)
+	}
+	if c.next == stepRekey {
+		pause = asked
 	}
 	switch {
 	case c.ctx.Err() != nil, len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
@@ -219,11 +229,19 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failOther
 	case c.errorResponse.Code == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
+	case status >= 400 && c.mayRekey():
+		return failKeyRejected
 	case status >= 400 && c.isServiceEnvelope(a):
 		return failRejected
 	default:
 		return failForeign
 	}
+}
+
+// mayRekey reports whether the service has rejected the key, and the call may ask for another one.
+// "Missing, malformed, expired, revoked": the service knows before any work.
+func (c *call) mayRekey() bool {
+	return c.errorResponse.Code == CodeUnauthorized && !c.rekeyed && c.client.conf.keys().Changes()
 }
 
 // isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or

@@ -89,7 +89,8 @@ var played = []struct {
 
 // notPlayed are the other rows.
 var notPlayed = map[failure]string{
-	failUpload: "the file that the caller uploads ends early, or cannot be read",
+	failKeyRejected: "the client has a source of keys",
+	failUpload:      "the file that the caller uploads ends early, or cannot be read",
 }
 
 // TestRetryData holds testdata/retry.json against the operations and the decision table. internal/suite plays it. After a change:

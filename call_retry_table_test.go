@@ -21,6 +21,7 @@ var decided = []struct {
 	{"failNotSent", failNotSent, stepResend, stepResend, stepResend, stepResend},
 	{"failUnprocessed", failUnprocessed, stepResend, stepResend, stepResend, stepResend},
 	{"failRateLimited", failRateLimited, stepWait, stepWait, stepWait, stepWait},
+	{"failKeyRejected", failKeyRejected, stepRekey, stepRekey, stepRekey, stepRekey},
 	{"failUnreachable", failUnreachable, stepStop, stepStop, stepStop, stepStop},
 	{"failRejected", failRejected, stepStop, stepStop, stepStop, stepStop},
 	{"failUpload", failUpload, stepStop, stepStop, stepStop, stepStop},
@@ -62,8 +63,8 @@ func TestRetry_EveryFailureHasARow(t *testing.T) {
 	}
 }
 
-func TestRetry_OnlyThreeStepsRetry(t *testing.T) {
-	for next, retries := range map[step]bool{stepStop: false, stepUnknown: false, stepLost: false, stepRetry: true, stepResend: true, stepWait: true} {
+func TestRetry_OnlyFourStepsRetry(t *testing.T) {
+	for next, retries := range map[step]bool{stepStop: false, stepUnknown: false, stepLost: false, stepRetry: true, stepResend: true, stepWait: true, stepRekey: true} {
 		require.Equal(t, retries, next.retries())
 	}
 }

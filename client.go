@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
@@ -48,8 +48,8 @@ type Client struct {
 	closed atomic.Bool
 }
 
-// New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It
-// makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
+// New returns a client for the service at baseURL, which ends in /api/v1, with an API token, which may
+// be empty beside [WithTokenSource]. It makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
 // options are returned together, in one [RefusedError].
 //
 // The base URL must be https, except for this machine or with [AllowPlainHTTP].
@@ -67,8 +67,13 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		clock:       new(clock.Service),
 	}
 	var bad check.Violations
-	c.authenticate(token, &bad)
-	c.apply(opts, &bad)
+	var badOptions check.Violations
+	c.apply(opts, &badOptions)
+	if token != "" || c.source == nil {
+		check.Token(&bad, token)
+	}
+	c.setKeys(credential.New(token, c.source))
+	bad = append(bad, badOptions...)
 	if c.base = check.BaseURL(&bad, baseURL, "/api/v1"); c.base != nil {
 		c.checkScheme(&bad)
 	}
@@ -103,7 +108,11 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
 	before := conf.httpClient
 	var bad check.Violations
+	conf.source = nil
 	conf.apply(opts, &bad)
+	if conf.source != nil {
+		conf.setKeys(conf.keys().With(conf.source))
+	}
 	conf.checkScheme(&bad)
 	conf.checkTransport(&bad)
 	if len(bad) > 0 {
@@ -168,14 +177,10 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	}
 }
 
-// authenticate makes the token the user name of HTTP Basic, which cannot hold a colon.
-func (c *config) authenticate(token string, bad *check.Violations) {
-	check.Token(bad, token)
-	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
-	c.auth = func() []string { return header }
-	hide := redact.Secrets(nil).Key(token)
-	c.secrets = func() redact.Secrets { return hide }
-}
+func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
+
+// secrets are hidden in quotes of responses.
+func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
 
 func (c *config) checkScheme(bad *check.Violations) {
 	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
@@ -200,7 +205,7 @@ var (
 
 // commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
-	h := http.Header{"Authorization": c.auth(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
 	if c.compressed { // net/http would also ask for it, but use more memory to decompress
 		h["Accept-Encoding"] = acceptGzip
 	}

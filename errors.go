@@ -454,7 +454,7 @@ type RefusedError struct {
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
 
-	cause error // of RuleJournal
+	cause error // of RuleJournal, RuleToken and RuleGate
 }
 
 // SafetyRule is a rule that refused a call before anything was sent.
@@ -467,6 +467,8 @@ const (
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed"
 	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
+	RuleToken        SafetyRule = "the token source gave no token"         // the same
+	RuleGate         SafetyRule = "a gate refused"                         // the same
 	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
@@ -513,7 +515,8 @@ func (e *RefusedError) Is(target error) bool {
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
-// Unwrap returns the error of the journal for [RuleJournal], and nil otherwise.
+// Unwrap returns the error of the journal for [RuleJournal], of the source for [RuleToken], of the
+// gate for [RuleGate], and nil otherwise.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].
@@ -523,11 +526,13 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 const opFromEnv = "client.from-env"
 
 // Advice returns [ActionFixInput] for arguments, [ActionNever] for a safety rule, and
-// [ActionMayPass] for [RuleJournal].
+// [ActionMayPass] for [RuleJournal] and [RuleToken].
 func (e *RefusedError) Advice() Advice {
 	switch {
 	case e.Rule == RuleJournal:
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal can be written"}
+	case e.Rule == RuleToken:
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the token source works"}
 	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	case e.Op == opFromEnv:

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 // documentedCode is a row of testdata/codes.tsv, which was copied from the service's document and not from our table.
@@ -316,7 +317,7 @@ func TestErrors_AreOneLine(t *testing.T) {
 	_, err = lost.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	requireOneLine(t, err)
-	column := prospectkit.ContactFilter{CustomColumns: map[string]prospectkit.ColumnFilter{hostile[:30]: prospectkit.ColumnBool(true)}}
+	column := filter.Contact{CustomColumns: map[string]filter.Column{hostile[:30]: filter.Bool(true)}}
 	_, err = lost.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: column})
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	requireOneLine(t, err)

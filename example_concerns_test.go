@@ -391,3 +391,53 @@ func ExampleClient_Call() {
 	// {"credits":{"balance":5000}}
 	// true
 }
+
+// The key changes while the program runs: the call that meets the revoked one asks for the next, and is sent again with it.
+func ExampleWithTokenSource() {
+	ctx := context.Background()
+	sb := sandbox.New(nil)
+	current := sb.Key() // in a file or a vault, where the next key will be
+	client, err := prospectkit.New(sb.BaseURL(), "", prospectkit.WithTransport(sb.Transport()),
+		prospectkit.WithTokenSource(func(context.Context) (string, error) { return current, nil }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
+	fmt.Println(err)
+
+	old := current
+	current = sb.Key()
+	sb.Revoke(old)
+	var info prospectkit.Info
+	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q2"}, prospectkit.WithInfo(&info))
+	fmt.Println(err)
+	for _, attempt := range info.Attempts {
+		fmt.Println(attempt.Status, attempt.Code)
+	}
+	// Output:
+	// <nil>
+	// <nil>
+	// 401 UNAUTHORIZED
+	// 201
+}
+
+// The rule of an application: nothing is sent to people while a freeze lasts, whoever asks.
+func ExampleWithGate() {
+	frozen := true
+	freeze := func(_ context.Context, o prospectkit.Operation, in prospectkit.Intent) error {
+		if frozen && in.Sends {
+			return fmt.Errorf("%s wants %s during the freeze", in.Actor, o.Name)
+		}
+		return nil
+	}
+	sb := sandbox.New(nil)
+	client := clientOf(sb, prospectkit.WithGate(freeze))
+	ctx := prospectkit.WithActor(context.Background(), "ada")
+	_, err := client.Campaigns.Approve(ctx, "c00000000000000000000001")
+	fmt.Println(err)
+	_, err = client.Lists.Page(ctx, prospectkit.ListsParams{})
+	fmt.Println(err, len(sb.Journal()))
+	// Output:
+	// prospectkit: campaigns.approve: refused locally: a gate refused: ada wants campaigns.approve during the freeze
+	// <nil> 1
+}

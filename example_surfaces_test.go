@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -302,7 +303,7 @@ func ExampleFactsService_KnowledgePages() {
 func ExampleSearchService_Prospects() {
 	client, sb := surfaceSandbox()
 	search := prospectkit.SearchParams{
-		Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")},
+		Filters: filter.Search{"job_title_levels": filter.Including("vp")},
 		Size:    2,
 	}
 	var progress prospectkit.Progress
@@ -352,7 +353,7 @@ func ExampleScrollPage_Next() {
 func ExampleWithRestarts() {
 	client, sb := surfaceSandbox()
 	search := prospectkit.SearchParams{
-		Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")},
+		Filters: filter.Search{"job_title_levels": filter.Including("vp")},
 		Size:    2,
 	}
 	var progress prospectkit.Progress
@@ -395,7 +396,7 @@ func ExampleSearchService_RunSaved() {
 func ExampleSearchService_SaveToList() {
 	client, sb := surfaceSandbox()
 	saved, err := client.Search.SaveToList(context.Background(), prospectkit.Fields{
-		"filters":  map[string]any{"job_title_levels": prospectkit.Including("c_suite")},
+		"filters":  map[string]any{"job_title_levels": filter.Including("c_suite")},
 		"listName": "Chiefs",
 	})
 	if err != nil {

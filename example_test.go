@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -166,7 +167,7 @@ func ExampleRow() {
 func ExampleListsService_Rows() {
 	client, _ := exampleSandbox()
 	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{
-		Filter: prospectkit.ContactFilter{Title: prospectkit.AnyOf("Engineer")},
+		Filter: filter.Contact{Title: filter.AnyOf("Engineer")},
 		Sort:   prospectkit.Ascending("firstName"),
 	})
 	for row, err := range rows {

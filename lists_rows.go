@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -42,10 +43,10 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 
 // RowsParams selects rows. The zero value selects all, in undocumented order.
 type RowsParams struct {
-	Limit   int       // per page, 1 to 1000; default: 1000, and 100 for RowsPage
-	PageNum int       // first page, from 1; default 1
-	Filter  RowFilter // ContactFilter, CompanyFilter or RawFilter; nil for all rows
-	Sort    RowSort   // Ascending or Descending; the zero value leaves the order to the service
+	Limit   int         // per page, 1 to 1000; default: 1000, and 100 for RowsPage
+	PageNum int         // first page, from 1; default 1
+	Filter  filter.Rows // filter.Contact, filter.Company or filter.Raw; nil for all rows
+	Sort    RowSort     // Ascending or Descending; the zero value leaves the order to the service
 }
 
 func (p RowsParams) check(bad *check.Violations) {
@@ -55,8 +56,8 @@ func (p RowsParams) check(bad *check.Violations) {
 	if check.IsNil(p.Filter) {
 		return
 	}
-	p.Filter.checkFilter(bad)
-	if kind, sorted := p.Filter.listKind(), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
+	p.Filter.Check(bad)
+	if kind, sorted := ListKind(p.Filter.Kind()), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.Add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
 	text, err := outbound.Text(p.Filter)
@@ -76,7 +77,7 @@ func (p RowsParams) check(bad *check.Violations) {
 }
 
 // zeroFilter reports whether a filter is the zero value, which does not filter.
-func zeroFilter(f RowFilter) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
+func zeroFilter(f filter.Rows) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
 // wire returns the parameters as they are sent.
 func (p RowsParams) wire() rowsQuery {

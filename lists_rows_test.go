@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 func TestRows_Page(t *testing.T) {
@@ -30,7 +31,7 @@ func TestRows_Page(t *testing.T) {
 
 	page, err = exchange(t, "lists.rows/every-parameter").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{
 		Limit: 5, PageNum: 2, Sort: prospectkit.Descending("address.city"),
-		Filter: prospectkit.ContactFilter{Country: prospectkit.AnyOf("Germany")},
+		Filter: filter.Contact{Country: filter.AnyOf("Germany")},
 	})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
@@ -57,13 +58,13 @@ func TestRows_ReadBack(t *testing.T) {
 // A filter that nobody asked for is not sent. One that came out empty is another thing: see TestFilter_EmptyIsRefused.
 func TestRows_EmptyFilter(t *testing.T) {
 	t.Parallel()
-	for _, f := range []prospectkit.RowFilter{
+	for _, f := range []filter.Rows{
 		nil,
-		prospectkit.ContactFilter{},
-		prospectkit.CompanyFilter{},
-		prospectkit.RawFilter(nil),
-		(*prospectkit.ContactFilter)(nil),
-		&prospectkit.ContactFilter{},
+		filter.Contact{},
+		filter.Company{},
+		filter.Raw(nil),
+		(*filter.Contact)(nil),
+		&filter.Contact{},
 	} {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			require.Empty(t, r.URL.RawQuery)

@@ -63,6 +63,19 @@ type Observer func(ctx context.Context, e Event)
 // returns gets the events of this call only; it may be nil.
 type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 
+// Gate says whether a call may leave. It gets the operation and what the call is about to do, and
+// refuses it with an error.
+type Gate func(ctx context.Context, o Operation, in Intent) error
+
+// Intent is what a call is about to do. It holds no key and no value of the body or the query.
+type Intent struct {
+	IDs    []string // in the path of the call, in order
+	Actor  string   // of WithActor
+	Writes bool     // may change something
+	Spends bool     // may spend credits; false for a draft, although others of its operation may
+	Sends  bool     // may send messages to prospects or write into a CRM
+}
+
 func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	level := slog.LevelDebug
 	switch {

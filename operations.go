@@ -86,14 +86,18 @@ type Operation struct {
 func Operations() []Operation {
 	all := make([]Operation, 0, len(op.All()))
 	for _, o := range op.All() {
-		all = append(all, Operation{
-			Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface),
-			Class: Class(o.Class), Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes),
-			Provenance: Provenance(o.Provenance), AttemptTimeout: o.Timeout,
-			Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
-		})
+		all = append(all, operationOf(o))
 	}
 	return all
+}
+
+func operationOf(o *op.Op) Operation {
+	return Operation{
+		Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface),
+		Class: Class(o.Class), Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes),
+		Provenance: Provenance(o.Provenance), AttemptTimeout: o.Timeout,
+		Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
+	}
 }
 
 func codesOf(names []string) []Code {

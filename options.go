@@ -14,12 +14,12 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
 )
 
@@ -90,10 +90,10 @@ func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls 
 type config struct {
 	settings
 	base         *url.URL
-	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
-	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
-	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
-	app          string                // of WithUserAgent
+	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
+	source       credential.Source       // of these options
+	shared       func() http.Header      // the header of calls that add nothing; a closure for the same reason
+	app          string                  // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it
 	loop         *retryablehttp.Client // around it
@@ -115,6 +115,7 @@ type config struct {
 
 	headersSeen *ratehdr.Seen // the same
 	hooks       []CallHook
+	gates       []Gate
 }
 
 // settings are set by a client, and a call may override them.
@@ -255,6 +256,25 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 	})
 }
 
+// WithTokenSource asks source for the API token: before the first call if [New] got an empty one, and
+// after the service has rejected the current one with [CodeUnauthorized]. In between, the token is
+// kept. A client and those derived from it ask together, and only once at a time.
+//
+// "A missing, malformed, expired or revoked token answers 401" (documented): the service has done
+// nothing, so a rejected call is resent with another token, even a write. It counts as an attempt, and
+// happens once in a call. If the source returns the same token again, the call ends with the 401.
+//
+// The source gets the context of a call, and [WithAttemptTimeout] bounds it, too. If it fails, panics,
+// hangs, calls this client or returns no valid token, a call is refused with [RuleToken] before
+// anything is sent. After a 401, its error is added to that of the service. No output shows a token
+// that was used, except that only the last 100 are looked for in responses.
+func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(source != nil, "WithTokenSource", "got nil")
+		c.source = source
+	})
+}
+
 // WithBudget shares a budget, and so what is known about the rate limits, between clients of one
 // workspace.
 func WithBudget(b *Budget) ClientOption {
@@ -309,6 +329,20 @@ func WithCallHook(f CallHook) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(f != nil, "WithCallHook", "got nil")
 		c.hooks = append(slices.Clip(c.hooks), f)
+	})
+}
+
+// WithGate asks gate before each call, once: before it is queued for a rate limit, before its ticket is
+// stored, and after all checks of this package. It is the place for the rules of your application: a
+// person's yes, a freeze, a quota. A page of an iterator and a read of Resolve are calls, too.
+//
+// If the gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and
+// that error. It may take its time: only its context bounds it. It can be given more than once, and
+// [Client.With] adds gates but lifts none. The first refusal counts.
+func WithGate(gate Gate) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(gate != nil, "WithGate", "got nil")
+		c.gates = append(slices.Clip(c.gates), gate)
 	})
 }
 

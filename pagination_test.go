@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 // extent is what all pagers have in common.
@@ -310,10 +311,10 @@ func TestPager_LeavesParamsAlone(t *testing.T) {
 	params := func() prospectkit.RowsParams {
 		return prospectkit.RowsParams{
 			Sort: prospectkit.Descending("address.city"),
-			Filter: prospectkit.ContactFilter{
-				Title:         prospectkit.AnyOf("CTO").Except("Intern"),
-				Employees:     prospectkit.AnyOf("1-10"),
-				CustomColumns: map[string]prospectkit.ColumnFilter{listID: prospectkit.ColumnText("x")},
+			Filter: filter.Contact{
+				Title:         filter.AnyOf("CTO").Except("Intern"),
+				Employees:     filter.AnyOf("1-10"),
+				CustomColumns: map[string]filter.Column{listID: filter.Text("x")},
 			},
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
 
 // A token of the sandbox lives for five minutes. A loop that takes longer over a page pays for the
 // pages before again, and sees each profile once.
 func TestScroll_RestartAfterATokenHasExpired(t *testing.T) {
-	search := prospectkit.SearchParams{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}, Size: 5}
+	search := prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including("vp")}, Size: 5}
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Credits(1000))
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))

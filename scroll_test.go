@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 // secretToken is what no output may ever show.
@@ -25,9 +26,9 @@ const secretToken = `scr-"0ll/7OKEN-`
 
 // searchBody is a request as it goes out.
 type searchBody struct {
-	Filters     map[string][]prospectkit.FilterEntry `json:"filters"`
-	Size        int                                  `json:"size"`
-	ScrollToken string                               `json:"scrollToken"`
+	Filters     filter.Search `json:"filters"`
+	Size        int           `json:"size"`
+	ScrollToken string        `json:"scrollToken"`
 }
 
 func searchRequest(r *http.Request) (in searchBody) {
@@ -89,7 +90,7 @@ func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 		require.Equal(t, "v", r.URL.Query().Get("q"), "options hold for all pages")
 		return serve(r)
 	}))
-	filters := map[string][]prospectkit.FilterEntry{"levels": prospectkit.Including("director")}
+	filters := filter.Search{"levels": filter.Including("director")}
 	seq := client.Search.Prospects(t.Context(), prospectkit.SearchParams{Filters: filters}, prospectkit.UnlimitedPages(), prospectkit.WithQuery("q", "v"))
 	require.Empty(t, bodies, "nothing is read before the range")
 	for range 2 { // each range restarts
@@ -105,7 +106,7 @@ func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 		require.Len(t, bodies, 3)
 		for i, in := range bodies {
 			require.Equal(t, 100, in.Size)
-			require.Equal(t, map[string][]prospectkit.FilterEntry{"levels": prospectkit.Including("director")}, in.Filters)
+			require.Equal(t, filter.Search{"levels": filter.Including("director")}, in.Filters)
 			require.Equal(t, i > 0, in.ScrollToken != "", "the first page has no token, the others have")
 		}
 	}

@@ -3,12 +3,12 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -18,35 +18,13 @@ import (
 // require a cap.
 type SearchService struct{ service }
 
-// FilterEntry is one value of a search filter; see [Including].
-type FilterEntry struct {
-	Status string `json:"status"` // default: include, the only documented one
-	Value  string `json:"value"`
-}
-
-// MarshalJSON fills in the default status.
-func (e FilterEntry) MarshalJSON() ([]byte, error) {
-	type plain FilterEntry
-	e.Status = cmp.Or(e.Status, "include")
-	return json.Marshal(plain(e))
-}
-
-// Including makes a filter that matches any of the values. It needs at least one.
-func Including(values ...string) []FilterEntry {
-	entries := make([]FilterEntry, len(values))
-	for i, v := range values {
-		entries[i] = FilterEntry{Status: "include", Value: v}
-	}
-	return entries
-}
-
 const maxSearchSize = 100
 
 // SearchParams describes a search. [SearchService.FilterOptions] lists the filters, such as
 // job_title_levels, and their values.
 type SearchParams struct {
-	Filters map[string][]FilterEntry // nil for everybody; nothing in it may be empty
-	Size    int                      // per page, 1 to 100; default: 100, and 10 for a single page
+	Filters filter.Search // nil for everybody; nothing in it may be empty
+	Size    int           // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
 // RunParams are the parameters for running a saved search.
@@ -56,9 +34,9 @@ type RunParams struct {
 
 // searchBody asks for one page. Later pages differ by the token alone.
 type searchBody struct {
-	Filters     map[string][]FilterEntry `json:"filters,omitempty"`
-	Size        int                      `json:"size,omitzero"`
-	ScrollToken string                   `json:"scrollToken,omitzero"`
+	Filters     filter.Search `json:"filters,omitempty"`
+	Size        int           `json:"size,omitzero"`
+	ScrollToken string        `json:"scrollToken,omitzero"`
 }
 
 func (b searchBody) check(bad *check.Violations) {
@@ -67,7 +45,7 @@ func (b searchBody) check(bad *check.Violations) {
 		if strings.TrimSpace(name) == "" {
 			bad.Add("filters", "has a filter without a name")
 		}
-		if slices.ContainsFunc(entries, func(e FilterEntry) bool { return e.Value == "" }) {
+		if slices.ContainsFunc(entries, func(e filter.Entry) bool { return e.Value == "" }) {
 			bad.Add("filters."+name, "has an entry without a value")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 func profiles(page *prospectkit.ScrollPage[prospectkit.Profile], err error) (any, error) {
@@ -25,11 +26,11 @@ func TestSearch_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	type fields = prospectkit.Fields
 	type params = prospectkit.SearchParams
-	levels := append(prospectkit.Including("director"), prospectkit.FilterEntry{Status: "exclude", Value: "intern"})
+	levels := append(filter.Including("director"), filter.Entry{Status: "exclude", Value: "intern"})
 	berlin := fields{"filters": fields{"headquartersCity": []string{"Berlin"}}}
 	play(t, []surfaceCall{
 		{"search.prospects/last-page", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.ProspectsPage(ctx, params{Filters: map[string][]prospectkit.FilterEntry{"job_title_levels": levels}, Size: 25}))
+			return profiles(c.Search.ProspectsPage(ctx, params{Filters: filter.Search{"job_title_levels": levels}, Size: 25}))
 		}, `[` + ada + `]`, ""},
 		{"search.prospects/lenient", func(ctx context.Context, c client) (any, error) {
 			return profiles(c.Search.ProspectsPage(ctx, params{}))
@@ -96,7 +97,7 @@ func TestSearch_Bounds(t *testing.T) {
 		require.Equal(t, want, refusals(t, err))
 	}
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{
-		Size: 101, Filters: map[string][]prospectkit.FilterEntry{" ": prospectkit.Including("x")},
+		Size: 101, Filters: filter.Search{" ": filter.Including("x")},
 	})
 	require.Equal(t, []string{"size is 101, must be 1 to 100", "filters has a filter without a name"}, refusals(t, err))
 	require.Equal(t, 10, sent, "nothing was sent")
@@ -105,14 +106,14 @@ func TestSearch_Bounds(t *testing.T) {
 // A search for nobody in particular is one for everybody, and everybody is paid for.
 func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	const empty = " is empty, which could mean everything: leave it out if you mean that"
-	type filters = map[string][]prospectkit.FilterEntry
+	type filters = filter.Search
 	ctx, search := t.Context(), newClient(t, untouched(t)).Search
 	var nobody []string
 	for want, f := range map[string]filters{
 		"filters" + empty:                                       {},
-		"filters.job_title_levels" + empty:                      {"job_title_levels": prospectkit.Including(nobody...)},
-		"filters.country" + empty:                               {"country": nil, "job_title_levels": prospectkit.Including("vp")},
-		"filters.job_title_levels has an entry without a value": {"job_title_levels": prospectkit.Including("vp", "")},
+		"filters.job_title_levels" + empty:                      {"job_title_levels": filter.Including(nobody...)},
+		"filters.country" + empty:                               {"country": nil, "job_title_levels": filter.Including("vp")},
+		"filters.job_title_levels has an entry without a value": {"job_title_levels": filter.Including("vp", "")},
 	} {
 		_, err := search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: f})
 		require.Equal(t, []string{want}, refusals(t, err))

@@ -39,10 +39,15 @@ func WithWorkspace(name string) ClientOption {
 
 type actorKey struct{}
 
-// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal].
-// It is never sent.
+// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal]
+// and for a [Gate]. It is never sent.
 func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
+}
+
+func actorOf(ctx context.Context) string {
+	who, _ := ctx.Value(actorKey{}).(string)
+	return who
 }
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
@@ -208,10 +213,9 @@ func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
 		c.ticketID = rand.Text()
 	}
-	who, _ := c.ctx.Value(actorKey{}).(string)
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
-		Service: c.client.BaseURL(), Workspace: c.client.conf.workspace, Actor: who,
+		Service: c.client.BaseURL(), Workspace: c.client.conf.workspace, Actor: actorOf(c.ctx),
 		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.client.conf.clock.Ahead(),
 	}
 }
@@ -230,8 +234,10 @@ func (c *call) noteSending(now time.Time) error {
 	if !c.journaled() {
 		return nil
 	}
-	c.journalErr = c.client.conf.journal.Sending(c.ctx, c.ticket())
-	return c.journalErr
+	if c.ruleErr = c.client.conf.journal.Sending(c.ctx, c.ticket()); c.ruleErr != nil {
+		c.rule = RuleJournal
+	}
+	return c.ruleErr
 }
 
 // noteEnd notes the outcome of the call. A journal that fails to do so keeps the ticket in doubt.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -149,8 +150,8 @@ func write(ctx context.Context, client *prospectkit.Client, listID string, to io
 	}
 	params := prospectkit.RowsParams{
 		Limit: 50, // small pages, to have something to watch
-		Filter: prospectkit.ContactFilter{
-			Employees: prospectkit.AnyOf("51+"),
+		Filter: filter.Contact{
+			Employees: filter.AnyOf("51+"),
 		},
 		Sort: prospectkit.Ascending("lastName"),
 	}

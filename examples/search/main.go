@@ -11,6 +11,7 @@ import (
 	"os/signal"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -53,7 +54,7 @@ func search(ctx context.Context, client *prospectkit.Client, out io.Writer) (sav
 		return 0, err
 	}
 	fmt.Fprintf(out, "Filters and their values: %s\n\n", options.Raw())
-	filters := map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("c_suite", "vp")}
+	filters := filter.Search{"job_title_levels": filter.Including("c_suite", "vp")}
 
 	refused := withoutCap(ctx, client, prospectkit.SearchParams{Filters: filters})
 	if !errors.Is(refused, prospectkit.ErrRefusedLocally) {

@@ -107,3 +107,19 @@ type closing struct {
 func (c *closing) do()        { _ = c.Close() }
 func (c *closing) interrupt() {}
 func (c *closing) discard()   {}
+
+// Run runs f, which may ignore its context. It reports false if f was abandoned: then do not touch
+// what f writes to. A panic or exit of f is moved to the caller's goroutine.
+func Run(ctx context.Context, f func()) bool {
+	t := calling{f: f}
+	return t.run(ctx, &t)
+}
+
+type calling struct {
+	runner
+	f func()
+}
+
+func (c *calling) do()        { c.f() }
+func (c *calling) interrupt() {}
+func (c *calling) discard()   {}

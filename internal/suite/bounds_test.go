@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 // accepted makes a client whose transport accepts everything and counts.
@@ -76,8 +77,8 @@ func contactIDs(n int) []string {
 }
 
 // filterOf makes a filter whose JSON has exactly n characters.
-func filterOf(n int) prospectkit.RowFilter {
-	return prospectkit.ContactFilter{Keywords: strings.Repeat("é", n-len(`{"keywords":""}`))}
+func filterOf(n int) filter.Rows {
+	return filter.Contact{Keywords: strings.Repeat("é", n-len(`{"keywords":""}`))}
 }
 
 func sortedBy(length int) prospectkit.RowsParams {
@@ -180,9 +181,9 @@ func TestBounds_AllAtOnce(t *testing.T) {
 	_, err = client.Lists.RowsPage(t.Context(), "x", prospectkit.RowsParams{
 		Limit: 1001, PageNum: -1,
 		Sort: prospectkit.Ascending("name"),
-		Filter: prospectkit.ContactFilter{
-			Employees: prospectkit.AnyOf("many"), ICPMatch: prospectkit.AnyOf("maybe"), Keywords: strings.Repeat("x", 8000),
-			CustomColumns: map[string]prospectkit.ColumnFilter{"x": {}},
+		Filter: filter.Contact{
+			Employees: filter.AnyOf("many"), ICPMatch: filter.AnyOf("maybe"), Keywords: strings.Repeat("x", 8000),
+			CustomColumns: map[string]filter.Column{"x": {}},
 		},
 	})
 	require.Len(t, Refusals(t, err), 9)

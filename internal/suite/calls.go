@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
@@ -41,7 +42,7 @@ var (
 	TimelineRoute = prospectkit.WithRoute("GET /business/contacts/{contactId}/activities")
 	PreviewRoute  = prospectkit.WithRoute("POST /business/campaigns/{campaignId}/steps/{stepId}/preview")
 	pauseRoute    = prospectkit.WithRoute("POST /business/agents/{agentId}/pause")
-	vps           = map[string][]prospectkit.FilterEntry{"job_title_levels": prospectkit.Including("vp")}
+	vps           = filter.Search{"job_title_levels": filter.Including("vp")}
 )
 
 // EveryCall has one call of each operation, which succeeds against EverySandbox. Fields with undocumented
@@ -72,7 +73,7 @@ var listCalls = map[string]AnyCall{
 	"lists.rows": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{
 			Limit: 1, Sort: prospectkit.Descending("firstName"),
-			Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf("Engines")},
+			Filter: filter.Contact{CompanyName: filter.AnyOf("Engines")},
 		}, opts...)
 	},
 	"lists.crm-push": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {

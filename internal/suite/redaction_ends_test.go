@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 // What the calls of these tests send, and no text about them may show.
@@ -34,7 +35,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 		return err
 	},
 	"read with an id": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: prospectkit.ContactFilter{CompanyName: prospectkit.AnyOf(zebra)}}, opts...)
+		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: filter.Contact{CompanyName: filter.AnyOf(zebra)}}, opts...)
 		return err
 	},
 	"rows of a struct": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
@@ -45,7 +46,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 		return err
 	},
 	"a search": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		filters := map[string][]prospectkit.FilterEntry{"company": prospectkit.Including(zebra)}
+		filters := filter.Search{"company": filter.Including(zebra)}
 		return rangeOver(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(pageOptions(opts), prospectkit.MaxPaidPages(1))...))
 	},
 	"a write by name": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {

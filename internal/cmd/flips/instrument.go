@@ -22,7 +22,7 @@ type flip struct {
 }
 
 // choosers are the functions that choose the row and the column.
-var choosers = []string{"decide", "classify", "classifyIncomplete", "isServiceEnvelope"}
+var choosers = []string{"decide", "classify", "classifyIncomplete", "mayRekey", "isServiceEnvelope"}
 
 // alike are flips that change nothing a caller could see, and why.
 var alike = map[string]string{
@@ -172,7 +172,7 @@ func (p *patient) table(value ast.Expr) {
 
 // others are the steps in place of one: the most harmful first.
 func (p *patient) others(was string) []string {
-	order := []string{"stepRetry", "stepStop", "stepUnknown", "stepLost", "stepResend", "stepWait"}
+	order := []string{"stepRetry", "stepStop", "stepUnknown", "stepLost", "stepResend", "stepWait", "stepRekey"}
 	if len(order) != len(p.steps) {
 		p.err = fmt.Errorf("there are %d steps, and %d are known here", len(p.steps), len(order))
 	}

@@ -106,6 +106,7 @@ func ownImports(modules []module) map[string]string {
 	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
 	own["claim"] = modules[0].path + "/claim"
+	own["filter"] = modules[0].path + "/filter"
 	own["journal"] = modules[0].path + "/journal"
 	return own
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 )
 
 // sentFilter runs a filter over the wire and returns what the service gets; empty if the parameter is not there.
-func sentFilter(t *testing.T, f prospectkit.RowFilter) (text string, err error) {
+func sentFilter(t *testing.T, f filter.Rows) (text string, err error) {
 	t.Helper()
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		text = r.URL.Query().Get("filters")
@@ -42,7 +43,7 @@ var companyMatchKeys = map[string]string{
 }
 
 // filterWith returns a filter in which one field is set.
-func filterWith[F prospectkit.RowFilter](field string, value any) prospectkit.RowFilter {
+func filterWith[F filter.Rows](field string, value any) filter.Rows {
 	var f F
 	reflect.ValueOf(&f).Elem().FieldByName(field).Set(reflect.ValueOf(value))
 	return f
@@ -51,21 +52,21 @@ func filterWith[F prospectkit.RowFilter](field string, value any) prospectkit.Ro
 func TestFilter_MatchKeys(t *testing.T) {
 	t.Parallel()
 	forms := []struct {
-		match prospectkit.Match
+		match filter.Match
 		want  string
 	}{
-		{prospectkit.AnyOf("a", "b, \"c\" & é"), `["a","b, \"c\" & é"]`},
-		{prospectkit.NoneOf("x"), `{"exclude":["x"]}`},
-		{prospectkit.AnyOf("a").Except("x", "y"), `{"include":["a"],"exclude":["x","y"]}`},
+		{filter.AnyOf("a", "b, \"c\" & é"), `["a","b, \"c\" & é"]`},
+		{filter.NoneOf("x"), `{"exclude":["x"]}`},
+		{filter.AnyOf("a").Except("x", "y"), `{"include":["a"],"exclude":["x","y"]}`},
 	}
 	for _, form := range forms {
 		for key, field := range matchKeys {
-			got, err := sentFilter(t, filterWith[prospectkit.ContactFilter](field, form.match))
+			got, err := sentFilter(t, filterWith[filter.Contact](field, form.match))
 			require.NoError(t, err)
 			require.JSONEq(t, `{"`+key+`":`+form.want+`}`, got)
 		}
 		for key, field := range companyMatchKeys {
-			got, err := sentFilter(t, filterWith[prospectkit.CompanyFilter](field, form.match))
+			got, err := sentFilter(t, filterWith[filter.Company](field, form.match))
 			require.NoError(t, err)
 			require.JSONEq(t, `{"`+key+`":`+form.want+`}`, got)
 		}
@@ -74,48 +75,48 @@ func TestFilter_MatchKeys(t *testing.T) {
 
 var filterCases = []struct {
 	name   string
-	filter prospectkit.RowFilter
+	filter filter.Rows
 	want   string
 }{
 	{
 		"headcounts are strings",
-		prospectkit.ContactFilter{Employees: prospectkit.AnyOf(
+		filter.Contact{Employees: filter.AnyOf(
 			"1-10", "10001+", "7", "0",
 		)},
 		`{"numberOfEmployees":["1-10","10001+","7","0"]}`,
 	},
 	{
 		"headcounts with exclusions",
-		prospectkit.CompanyFilter{Employees: prospectkit.Match{Include: []string{"5"}, Exclude: []string{"1-4"}}},
+		filter.Company{Employees: filter.Match{Include: []string{"5"}, Exclude: []string{"1-4"}}},
 		`{"numberOfEmployees":{"include":["5"],"exclude":["1-4"]}}`,
 	},
-	{"revenue", prospectkit.ContactFilter{Revenue: new(1.5e6)}, `{"revenue":1500000}`},
-	{"no revenue at all", prospectkit.ContactFilter{Revenue: new(0.0)}, `{"revenue":0}`},
-	{"keywords", prospectkit.ContactFilter{Keywords: "head*"}, `{"keywords":"head*"}`},
-	{"social url", prospectkit.ContactFilter{SocialURL: "https://social.example/in/ada?x=1&y=2"}, `{"socialUrl":"https://social.example/in/ada?x=1&y=2"}`},
+	{"revenue", filter.Contact{Revenue: new(1.5e6)}, `{"revenue":1500000}`},
+	{"no revenue at all", filter.Contact{Revenue: new(0.0)}, `{"revenue":0}`},
+	{"keywords", filter.Contact{Keywords: "head*"}, `{"keywords":"head*"}`},
+	{"social url", filter.Contact{SocialURL: "https://social.example/in/ada?x=1&y=2"}, `{"socialUrl":"https://social.example/in/ada?x=1&y=2"}`},
 	{
 		"statuses",
-		prospectkit.ContactFilter{
-			EnrichedEmail: prospectkit.StatusFilter{"a"}, EnrichedPhone: prospectkit.StatusFilter{"b", "c"}, EmailValidity: prospectkit.StatusFilter{"d"},
+		filter.Contact{
+			EnrichedEmail: filter.Statuses{"a"}, EnrichedPhone: filter.Statuses{"b", "c"}, EmailValidity: filter.Statuses{"d"},
 		},
 		`{"enrichedEmail":{"include":["a"]},"enrichedPhone":{"include":["b","c"]},"emailValidity":{"include":["d"]}}`,
 	},
-	{"fits the profile", prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("yes")}, `{"icpMatch":["yes"]}`},
-	{"does not", prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("no")}, `{"icpMatch":["no"]}`},
+	{"fits the profile", filter.Contact{ICPMatch: filter.AnyOf("yes")}, `{"icpMatch":["yes"]}`},
+	{"does not", filter.Contact{ICPMatch: filter.AnyOf("no")}, `{"icpMatch":["no"]}`},
 	{
 		"custom columns",
-		prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{
-			columnID: prospectkit.ColumnText("x", "y"), folderID: prospectkit.ColumnBool(false), listID: prospectkit.ColumnNumber(0, 0),
+		filter.Company{CustomColumns: map[string]filter.Column{
+			columnID: filter.Text("x", "y"), folderID: filter.Bool(false), listID: filter.Number(0, 0),
 		}},
 		`{"customColumns":{"` + columnID + `":{"dataType":"string","include":["x","y"]},"` + folderID +
 			`":{"dataType":"boolean","value":false},"` + listID + `":{"dataType":"number","rangeMin":0,"rangeMax":0}}}`,
 	},
 	{
 		"a column from a number on",
-		prospectkit.ContactFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: {DataType: "number", RangeMin: new(-1.0)}}},
+		filter.Contact{CustomColumns: map[string]filter.Column{columnID: {DataType: "number", RangeMin: new(-1.0)}}},
 		`{"customColumns":{"` + columnID + `":{"dataType":"number","rangeMin":-1}}}`,
 	},
-	{"raw", prospectkit.RawFilter{"brandNew": []int{1}}, `{"brandNew":[1]}`},
+	{"raw", filter.Raw{"brandNew": []int{1}}, `{"brandNew":[1]}`},
 }
 
 func TestFilter_JSON(t *testing.T) {
@@ -132,86 +133,74 @@ func TestFilter_JSON(t *testing.T) {
 
 func TestFilter_Refusals(t *testing.T) {
 	t.Parallel()
-	columns := func(id string, c prospectkit.ColumnFilter) prospectkit.RowFilter {
-		return prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{id: c}}
+	columns := func(id string, c filter.Column) filter.Rows {
+		return filter.Company{CustomColumns: map[string]filter.Column{id: c}}
 	}
 	for _, h := range []string{
 		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "-1-5",
 	} {
-		_, err := sentFilter(t, prospectkit.ContactFilter{Employees: prospectkit.AnyOf(h)})
+		_, err := sentFilter(t, filter.Contact{Employees: filter.AnyOf(h)})
 		require.Len(t, refusals(t, err), 1, "headcount %q", h)
-		_, err = sentFilter(t, prospectkit.CompanyFilter{Employees: prospectkit.Match{Exclude: []string{h}}})
+		_, err = sentFilter(t, filter.Company{Employees: filter.Match{Exclude: []string{h}}})
 		require.Len(t, refusals(t, err), 1, "headcount %q", h)
 	}
 	for _, tc := range []struct {
-		filter prospectkit.RowFilter
+		filter filter.Rows
 		want   string
 	}{
-		{prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("maybe")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
-		{prospectkit.ContactFilter{ICPMatch: prospectkit.AnyOf("yes", "no")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
-		{prospectkit.ContactFilter{ICPMatch: prospectkit.NoneOf("yes")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
-		{columns("x", prospectkit.ColumnBool(true)), "filters.customColumns.x must be 24 hexadecimal digits"},
-		{columns(columnID, prospectkit.ColumnFilter{}), "filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"},
-		{columns(columnID, prospectkit.ColumnNumber(2, 1)), "filters.customColumns." + columnID + " has its ends the wrong way round"},
+		{filter.Contact{ICPMatch: filter.AnyOf("maybe")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
+		{filter.Contact{ICPMatch: filter.AnyOf("yes", "no")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
+		{filter.Contact{ICPMatch: filter.NoneOf("yes")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
+		{columns("x", filter.Bool(true)), "filters.customColumns.x must be 24 hexadecimal digits"},
+		{columns(columnID, filter.Column{}), "filters.customColumns." + columnID + " must be made by filter.Text, filter.Bool or filter.Number"},
+		{columns(columnID, filter.Number(2, 1)), "filters.customColumns." + columnID + " has its ends the wrong way round"},
 	} {
 		_, err := sentFilter(t, tc.filter)
 		require.Equal(t, []string{tc.want}, refusals(t, err))
 	}
-	for _, f := range []prospectkit.RowFilter{
-		prospectkit.ContactFilter{Revenue: new(math.NaN())},
-		columns(columnID, prospectkit.ColumnNumber(0, math.Inf(1))),
-		prospectkit.RawFilter{"x": make(chan int)},
+	for _, f := range []filter.Rows{
+		filter.Contact{Revenue: new(math.NaN())},
+		columns(columnID, filter.Number(0, math.Inf(1))),
+		filter.Raw{"x": make(chan int)},
 	} {
 		_, err := sentFilter(t, f)
 		require.Contains(t, refusals(t, err)[0], "filters cannot be encoded")
 	}
 }
 
-// Except leaves the match it is called on alone, also when there is room after its values.
-func TestFilter_MatchExcept(t *testing.T) {
-	t.Parallel()
-	base := prospectkit.Match{Exclude: make([]string, 0, 4)}
-	a, b := base.Except("a"), base.Except("b")
-	require.Equal(t, []string{"a"}, a.Exclude)
-	require.Equal(t, []string{"b"}, b.Exclude)
-	require.Empty(t, base.Exclude)
-	require.True(t, prospectkit.Match{}.IsZero())
-	require.False(t, a.IsZero())
-}
-
 // What came out empty is not taken for "no filter": that would return everybody.
 func TestFilter_EmptyIsRefused(t *testing.T) {
 	t.Parallel()
-	type contact = prospectkit.ContactFilter
-	type company = prospectkit.CompanyFilter
+	type contact = filter.Contact
+	type company = filter.Company
 	var nobody []string // nil, as a loop that found nothing leaves it
-	column := func(c prospectkit.ColumnFilter) company {
-		return company{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: c}}
+	column := func(c filter.Column) company {
+		return company{CustomColumns: map[string]filter.Column{columnID: c}}
 	}
-	for key, filters := range map[string][]prospectkit.RowFilter{
-		"filters": {prospectkit.RawFilter{}, &prospectkit.RawFilter{}},
+	for key, filters := range map[string][]filter.Rows{
+		"filters": {filter.Raw{}, &filter.Raw{}},
 		"filters.name": {
-			contact{Name: prospectkit.AnyOf()},
-			contact{Name: prospectkit.AnyOf(nobody...)},
-			&contact{Name: prospectkit.Match{Include: []string{}}},
-			prospectkit.RawFilter{"name": nobody},
-			prospectkit.RawFilter{"name": []string{}},
-			prospectkit.RawFilter{"name": ""},
-			prospectkit.RawFilter{"name": prospectkit.Fields{}},
-			prospectkit.RawFilter{"name": []any{[]string{}}},
+			contact{Name: filter.AnyOf()},
+			contact{Name: filter.AnyOf(nobody...)},
+			&contact{Name: filter.Match{Include: []string{}}},
+			filter.Raw{"name": nobody},
+			filter.Raw{"name": []string{}},
+			filter.Raw{"name": ""},
+			filter.Raw{"name": prospectkit.Fields{}},
+			filter.Raw{"name": []any{[]string{}}},
 		},
 		"filters.name.exclude": {
-			contact{Name: prospectkit.NoneOf(nobody...)},
-			contact{Name: prospectkit.AnyOf("x").Except()},
-			contact{Name: prospectkit.Match{Include: []string{"x"}, Exclude: []string{}}},
+			contact{Name: filter.NoneOf(nobody...)},
+			contact{Name: filter.AnyOf("x").Except()},
+			contact{Name: filter.Match{Include: []string{"x"}, Exclude: []string{}}},
 		},
-		"filters.name.include":                           {contact{Name: prospectkit.AnyOf(nobody...).Except("x")}},
-		"filters.numberOfEmployees":                      {contact{Employees: prospectkit.AnyOf()}, company{Employees: prospectkit.Match{Include: []string{}}}},
-		"filters.enrichedEmail.include":                  {contact{EnrichedEmail: prospectkit.StatusFilter{}}},
-		"filters.enrichedPhone.include":                  {contact{EnrichedPhone: prospectkit.StatusFilter{}}},
-		"filters.emailValidity.include":                  {contact{EmailValidity: prospectkit.StatusFilter{}}},
-		"filters.customColumns":                          {contact{CustomColumns: map[string]prospectkit.ColumnFilter{}}, company{CustomColumns: map[string]prospectkit.ColumnFilter{}}},
-		"filters.customColumns." + columnID + ".include": {column(prospectkit.ColumnText()), column(prospectkit.ColumnText(nobody...))},
+		"filters.name.include":                           {contact{Name: filter.AnyOf(nobody...).Except("x")}},
+		"filters.numberOfEmployees":                      {contact{Employees: filter.AnyOf()}, company{Employees: filter.Match{Include: []string{}}}},
+		"filters.enrichedEmail.include":                  {contact{EnrichedEmail: filter.Statuses{}}},
+		"filters.enrichedPhone.include":                  {contact{EnrichedPhone: filter.Statuses{}}},
+		"filters.emailValidity.include":                  {contact{EmailValidity: filter.Statuses{}}},
+		"filters.customColumns":                          {contact{CustomColumns: map[string]filter.Column{}}, company{CustomColumns: map[string]filter.Column{}}},
+		"filters.customColumns." + columnID + ".include": {column(filter.Text()), column(filter.Text(nobody...))},
 	} {
 		for _, f := range filters {
 			_, err := sentFilter(t, f)
@@ -224,7 +213,7 @@ func TestFilter_EmptyIsRefused(t *testing.T) {
 func TestFilter_ColumnForms(t *testing.T) {
 	t.Parallel()
 	yes := true
-	for _, c := range []prospectkit.ColumnFilter{
+	for _, c := range []filter.Column{
 		{},
 		{DataType: "text", Include: []string{"x"}},
 		{DataType: "string"},
@@ -237,10 +226,10 @@ func TestFilter_ColumnForms(t *testing.T) {
 		{DataType: "number", RangeMax: new(1.0), Value: &yes},
 		{DataType: "string", Include: []string{"x"}, RangeMax: new(0.0)},
 	} {
-		_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: c}})
-		require.Equal(t, []string{"filters.customColumns." + columnID + " must be made by ColumnText, ColumnBool or ColumnNumber"}, refusals(t, err), "%#v", c)
+		_, err := sentFilter(t, filter.Company{CustomColumns: map[string]filter.Column{columnID: c}})
+		require.Equal(t, []string{"filters.customColumns." + columnID + " must be made by filter.Text, filter.Bool or filter.Number"}, refusals(t, err), "%#v", c)
 	}
-	_, err := sentFilter(t, prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{columnID: {DataType: "number", RangeMax: new(0.0)}}})
+	_, err := sentFilter(t, filter.Company{CustomColumns: map[string]filter.Column{columnID: {DataType: "number", RangeMax: new(0.0)}}})
 	require.NoError(t, err)
 }
 
@@ -260,12 +249,12 @@ func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"campaignEngagement", "companyHeadQuartersCountry", "companyIndustry", "companyName", "customColumns", "numberOfEmployees", "website",
-	}, keysOf(prospectkit.CompanyFilter{}))
+	}, keysOf(filter.Company{}))
 	contact := slices.Sorted(maps.Keys(matchKeys))
 	contact = append(contact, "numberOfEmployees", "revenue", "keywords", "socialUrl", "enrichedEmail", "enrichedPhone", "emailValidity",
 		"icpMatch", "customColumns")
 	slices.Sort(contact)
-	require.Equal(t, contact, keysOf(prospectkit.ContactFilter{}))
+	require.Equal(t, contact, keysOf(filter.Contact{}))
 }
 
 // Key and order go out together or not at all: the service ignores one without the other.
@@ -314,21 +303,21 @@ func TestSort_UnknownKeyIsRefused(t *testing.T) {
 // A filter and a sort key for different kinds of lists cannot both fit.
 func TestSort_OfAnotherKind(t *testing.T) {
 	t.Parallel()
-	call := func(f prospectkit.RowFilter, s prospectkit.RowSort) error {
+	call := func(f filter.Rows, s prospectkit.RowSort) error {
 		_, err := newClient(t, always(http.StatusOK, `{"data":[]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{
 			Filter: f, Sort: s,
 		})
 		return err
 	}
 	require.Equal(t, []string{"sortBy is a key of a companyList, the filter is for a contactList"},
-		refusals(t, call(prospectkit.ContactFilter{}, prospectkit.Ascending("name"))))
+		refusals(t, call(filter.Contact{}, prospectkit.Ascending("name"))))
 	require.Equal(t, []string{"sortBy is a key of a contactList, the filter is for a companyList"},
-		refusals(t, call(prospectkit.CompanyFilter{}, prospectkit.Ascending("address.city"))))
+		refusals(t, call(filter.Company{}, prospectkit.Ascending("address.city"))))
 	for _, s := range []prospectkit.RowSort{prospectkit.Ascending("customColumns_" + columnID), prospectkit.Ascending("name").Unchecked()} {
-		require.NoError(t, call(prospectkit.CompanyFilter{}, s))
-		require.NoError(t, call(prospectkit.ContactFilter{}, s))
+		require.NoError(t, call(filter.Company{}, s))
+		require.NoError(t, call(filter.Contact{}, s))
 	}
-	require.NoError(t, call(prospectkit.RawFilter{"x": 1}, prospectkit.Ascending("address.city")))
+	require.NoError(t, call(filter.Raw{"x": 1}, prospectkit.Ascending("address.city")))
 }
 
 // What goes in comes out on the other side, for whatever text it holds, unless it is refused.
@@ -337,10 +326,10 @@ func FuzzFilter(f *testing.F) {
 	f.Add("\"\\\u2028<&>", "", "\x00\x7f", -1, 5, -1e300, false)
 	f.Add("\xff", "é", "界", 0, 0, math.Inf(1), false)
 	f.Fuzz(func(t *testing.T, include, exclude, keywords string, low, high int, number float64, yes bool) {
-		filter := prospectkit.ContactFilter{
-			Title: prospectkit.AnyOf(include).Except(exclude), Country: prospectkit.AnyOf(include), Keywords: keywords,
-			Employees: prospectkit.AnyOf(fmt.Sprintf("%d-%d", low, high)), Revenue: new(number),
-			CustomColumns: map[string]prospectkit.ColumnFilter{columnID: prospectkit.ColumnBool(yes), folderID: prospectkit.ColumnText(exclude)},
+		filter := filter.Contact{
+			Title: filter.AnyOf(include).Except(exclude), Country: filter.AnyOf(include), Keywords: keywords,
+			Employees: filter.AnyOf(fmt.Sprintf("%d-%d", low, high)), Revenue: new(number),
+			CustomColumns: map[string]filter.Column{columnID: filter.Bool(yes), folderID: filter.Text(exclude)},
 		}
 		text, err := sentFilter(t, filter)
 		if low < 0 || low > high || math.IsNaN(number) || math.IsInf(number, 0) || !utf8.ValidString(include) || !utf8.ValidString(exclude) || !utf8.ValidString(keywords) {

@@ -1,0 +1,220 @@
+package credential_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/credential"
+)
+
+const limit = time.Minute
+
+func header(token string) []string {
+	return []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
+}
+
+// A key is kept until it is rejected. The rejection of an earlier key changes nothing.
+func TestKeys_AsksOnlyWhenItHasTo(t *testing.T) {
+	asked := 0
+	k := credential.New("", func(context.Context) (string, error) {
+		asked++
+		return fmt.Sprintf("key-%d", asked), nil
+	})
+	require.True(t, k.Changes())
+	require.Nil(t, k.Current().Header())
+	first, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Equal(t, header("key-1"), first.Header())
+	again, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Same(t, first, again)
+	k.Reject(first)
+	second, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Equal(t, header("key-2"), second.Header())
+	k.Reject(first)
+	again, err = k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Same(t, second, again)
+	require.Same(t, second, k.Current())
+	require.Equal(t, 2, asked)
+}
+
+// A source that has no other key gives the same one, as the same pointer, and is not asked again until the next rejection.
+func TestKeys_SameKeyAgain(t *testing.T) {
+	asked := 0
+	k := credential.New("first-key", func(context.Context) (string, error) { asked++; return "first-key", nil })
+	first := k.Current()
+	k.Reject(first)
+	for range 2 {
+		again, err := k.Get(t.Context(), limit)
+		require.NoError(t, err)
+		require.Same(t, first, again)
+	}
+	require.Equal(t, 1, asked)
+}
+
+// Whoever comes while the source is asked waits for the same result, also for its failure.
+func TestKeys_OneAskForAll(t *testing.T) {
+	for _, failure := range []error{nil, errors.New("vault is sealed")} {
+		synctest.Test(t, func(t *testing.T) {
+			var asked atomic.Int32
+			k := credential.New("", func(context.Context) (string, error) {
+				asked.Add(1)
+				time.Sleep(time.Second)
+				return "key-1", failure
+			})
+			var all sync.WaitGroup
+			for range 100 {
+				all.Go(func() {
+					_, err := k.Get(t.Context(), limit)
+					require.ErrorIs(t, err, failure)
+				})
+			}
+			all.Wait()
+			require.EqualValues(t, 1, asked.Load())
+		})
+	}
+}
+
+// The one who asks may give up. That says nothing about the source, so the others ask again.
+func TestKeys_OneWhoGivesUpTakesNobodyAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		k := credential.New("", func(ctx context.Context) (string, error) {
+			if asked.Add(1) == 1 {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+			return "key-2", nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			_, err := k.Get(ctx, limit)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}()
+		synctest.Wait()
+		brief, stop := context.WithTimeout(t.Context(), time.Millisecond)
+		defer stop()
+		_, err := k.Get(brief, limit)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		key, err := k.Get(t.Context(), limit)
+		require.NoError(t, err)
+		require.Equal(t, header("key-2"), key.Header())
+		require.EqualValues(t, 2, asked.Load())
+	})
+}
+
+// What goes wrong in a source is an error, and the next one who comes asks again.
+func TestKeys_BadSources(t *testing.T) {
+	broken := errors.New("broken")
+	for want, source := range map[string]credential.Source{
+		"the token source failed: broken":              func(context.Context) (string, error) { return "", broken },
+		"the token source panicked":                    func(context.Context) (string, error) { panic("secret-key") },
+		"the token of the source must not be empty":    func(context.Context) (string, error) { return "", nil },
+		"the token of the source has space around it":  func(context.Context) (string, error) { return "secret-key\n", nil },
+		"the token of the source has a control":        func(context.Context) (string, error) { return "secret\x00key", nil },
+		"the token of the source has a colon":          func(context.Context) (string, error) { return "secret:key", nil },
+		"the token source did not return in time":      func(context.Context) (string, error) { select {} },
+		"the token source did not return in time\x00": func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			hang := make(chan struct{})
+			defer close(hang)
+			if want == "the token source did not return in time" {
+				source = func(context.Context) (string, error) { <-hang; return "late-key", nil }
+			}
+			asked := 0
+			k := credential.New("", func(ctx context.Context) (string, error) { asked++; return source(ctx) })
+			for n := range 2 {
+				began := time.Now()
+				_, err := k.Get(t.Context(), limit)
+				require.ErrorContains(t, err, strings.TrimSuffix(want, "\x00"))
+				require.NotContains(t, err.Error(), "secret")
+				require.LessOrEqual(t, time.Since(began), limit+time.Second/5)
+				require.Equal(t, n+1, asked)
+			}
+			require.Nil(t, k.Current())
+		})
+	}
+}
+
+// A source that ends its goroutine leaves nobody waiting.
+func TestKeys_SourceThatExits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		k := credential.New("", func(context.Context) (string, error) {
+			if asked++; asked == 1 {
+				time.Sleep(time.Second)
+				runtime.Goexit()
+			}
+			return "key-2", nil
+		})
+		go func() { _, _ = k.Get(t.Context(), limit) }()
+		synctest.Wait()
+		key, err := k.Get(t.Context(), limit)
+		require.NoError(t, err)
+		require.Equal(t, header("key-2"), key.Header())
+	})
+}
+
+// A source that needs its own key does not wait for itself.
+func TestKeys_SourceThatAsksItself(t *testing.T) {
+	var k *credential.Keys
+	k = credential.New("", func(ctx context.Context) (string, error) {
+		_, err := k.Get(ctx, limit)
+		return "key-1", err
+	})
+	_, err := k.Get(t.Context(), limit)
+	require.ErrorContains(t, err, "makes a call with the client that asks it")
+}
+
+// Earlier keys are hidden, too, also by keys with another source; of very many, the last hundred.
+func TestKeys_Secrets(t *testing.T) {
+	asked := 0
+	k := credential.New("first-secret", func(context.Context) (string, error) {
+		asked++
+		return fmt.Sprintf("rotated-secret-%03d-", asked), nil
+	})
+	k.Reject(k.Current())
+	key, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	other := k.With(func(context.Context) (string, error) { return "other-secret", nil })
+	require.Same(t, key, other.Current())
+	other.Reject(key)
+	_, err = other.Get(t.Context(), limit)
+	require.NoError(t, err)
+	for _, hidden := range []string{"first-secret", "rotated-secret-001-", "other-secret", strings.TrimPrefix(header("first-secret")[0], "Basic ")} {
+		require.Equal(t, "a [hidden] b", k.Secrets().Hide("a "+hidden+" b", false))
+		require.Equal(t, "a [hidden] b", other.Secrets().Hide("a "+hidden+" b", false))
+	}
+	for range 200 {
+		k.Reject(k.Current())
+		_, err = k.Get(t.Context(), limit)
+		require.NoError(t, err)
+	}
+	require.Len(t, k.Secrets(), 300)
+	require.Equal(t, "a [hidden] b", k.Secrets().Hide("a rotated-secret-102- b", false))
+}
+
+// A key that never changes is never asked for.
+func TestKeys_WithoutASource(t *testing.T) {
+	k := credential.New("only-key", nil)
+	require.False(t, k.Changes())
+	k.Reject(k.Current())
+	key, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Equal(t, header("only-key"), key.Header())
+}

@@ -1,0 +1,240 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// lock accepts one token, and notes all that it gets.
+type lock struct {
+	valid string
+	got   []string
+	body  string // of a rejection; default: the service's
+}
+
+func (l *lock) RoundTrip(r *http.Request) (*http.Response, error) {
+	name, _, _ := r.BasicAuth()
+	if l.got = append(l.got, name); name == l.valid {
+		return respond(http.StatusOK, `{"list":`+oneList+`}`), nil
+	}
+	if l.body != "" {
+		return respond(http.StatusUnauthorized, l.body, "Content-Type", "text/html"), nil
+	}
+	return respond(http.StatusUnauthorized, envelope("UNAUTHORIZED")), nil
+}
+
+// source gives one token after the other, the last one again and again.
+type source struct {
+	tokens []string
+	asked  int
+	err    error
+}
+
+func (s *source) token(context.Context) (string, error) {
+	s.asked++
+	return s.tokens[min(s.asked, len(s.tokens))-1], s.err
+}
+
+func (l *lock) client(t *testing.T, token string, s *source, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	t.Helper()
+	opts = append([]prospectkit.ClientOption{prospectkit.WithTransport(l), unpaced(), prospectkit.WithTokenSource(s.token)}, opts...)
+	client, err := prospectkit.New(baseURL, token, opts...)
+	require.NoError(t, err)
+	return client
+}
+
+func move(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+	_, err := c.Lists.Move(ctx, listID, folderID, opts...)
+	return err
+}
+
+func TestToken_Changes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, s := &lock{valid: "key-2"}, &source{tokens: []string{"key-2"}}
+		var seen []prospectkit.Event
+		client := l.client(t, "key-1", s, events(&seen))
+		began := time.Now()
+		require.NoError(t, move(t.Context(), client))
+		require.Zero(t, time.Since(began), "there is nothing to wait for")
+		require.Equal(t, []string{"key-1", "key-2"}, l.got)
+		require.NoError(t, move(t.Context(), client))
+		derived, err := client.With(prospectkit.WithUserAgent("derived"))
+		require.NoError(t, err)
+		require.NoError(t, move(t.Context(), derived))
+		require.Equal(t, []string{"key-1", "key-2", "key-2", "key-2"}, l.got)
+		require.Equal(t, 1, s.asked)
+		at := slices.IndexFunc(seen, func(e prospectkit.Event) bool { return e.Kind == prospectkit.EventDecision })
+		require.Equal(t, "the key was rejected", seen[at].Reason)
+		require.Equal(t, "ask for another key and resend", seen[at].Next)
+		require.Equal(t, prospectkit.CodeUnauthorized, seen[at].Code)
+	})
+}
+
+// Without a first token, the source is asked when the first call needs one, and never by New.
+func TestToken_FromTheSourceAlone(t *testing.T) {
+	l, s := &lock{valid: "key-1"}, &source{tokens: []string{"key-1"}}
+	client := l.client(t, "", s, prospectkit.ReadOnly())
+	require.ErrorIs(t, move(t.Context(), client), prospectkit.ErrRefusedLocally)
+	require.Zero(t, s.asked, "a refused call needs no token")
+	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"key-1"}, l.got)
+	_, err = prospectkit.New(baseURL, "")
+	require.Equal(t, []string{"token must not be empty"}, refusals(t, err))
+	_, err = prospectkit.New(baseURL, "a:b", prospectkit.WithTokenSource(s.token))
+	require.Equal(t, []string{"token has a colon, which HTTP Basic cannot carry"}, refusals(t, err))
+	_, err = prospectkit.New(baseURL, "key-1", prospectkit.WithTokenSource(nil))
+	require.Equal(t, []string{"WithTokenSource got nil"}, refusals(t, err))
+}
+
+// The same token again, or a second one that is rejected, too, ends the call with the 401.
+func TestToken_NoneThatWorks(t *testing.T) {
+	for _, c := range []struct {
+		source []string
+		want   []string
+		asked  int
+		text   string
+	}{
+		{[]string{"key-1"}, []string{"key-1"}, 1, "the token source has no other key"},
+		{[]string{"key-2"}, []string{"key-1", "key-2"}, 1, ""},
+	} {
+		l, s := new(lock), &source{tokens: c.source}
+		err := move(t.Context(), l.client(t, "key-1", s))
+		e := asError(t, err)
+		require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, http.StatusUnauthorized, e.Status)
+		require.Len(t, e.Attempts, len(c.want))
+		require.Contains(t, err.Error(), c.text)
+		require.Equal(t, c.want, l.got)
+		require.Equal(t, c.asked, s.asked)
+	}
+}
+
+// A source that fails is an error of its own before anything was sent, and stands beside a 401.
+func TestToken_SourceFails(t *testing.T) {
+	sealed := errors.New("vault is sealed for key-1, id 65f0c0ffee65f0c0ffee65f0")
+	l, s := new(lock), &source{tokens: []string{""}, err: sealed}
+	book := new(notebook)
+	var seen []prospectkit.Event
+	err := move(t.Context(), l.client(t, "", s, prospectkit.WithJournal(book), events(&seen)))
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok)
+	require.Equal(t, prospectkit.RuleToken, refused.Rule)
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorIs(t, err, sealed)
+	require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.Empty(t, l.got)
+	require.Empty(t, book.sent, "nothing is sent, so there is no ticket")
+	require.Len(t, seen, 1)
+
+	client := l.client(t, "key-1", s)
+	err = move(t.Context(), client)
+	require.ErrorIs(t, err, prospectkit.ErrUnauthorized)
+	require.ErrorIs(t, err, sealed)
+	require.NotContains(t, err.Error(), "key-1")
+	require.Equal(t, []string{"key-1"}, l.got)
+	require.ErrorIs(t, move(t.Context(), client), prospectkit.ErrRefusedLocally, "a rejected key is not sent again")
+	l.valid, s.tokens, s.err = "key-3", []string{"key-3"}, nil
+	require.NoError(t, move(t.Context(), client))
+}
+
+// A source that hangs is bounded by the context, and by the time limit of an attempt.
+func TestToken_SourceHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		defer close(hang)
+		l := new(lock)
+		client, err := prospectkit.New(baseURL, "", prospectkit.WithTransport(l), prospectkit.WithTokenSource(func(context.Context) (string, error) {
+			<-hang
+			return "late", nil
+		}))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err = move(ctx, client)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.Equal(t, 1200*time.Millisecond, time.Since(began))
+		began = time.Now()
+		err = move(t.Context(), client, prospectkit.WithAttemptTimeout(3*time.Second))
+		require.ErrorContains(t, err, "the token source did not return in time")
+		require.Equal(t, 3200*time.Millisecond, time.Since(began))
+		require.Empty(t, l.got)
+	})
+}
+
+// A source that calls its own client does not wait for itself.
+func TestToken_SourceCallsItsClient(t *testing.T) {
+	l := new(lock)
+	var client *prospectkit.Client
+	client, err := prospectkit.New(baseURL, "", prospectkit.WithTransport(l), prospectkit.WithTokenSource(func(ctx context.Context) (string, error) {
+		_, err := client.Account.Me(ctx)
+		return "key-1", err
+	}))
+	require.NoError(t, err)
+	require.ErrorContains(t, move(t.Context(), client), "makes a call with the client that asks it")
+	require.Empty(t, l.got)
+}
+
+// Where a call may make one attempt only, the next call has the other token.
+func TestToken_WithoutRetries(t *testing.T) {
+	l, s := &lock{valid: "key-2"}, &source{tokens: []string{"key-2"}}
+	client := l.client(t, "key-1", s, prospectkit.WithRetry(prospectkit.NoRetry))
+	require.ErrorIs(t, move(t.Context(), client), prospectkit.ErrUnauthorized)
+	require.Zero(t, s.asked)
+	require.NoError(t, move(t.Context(), client))
+	require.Equal(t, []string{"key-1", "key-2"}, l.got)
+}
+
+// A 401 that is not the service's proves nothing, and neither does one of a client that has no source.
+func TestToken_OtherRejections(t *testing.T) {
+	l, s := &lock{valid: "key-2", body: "<html>401</html>"}, &source{tokens: []string{"key-2"}}
+	requireUnknown(t, move(t.Context(), l.client(t, "key-1", s)))
+	require.Zero(t, s.asked)
+	l.body = envelope("INSUFFICIENT_SCOPE")
+	require.ErrorIs(t, move(t.Context(), l.client(t, "key-1", s)), prospectkit.CodeInsufficientScope)
+	require.Zero(t, s.asked)
+	l.body = ""
+	require.ErrorIs(t, move(t.Context(), newClient(t, l)), prospectkit.ErrUnauthorized)
+	require.Len(t, l.got, 3)
+}
+
+// Each attempt of a write has its ticket.
+func TestToken_TicketBeforeEachAttempt(t *testing.T) {
+	l, s, book := &lock{valid: "key-2"}, &source{tokens: []string{"key-2"}}, new(notebook)
+	require.NoError(t, move(t.Context(), l.client(t, "key-1", s, prospectkit.WithJournal(book))))
+	require.Len(t, book.sent, 2)
+	require.Equal(t, book.sent[0].ID, book.sent[1].ID)
+	require.False(t, book.sent[1].FirstSent.Before(book.sent[0].LastSent), "the first attempt has changed nothing")
+}
+
+// A derived client with a source of its own begins with the current token, and the tokens of both stay hidden.
+func TestToken_SourceOfADerivedClient(t *testing.T) {
+	l, s := &lock{valid: "key-1-secret"}, &source{tokens: []string{"key-1-secret"}}
+	client := l.client(t, "", s)
+	require.NoError(t, move(t.Context(), client))
+	other := &source{tokens: []string{"key-2-secret"}}
+	derived, err := client.With(prospectkit.WithTokenSource(other.token))
+	require.NoError(t, err)
+	require.NoError(t, move(t.Context(), derived))
+	l.valid = "key-2-secret"
+	require.NoError(t, move(t.Context(), derived))
+	require.Equal(t, []string{"key-1-secret", "key-1-secret", "key-1-secret", "key-2-secret"}, l.got)
+	l.valid, l.body = "", `{"error":{"code":"INVALID_REQUEST","message":"key-1-secret, key-2-secret"}}`
+	for _, c := range []*prospectkit.Client{client, derived} {
+		err := asError(t, move(t.Context(), c))
+		require.Equal(t, "[hidden], [hidden]", err.Message)
+	}
+}
