@@ -44,15 +44,15 @@ func TestWhyARequestWaits(t *testing.T) {
 		"of the day, without a reset": {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.HasReset = Day, false }, Interactive, Delay{30*second + day, Exhausted, Day}},
 		"a look is on its way":        {mid(0, 0), func(s *State) { s.Figures.ResetBy, s.ProbeUntil = 29*second, 30*second+probeLease }, Interactive, Delay{32 * second, News, Minute}},
 		"the minute slides":           {mid(0, 0), func(s *State) { s.Others.Slides = sure; s.Counts[Minute].add(2*second, minute, 70) }, Interactive, Delay{61 * second, Exhausted, Minute}},
-		"it slides, some fly":         {mid(0, 10), func(s *State) {
+		"it slides, some fly": {mid(0, 10), func(s *State) {
 			s.Others.Slides, s.Counts[Minute] = sure, WindowCount{}
 			s.Counts[Minute].add(-20*second, minute, 2)
 			s.Counts[Minute].add(second, minute, 109)
 		}, Interactive, Delay{40 * second, Exhausted, Minute}},
-		"it slides, and is reserved":  {mid(0, 0), func(s *State) { s.Others.Slides, s.Config.Reserve = sure, 1 }, Batch, Delay{31*second + 100*millisecond, Exhausted, Minute}},
-		"others, hardly any left":     {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{31*second + second/4, Shared, Minute}},
-		"others, held back":           {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{35 * second, Shared, Minute}},
-		"others, known for long":      {mid(20, 1), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{}},
+		"it slides, and is reserved": {mid(0, 0), func(s *State) { s.Others.Slides, s.Config.Reserve = sure, 1 }, Batch, Delay{31*second + 100*millisecond, Exhausted, Minute}},
+		"others, hardly any left":    {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{31*second + second/4, Shared, Minute}},
+		"others, held back":          {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{35 * second, Shared, Minute}},
+		"others, known for long":     {mid(20, 1), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.change != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -97,6 +98,33 @@ func TestDo(t *testing.T) {
 			require.Equal(t, c.gzip, r.Response.Header.Get("Content-Length") == "", "it is not that of the text")
 			require.Empty(t, r.Response.Header.Get("Content-Encoding"))
 		})
+	}
+}
+
+// What was read of a compressed page before the connection was cut, or the bound was reached, is of use only in an error.
+func TestDo_CompressedAndCut(t *testing.T) {
+	packed := zipped(t, noise(300<<10))
+	for _, status := range []int{200, 503} {
+		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			body := io.MultiReader(bytes.NewReader(packed[:100<<10]), iotest.ErrReader(io.ErrClosedPipe))
+			return &http.Response{StatusCode: status, ContentLength: -1, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(body)}, nil
+		}))
+		r := x.Do()
+		if status == 200 {
+			require.Equal(t, io.ErrClosedPipe, r.BodyErr)
+			continue
+		}
+		require.NoError(t, r.BodyErr)
+		require.True(t, bytes.HasPrefix(noise(300<<10), *r.Body))
+		require.Greater(t, len(*r.Body), 50<<10)
+	}
+	for status, want := range map[int]error{200: &TooLargeError{100 << 10}, 503: nil} {
+		base, _ := respond(status, string(packed), "Content-Encoding", "gzip")
+		x := of(t, base)
+		x.Limit = 100 << 10
+		r := x.Do()
+		require.Equal(t, want, r.BodyErr)
+		require.Equal(t, status == 503, bytes.HasPrefix(noise(300<<10), *r.Body))
 	}
 }
 

@@ -76,6 +76,7 @@ func TestRun_GraceAfterTheContext(t *testing.T) {
 					began := time.Now()
 					require.Equal(t, c.back, w.run(ctx, w))
 					require.Equal(t, c.after, time.Since(began))
+					synctest.Wait()
 					require.Equal(t, c.interrupted, w.asked.Load())
 					require.True(t, w.over.Load())
 					require.Zero(t, w.late.Load())
