@@ -34,7 +34,7 @@ func escapes(text string) map[string]string {
 		"as it is": text, "upper case": strings.ToUpper(text), "lower case": strings.ToLower(text), "a query": url.QueryEscape(text), "a path": url.PathEscape(text),
 		"twice": url.QueryEscape(url.QueryEscape(text)), "percent": each("%%%02X"), "percent, lower case": each("%%%02x"), "JSON": each(`\u%04x`), "JSON, upper case": each(`\U%04X`),
 		"C": each(`\x%02x`), "HTML": html.EscapeString(text), "HTML, decimal": each("&#%d;"), "HTML, hexadecimal": each("&#x%X;"), "HTML, padded": each("&#x%08x;"),
-		"HTML, named": strings.NewReplacer("+", "&plus;", "/", "&sol;", "=", "&equals;", "_", "&LowBar;").Replace(text),
+		"HTML, named":     strings.NewReplacer("+", "&plus;", "/", "&sol;", "=", "&equals;", "_", "&LowBar;").Replace(text),
 		"escaped slashes": strings.ReplaceAll(text, "/", `\/`),
 		"base64 for URLs": strings.NewReplacer("+", "-", "/", "_").Replace(text), "a space for a plus": strings.ReplaceAll(text, "+", " "),
 	}
