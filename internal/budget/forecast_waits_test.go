@@ -91,6 +91,28 @@ func TestExpectedWhileOthersAreActive(t *testing.T) {
 	expects(t, s, now, Interactive, second, map[int]float64{53 + 6*55 + 17: 61.2 + 6*60 + 1}) // 55 of each later minute are ours
 }
 
+// Where others take what is left, a look every few seconds is what is sure, as long as something is left for it.
+func TestExpectedByLooks(t *testing.T) {
+	s := opened(Config{PerMinute: 120}, told(120, 30, time.Minute))
+	s.Others = perSecond(1)
+	at := s.Figures.At
+	expects(t, s, at, Interactive, second, map[int]float64{0: 5.2, 1: 10.2, 4: 25.2, 5: 62.2})
+	expects(t, s, at+3*second, Interactive, second, map[int]float64{0: 5.2, 4: 25.2})
+	expects(t, s, at+4*second, Interactive, second, map[int]float64{0: 5.2, 3: 20.2, 4: 62.2})
+	s.Config.Reserve = 10
+	expects(t, s, at, Batch, second, map[int]float64{0: 5.2, 2: 15.2, 3: 62.2})
+}
+
+// In a sliding minute with others, those ahead take their pace.
+func TestExpectedPace(t *testing.T) {
+	s := mid(100, 0)
+	s.Others = perSecond(1)
+	s.Others.Slides, s.PacedUntil = sure, 32*second
+	expects(t, s, 31*second, Interactive, second, map[int]float64{0: 32, 3: 32 + 3*60./55, 20: 32 + 20*60./55})
+	s.PacedUntil = 0
+	expects(t, s, 31*second, Interactive, second, map[int]float64{0: 31.001, 3: 31 + 3*60./55})
+}
+
 // What figures cover once all requests in flight have their responses.
 func TestCover(t *testing.T) {
 	for name, c := range map[string]struct {

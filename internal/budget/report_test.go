@@ -306,3 +306,92 @@ func TestBareResponsesAllowMore(t *testing.T) {
 	}
 	require.Equal(t, silence, s.Silent, "it is silent, and not more so")
 }
+
+// Which refusals show that others took more: those of the minute, by requests from just before the pause.
+func TestWhichRefusalsTellOfOthers(t *testing.T) {
+	wait := func(d time.Duration) Observation {
+		return refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, d })
+	}
+	after := func(first time.Duration, again bool) int64 {
+		s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
+		permits, _ := take(s, second, 3)
+		s.Report(2*second, permits[0], wait(first))
+		if again {
+			p, now := granted(t, s, 3*second)
+			s.Report(now, p, wait(first))
+		}
+		before := s.Others.Seen
+		s.Report(day, permits[1], wait(first))
+		return s.Others.Seen - before
+	}
+	require.EqualValues(t, 1, after(20*time.Second, false))
+	require.Zero(t, after(time.Hour, false), "it is the day that is used up")
+	require.Zero(t, after(20*time.Second, true), "it was sent before an earlier pause")
+
+	s := opened(lists(), told(10_000, 50, 5*time.Hour))
+	p := s.Take(second, Interactive).Permit
+	before := s.Others
+	s.Report(2*second, p, wait(time.Hour))
+	require.Equal(t, before, s.Others, "figures of the day tell nothing of others in the minute")
+}
+
+// A look that was lost delays the next one only in a sliding minute, and only if it was the look.
+func TestLostLooks(t *testing.T) {
+	lost := Observation{Limit: -1, Remaining: -1, Lost: true}
+	for name, c := range map[string]struct {
+		probe, valid, slides, moved bool
+	}{
+		"the look, in a sliding minute": {true, true, true, true}, "another": {false, true, true, false}, "in a fixed one": {true, true, false, false}, "without figures": {true, false, true, false},
+	} {
+		s := mid(0, 0)
+		s.Counts[Minute].add(20*second, minute, 69)
+		s.Figures.Valid = c.valid
+		if s.Figures.HasReset = false; c.slides {
+			s.Others.Slides = sure
+		}
+		before := s.Figures
+		p := Permit{Then: 50, Epoch: 1, At: 31 * second, Probe: c.probe}
+		s.Dispatched++
+		s.Open[0].N++
+		s.Report(32*second, p, lost)
+		if want := before; c.moved { // 120 are counted now: one more fits when the first are a minute old
+			want.HasReset, want.ResetBy = true, minute+second
+			require.Equal(t, want, s.Figures, name)
+		} else {
+			require.Equal(t, before, s.Figures, name)
+		}
+	}
+}
+
+// What was told before a refusal, or without a reset, does not tell whether the minute slides.
+func TestWhatTellsThatTheMinuteSlides(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(before *Figures, o *Observation, p *Permit)
+		want   int8
+	}{
+		"it gave back before its reset": {func(*Figures, *Observation, *Permit) {}, 1},
+		"nothing was known before":      {func(f *Figures, _ *Observation, _ *Permit) { f.Valid = false }, 0},
+		"no reset was known before":     {func(f *Figures, _ *Observation, _ *Permit) { f.HasReset = false }, 0},
+		"no reset is known now":         {func(_ *Figures, o *Observation, _ *Permit) { o.HasReset = false }, 0},
+		"of the day before":             {func(f *Figures, _ *Observation, _ *Permit) { f.Window = Day }, 0},
+		"of the day now":                {func(_ *Figures, o *Observation, _ *Permit) { o.Reset = time.Hour }, 0},
+		"it gave nothing back":          {func(_ *Figures, o *Observation, _ *Permit) { o.Remaining = 60 }, 0},
+		"no limit was told":             {func(_ *Figures, o *Observation, _ *Permit) { o.Limit = -1 }, 0},
+		"it was sent long before":       {func(_ *Figures, _ *Observation, p *Permit) { p.Then = 10 }, 0},
+	} {
+		s := mid(40, 0)
+		s.Others.High, s.Others.Mark, s.Others.Level = 100, 50, 0
+		s.Limits[Day] = Limit{1000, Documented}
+		o := told(120, 60, 33*time.Second)
+		o.Remaining = 70
+		p := Permit{Then: 50, Epoch: 1, At: 31 * second}
+		c.change(&s.Figures, &o, &p)
+		s.Dispatched++
+		s.Open[0].N++
+		if o.Remaining == 60 {
+			s.Others.High = 112
+		}
+		s.Report(32*second, p, o)
+		require.Equal(t, c.want, s.Others.Slides, name)
+	}
+}
