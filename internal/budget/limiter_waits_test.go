@@ -146,6 +146,19 @@ func TestNearDeadlines(t *testing.T) {
 	})
 }
 
+// A call whose context has ended takes nothing, although there is room.
+func TestEndedContextTakesNothing(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20}, told(20, 10, 40*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := l.Acquire(ctx, Request{})
+		require.Equal(t, context.Canceled, err)
+		require.Zero(t, l.Snapshot().InFlight)
+		require.Equal(t, 10, l.Snapshot().Minute.Remaining)
+	})
+}
+
 // Whoever leaves the head of the queue leaves the next one in charge of the time.
 func TestTheNextKeepsTheTime(t *testing.T) {
 	eachPacer(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l Pacer) {
