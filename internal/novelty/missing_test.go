@@ -69,6 +69,21 @@ func TestMissing(t *testing.T) {
 	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[*tuned]()))
 }
 
+func TestMissingOfAnEmbeddedStructWithAName(t *testing.T) {
+	type outer struct {
+		engine `json:"engine"`
+		Wheel  `json:"wheel"`
+	}
+	require.NoError(t, Missing([]byte(`{"wheel":{"size":1}}`), reflect.TypeFor[outer]()))
+	require.EqualError(t, Missing([]byte(`{"size":1}`), reflect.TypeFor[outer]()), `"wheel" is not there: the value is an object with size`)
+	require.EqualError(t, Missing([]byte(`{"wheel":{}}`), reflect.TypeFor[outer]()), `"wheel.size" is not there: wheel is an object without plain keys`)
+}
+
+// Wheel is embedded.
+type Wheel struct {
+	Size int `json:"size"`
+}
+
 func TestOutline(t *testing.T) {
 	many := `{"k":0`
 	for i := range 30 {
