@@ -136,7 +136,7 @@ func TestFilter_Refusals(t *testing.T) {
 		return prospectkit.CompanyFilter{CustomColumns: map[string]prospectkit.ColumnFilter{id: c}}
 	}
 	for _, h := range []string{
-		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "-1-5",
+		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "1-99999999999999999999", "-1-5",
 	} {
 		_, err := sentFilter(t, prospectkit.ContactFilter{Employees: prospectkit.AnyOf(h)})
 		require.Len(t, refusals(t, err), 1, "headcount %q", h)
