@@ -189,8 +189,11 @@ func TestDelivery_ProxyThatRefuses(t *testing.T) {
 			require.ErrorContains(t, err, "no connection to the service: "+phrase)
 		}
 	}
-	rt := proxied(t, "HTTP/1.1 200 OK\r\n\r\n") // and then it is no TLS
+	rt := proxied(t, "HTTP/1.1 503 \r\nContent-Length: 0\r\n\r\n") // without a phrase, which tells nothing
 	info, err := call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireNotSent(t, err, info, 3)
+	rt = proxied(t, "HTTP/1.1 200 OK\r\n\r\n") // and then it is no TLS
+	info, err = call(t.Context(), clientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
 	requireNotSent(t, err, info, 3)
 }
 

@@ -137,7 +137,7 @@ func TestFilter_Refusals(t *testing.T) {
 		return filter.Company{CustomColumns: map[string]filter.Column{id: c}}
 	}
 	for _, h := range []string{
-		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "-1-5",
+		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "1-99999999999999999999", "-1-5",
 	} {
 		_, err := sentFilter(t, filter.Contact{Employees: filter.AnyOf(h)})
 		require.Len(t, refusals(t, err), 1, "headcount %q", h)

@@ -55,8 +55,8 @@ func (s *State) cover() float64 {
 
 // served is when the minutes from then on have served n others, with so much room in the first of them.
 func (s *State) served(from, reset Instant, n, room float64, p Priority, trip Instant) Instant {
-	each := max(s.perMinute()-s.reserve(p), 1)
 	rate := min(s.Others.rate(from), fairShare*s.perMinute()/float64(minute))
+	each := max(s.perMinute()-s.reserve(p)-rate*float64(minute+lookahead), 1)
 	for {
 		theirs := 0.0
 		if rate > 0 {

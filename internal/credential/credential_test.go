@@ -121,13 +121,13 @@ func TestKeys_OneWhoGivesUpTakesNobodyAlong(t *testing.T) {
 func TestKeys_BadSources(t *testing.T) {
 	broken := errors.New("broken")
 	for want, source := range map[string]credential.Source{
-		"the token source failed: broken":              func(context.Context) (string, error) { return "", broken },
-		"the token source panicked":                    func(context.Context) (string, error) { panic("secret-key") },
-		"the token of the source must not be empty":    func(context.Context) (string, error) { return "", nil },
-		"the token of the source has space around it":  func(context.Context) (string, error) { return "secret-key\n", nil },
-		"the token of the source has a control":        func(context.Context) (string, error) { return "secret\x00key", nil },
-		"the token of the source has a colon":          func(context.Context) (string, error) { return "secret:key", nil },
-		"the token source did not return in time":      func(context.Context) (string, error) { select {} },
+		"the token source failed: broken":             func(context.Context) (string, error) { return "", broken },
+		"the token source panicked":                   func(context.Context) (string, error) { panic("secret-key") },
+		"the token of the source must not be empty":   func(context.Context) (string, error) { return "", nil },
+		"the token of the source has space around it": func(context.Context) (string, error) { return "secret-key\n", nil },
+		"the token of the source has a control":       func(context.Context) (string, error) { return "secret\x00key", nil },
+		"the token of the source has a colon":         func(context.Context) (string, error) { return "secret:key", nil },
+		"the token source did not return in time":     func(context.Context) (string, error) { select {} },
 		"the token source did not return in time\x00": func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -161,7 +161,7 @@ func IsPermanent(err error) bool {
 }
 
 // isProxyRefusal recognises the reason phrases of the statuses below 500 with which a proxy refuses
-// to connect.
+// to connect. Without a phrase, as some proxies respond, the status is not known.
 func isProxyRefusal(err error) bool {
 	if _, ok := errors.AsType[*connectError](err); !ok {
 		return false
@@ -170,7 +170,7 @@ func isProxyRefusal(err error) bool {
 	}
 	for status := http.StatusBadRequest; status < http.StatusInternalServerError; status++ {
 		transient := status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
-		if !transient && err.Error() == http.StatusText(status) {
+		if phrase := http.StatusText(status); phrase != "" && !transient && err.Error() == phrase {
 			return true
 		}
 	}

@@ -22,6 +22,7 @@ func TestBegins(t *testing.T) {
 	text, _ := fileformat.Of(`C:\old.xls\A.CSV`)
 	for head, want := range map[string]bool{
 		"": true, "%PDF-1.7": false, "a\x00b": false, "\xFF\xFEa\x00": true, "\xFE\xFF\x00a": true, "a\tb\r\n": true,
+		" a b": true, "a\x1fb": false, "\x1b": true,
 	} {
 		require.Equal(t, want, text.Begins([]byte(head)), "%q", head)
 	}

@@ -52,7 +52,7 @@ func missingField(text []byte, t reflect.Type, path string) error {
 	for _, f := range reflect.VisibleFields(t) {
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if !f.IsExported() || tag == "-" || f.Anonymous && name == "" {
+		if !f.IsExported() || tag == "-" || f.Anonymous && name == "" || withinMember(t, f.Index) {
 			continue
 		}
 		if name == "" {
@@ -73,6 +73,17 @@ func missingField(text []byte, t reflect.Type, path string) error {
 		}
 	}
 	return nil
+}
+
+// withinMember reports whether a promoted field belongs to an embedded struct that is a member, or
+// none, by its own tag.
+func withinMember(t reflect.Type, index []int) bool {
+	for n := 1; n < len(index); n++ {
+		if name, _, _ := strings.Cut(t.FieldByIndex(index[:n]).Tag.Get("json"), ","); name != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // NotThere returns an error that says that a path leads nowhere, and what is at the last place that

@@ -42,7 +42,11 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		require.Contains(t, provenances, o.Provenance, o.Name)
 		require.Contains(t, shapes, o.Shape, o.Name)
 		require.Equal(t, o.Class == op.Read, o.Verify == "", "%s: what shows an unknown outcome", o.Name)
-		require.Equal(t, o.Class == op.Read, o.VisibleAfter == 0, o.Name)
+		visible := map[bool]time.Duration{false: 10 * time.Second, true: 65 * time.Second}[o.Timeout == 75*time.Second]
+		if o.Class == op.Read {
+			visible = 0
+		}
+		require.Equal(t, visible, o.VisibleAfter, o.Name)
 		require.NotEmpty(t, o.Summary, o.Name)
 		require.NotContains(t, o.Summary, "|", "%s: it goes into a table", o.Name)
 		if o.Provenance == op.CallerSupplied {
@@ -184,7 +188,10 @@ func TestWindows(t *testing.T) {
 		require.Equal(t, w.PerMinute == 0, w.PerDay == 0, surface)
 		require.NotEmpty(t, names(func(o *op.Op) bool { return o.Surface == surface }), "%s: no operation uses it", surface)
 	}
-	require.Equal(t, op.Window{PerMinute: 20, PerDay: 1_000}, op.Windows[op.Search])
+	require.Equal(t, map[op.Surface]op.Window{
+		op.Lists: {120, 10_000}, op.Campaigns: {30, 1_000}, op.Account: {120, 10_000}, op.Search: {20, 1_000},
+		op.SavedSearches: {60, 5_000}, op.Agents: {30, 2_000}, op.Contacts: {}, op.Companies: {}, op.Imports: {}, op.Reference: {},
+	}, op.Windows)
 }
 
 func TestOperationsNameKnownCodes(t *testing.T) {

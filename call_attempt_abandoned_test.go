@@ -1,0 +1,36 @@
+package prospectkit_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// What a transport writes to its header after it was abandoned is not sent by a later attempt.
+func TestAttempt_AbandonedHeaderIsNotSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := make(chan struct{})
+		var abandoned, sent http.Header
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if abandoned == nil {
+				abandoned = r.Header
+				<-released
+				return nil, io.EOF
+			}
+			abandoned.Set("X-Late", "1")
+			sent = r.Header.Clone()
+			return respond(200, oneUser), nil
+		}), prospectkit.WithAttemptTimeout(time.Second))
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
+		require.NotEmpty(t, sent.Get("Authorization"))
+		require.Empty(t, sent.Get("X-Late"))
+		close(released)
+	})
+}

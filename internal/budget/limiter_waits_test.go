@@ -1,0 +1,245 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pacers are a limiter of its own, and one with a store.
+var pacers = map[string]func(c Config) Pacer{
+	"alone":  func(c Config) Pacer { return New(c) },
+	"shared": func(c Config) Pacer { return NewShared(c, &StoreClient{Timeout: time.Second}, new(kept).ask) },
+}
+
+// eachPacer runs a test with both, in virtual time, after a first response.
+func eachPacer(t *testing.T, c Config, first Observation, test func(t *testing.T, l Pacer)) {
+	t.Helper()
+	for name, pacer := range pacers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := pacer(c)
+				p, err := l.Acquire(t.Context(), Request{})
+				require.NoError(t, err)
+				l.Done(time.Now(), &Report{p, first})
+				test(t, l)
+			})
+		})
+	}
+}
+
+// came is how a call that was admitted, or not, ended.
+type came struct {
+	err   error
+	after time.Duration
+	p     Permit
+}
+
+func acquire(ctx context.Context, l Pacer, r Request) <-chan came {
+	began, end := time.Now(), make(chan came, 1)
+	go func() {
+		p, err := l.Acquire(ctx, r)
+		end <- came{err, time.Since(began), p}
+	}()
+	synctest.Wait()
+	return end
+}
+
+// A response by which nothing is left sends those home at once who cannot wait for the reset, and nobody else.
+func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20}, told(20, 1, 50*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		last, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		hurried := acquire(t.Context(), l, Request{MaxWait: 30 * time.Second})
+		patient := acquire(t.Context(), l, Request{MaxWait: 2 * time.Minute})
+		require.Equal(t, 2, l.Snapshot().Waiting)
+		time.Sleep(time.Second)
+		l.Done(time.Now(), &Report{last, told(20, 0, 49*time.Second)})
+		end := <-hurried
+		var refused *FullError
+		require.ErrorAs(t, end.err, &refused)
+		require.Equal(t, time.Second, end.after)
+		require.InDelta(t, 50, refused.Wait.Seconds(), 1)
+		require.False(t, refused.Deadline)
+		end = <-patient
+		require.NoError(t, end.err)
+		require.InDelta(t, 51, end.after.Seconds(), 1.1)
+	})
+}
+
+// A response that changes nothing of that sends nobody home.
+func TestWaitersStayWithOtherNews(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20}, told(20, 2, 50*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		one, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		_, err = l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		waits := acquire(t.Context(), l, Request{MaxWait: 30 * time.Second})
+		l.Done(time.Now(), &Report{one, told(20, 1, 49*time.Second)})
+		synctest.Wait()
+		require.Empty(t, waits)
+		require.Equal(t, 30*time.Second, (<-waits).after)
+	})
+}
+
+// A call that does not wait is refused at once, with others in the queue too, and says when it would fit.
+func TestNoWait(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		first := acquire(t.Context(), l, Request{MaxWait: time.Hour})
+		for range 2 {
+			end := <-acquire(t.Context(), l, Request{NoWait: true})
+			var refused *FullError
+			require.ErrorAs(t, end.err, &refused)
+			require.Zero(t, end.after)
+			require.InDelta(t, 41, refused.Wait.Seconds(), 1.1)
+			require.NotErrorIs(t, end.err, context.DeadlineExceeded)
+			require.WithinDuration(t, time.Now().Add(refused.Wait), refused.FitsAt, time.Millisecond)
+			require.Equal(t, 1, l.Snapshot().Waiting)
+		}
+		require.NoError(t, (<-first).err)
+	})
+}
+
+// A call whose deadline is near is refused as if it had ended, at once where it is hopeless, and else when it ends.
+func TestNearDeadlines(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		for within, want := range map[time.Duration]time.Duration{10 * time.Second: 0, 30 * time.Second: 0} {
+			ctx, cancel := context.WithTimeout(t.Context(), within)
+			end := <-acquire(ctx, l, Request{MaxWait: time.Hour})
+			cancel()
+			require.ErrorIs(t, end.err, context.DeadlineExceeded)
+			require.NotErrorIs(t, end.err, context.Canceled)
+			require.Equal(t, want, end.after)
+		}
+		far, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		end := <-acquire(far, l, Request{MaxWait: 10 * time.Second})
+		require.NotErrorIs(t, end.err, context.DeadlineExceeded, "it is not the deadline that is near")
+		require.Zero(t, end.after)
+		require.NoError(t, (<-acquire(far, l, Request{})).err)
+	})
+	eachPacer(t, Config{}, told(1, 0, 0), func(t *testing.T, l Pacer) {
+		t.Helper()
+		time.Sleep(2 * time.Second)
+		_, err := l.Acquire(t.Context(), Request{}) // a probe that never comes back
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		end := <-acquire(ctx, l, Request{})
+		require.ErrorIs(t, end.err, context.DeadlineExceeded)
+		var refused *FullError
+		require.ErrorAs(t, end.err, &refused)
+		require.Equal(t, 3*time.Second, end.after)
+		why := errors.New("unrelated")
+		require.NotErrorIs(t, end.err, why)
+		cancelled, stop := context.WithCancel(t.Context())
+		stop()
+		require.Equal(t, context.Canceled, (<-acquire(cancelled, l, Request{})).err)
+	})
+}
+
+// A call whose context has ended takes nothing, although there is room.
+func TestEndedContextTakesNothing(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20}, told(20, 10, 40*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := l.Acquire(ctx, Request{})
+		require.Equal(t, context.Canceled, err)
+		require.Zero(t, l.Snapshot().InFlight)
+		require.Equal(t, 10, l.Snapshot().Minute.Remaining)
+	})
+}
+
+// Whoever leaves the head of the queue leaves the next one in charge of the time.
+func TestTheNextKeepsTheTime(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		first := acquire(ctx, l, Request{})
+		second, third := acquire(t.Context(), l, Request{}), acquire(t.Context(), l, Request{})
+		time.Sleep(time.Second)
+		cancel()
+		require.ErrorIs(t, (<-first).err, context.Canceled)
+		end := <-second
+		require.NoError(t, end.err)
+		require.InDelta(t, 21, end.after.Seconds(), 1.1)
+		l.Done(time.Now(), &Report{end.p, told(20, 19, time.Minute)})
+		end = <-third
+		require.NoError(t, end.err)
+		require.InDelta(t, 21, end.after.Seconds(), 1.1)
+		require.Zero(t, l.Snapshot().Waiting)
+	})
+}
+
+// Calls that were refused together return one after the other: each draws for itself how much later.
+func TestRefusedCallsAreSpread(t *testing.T) {
+	untils := make(map[time.Duration]bool)
+	for range 20 {
+		eachPacer(t, Config{PerMinute: 20}, Observation{Limit: -1, Remaining: -1, Refused: true, HasRetry: true, RetryAfter: 20 * time.Second}, func(t *testing.T, l Pacer) {
+			t.Helper()
+			until := time.Until(l.Snapshot().HeldUntil)
+			require.GreaterOrEqual(t, until, 20*time.Second)
+			require.Less(t, until, 21*time.Second)
+			untils[until] = true
+		})
+	}
+	require.Greater(t, len(untils), 30)
+	r := Report{Observation: told(20, 1, 0)}
+	r.spread()
+	require.Zero(t, r.Observation.Jitter)
+	r = Report{Observation: hold(time.Second)}
+	r.spread()
+	require.InDelta(t, 1e-9, r.Observation.Jitter, 0, "it was drawn already")
+}
+
+// What is shown is what is known now.
+func TestSnapshotAfterAWhile(t *testing.T) {
+	eachPacer(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		for range 2 {
+			_, err := l.Acquire(t.Context(), Request{})
+			require.NoError(t, err)
+		}
+		snap := l.Snapshot()
+		require.Equal(t, 3, snap.Minute.Remaining)
+		require.Equal(t, -1, snap.Day.Remaining)
+		require.Equal(t, 2, snap.InFlight)
+		require.Zero(t, snap.HeldUntil)
+		require.WithinDuration(t, time.Now().Add(40*time.Second), snap.Minute.ResetAt, 2*time.Microsecond)
+		require.Zero(t, l.Forecast(3))
+		require.Positive(t, l.Forecast(4))
+	})
+	eachPacer(t, Config{PerMinute: 20}, Observation{Limit: 20, Remaining: 5}, func(t *testing.T, l Pacer) {
+		t.Helper()
+		require.Zero(t, l.Snapshot().Minute.ResetAt, "none was told")
+		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
+	})
+	eachPacer(t, Config{PerMinute: 20}, hold(20*time.Second), func(t *testing.T, l Pacer) {
+		t.Helper()
+		require.WithinDuration(t, time.Now().Add(20*time.Second), l.Snapshot().HeldUntil, time.Millisecond)
+		require.Equal(t, -1, l.Snapshot().Minute.Remaining)
+		time.Sleep(21 * time.Second)
+		_ = l.Forecast(1)
+		if alone, ok := l.(*Limiter); ok {
+			require.Zero(t, alone.Snapshot().HeldUntil)
+		}
+	})
+}
+
+// The others that are shown are requests a second.
+func TestSnapshotOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fresh(t, Config{PerMinute: 120}, told(120, 119, time.Minute))
+		l.queue.State.Others = perSecond(1.5)
+		require.InDelta(t, 1.5, l.Snapshot().Others, 1e-9)
+	})
+}

@@ -1,0 +1,199 @@
+package budget
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// perSecond is others who take so many a second, for as long as the test lasts.
+func perSecond(n float64) Others {
+	return Others{Sum: 65 * n, Span: float64(minute), At: day}
+}
+
+func TestRateOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		others    Others
+		perMinute float64
+	}{
+		"nobody":                              {Others{Span: float64(minute)}, 0},
+		"one a second, after a minute":        {perSecond(1), 60},
+		"five, after none":                    {Others{Sum: 5, At: day}, 60},
+		"a part of a fixed minute":            {Others{Level: 30, Slides: sure - 1, At: day}, 0},
+		"a part of a sliding minute":          {Others{Level: 30, Slides: sure, At: day}, 30},
+		"more lately than before":             {Others{Sum: 65, Span: float64(minute), Level: 30, Slides: sure, At: day}, 60},
+		"less lately than before":             {Others{Sum: 13, Span: float64(minute), Level: 30, Slides: sure, At: day}, 30},
+		"hardly anybody":                      {Others{Level: 0.51, Slides: sure, At: day}, 0.51},
+		"nobody, as good as":                  {Others{Level: 0.49, Slides: sure, At: day}, 0},
+		"nothing since a minute":              {Others{Level: 30, Slides: sure, At: day - minute}, 15},
+		"nothing since, as good as nobody":    {Others{Level: 0.9, Slides: sure, At: day - minute}, 0},
+		"nothing since three minutes, likely": {Others{Level: 30, Slides: sure, At: day - 3*minute}, 7.5},
+	} {
+		require.InDelta(t, c.perMinute, c.others.rate(day)*float64(minute), 1e-9, name)
+	}
+}
+
+// What others take is what the figures lose beyond our own use, since the window last gave something back.
+func TestWhatOthersTook(t *testing.T) {
+	var o Others
+	step := func(now Instant, low, high int64, level float64, want Others) {
+		t.Helper()
+		o.note(now, low, high, 50, level, 120)
+		require.InDelta(t, want.Sum, o.Sum, 1e-9)
+		require.InDelta(t, want.Span, o.Span, 1e-3)
+		require.InDelta(t, want.Recent, o.Recent, 1e-9)
+		o.Sum, o.Span, o.Recent = want.Sum, want.Span, want.Recent
+		require.Equal(t, want, o)
+	}
+	const s = float64(second)
+	step(10*second, 120, 125, 0, Others{Low: 120, High: 125, At: 10 * second})
+	step(20*second, 110, 112, 3, Others{Low: 120, High: 112, Seen: 8, Sum: 8, Recent: 8, Level: 3, At: 20 * second})
+	step(40*second, 112, 113, 4, Others{Low: 120, High: 112, Seen: 8, Sum: 6, Span: 20 * s, Recent: 8*0.2 + 1, Level: 4, At: 40 * second})
+	step(40*second, 109, 110, 4, Others{Low: 120, High: 110, Seen: 10, Sum: 8, Span: 20 * s, Recent: 2.6 + 2, Level: 4, At: 40 * second})
+	step(39*second, 115, 117, 4, Others{Low: 115, High: 117, Sum: 8, Span: 20 * s, Level: 4, At: 39 * second}) // it gave something back
+
+	o.Slides = sure // what it gives back then says nothing about others
+	step(59*second, 118, 120, 5, Others{Low: 118, High: 120, Sum: 6, Span: 35 * s, Recent: 1, Level: 5, At: 59 * second, Slides: sure})
+	step(59*second, 119, 120, 5, Others{Low: 119, High: 120, Sum: 6, Span: 35 * s, Recent: 1, Level: 5, At: 59 * second, Slides: sure})
+
+	o = Others{Low: 10, High: 10, Sum: 0.4, Span: 10 * s, At: 10 * second}
+	step(20*second, 10, 10, 0, Others{Low: 10, High: 10, Sum: 0.4 * 6 / 7, At: 20 * second}) // nobody comes any more
+}
+
+// What others took at once is expected again for three minutes.
+func TestBurstsOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		recent  float64
+		left    int64
+		limit   float64
+		before  float64
+		burst   float64
+		renewed bool
+	}{
+		"a tenth of the minute":             {12, 10, 120, 0, 12, true},
+		"less than a tenth":                 {11.9, 10, 120, 0, 0, false},
+		"five of few":                       {5, 10, 20, 0, 5, true},
+		"four of few":                       {4.9, 10, 20, 0, 0, false},
+		"all that was left":                 {12, 2, 120, 0, 18, true},
+		"hardly all that was left":          {12, 3, 120, 0, 12, true},
+		"never more than the limit":         {100, 0, 120, 0, 120, true},
+		"a smaller one than before":         {20, 10, 120, 60, 60, true},
+		"a larger one than before":          {70, 10, 120, 60, 70, true},
+		"a third of the one before":         {10, 10, 120, 30, 30, true},
+		"less than a third of the one then": {9.9, 10, 120, 30, 30, false},
+	} {
+		o := Others{Recent: c.recent, Burst: c.before, BurstAt: minute}
+		o.learnBurst(2*minute, c.left, c.limit)
+		require.InDelta(t, c.burst, o.Burst, 1e-9, name)
+		require.Equal(t, c.renewed, o.BurstAt == 2*minute, name)
+	}
+	o := perSecond(1)
+	o.Recent = 5 + 11.9
+	o.learnBurst(minute, 10, 120)
+	require.Zero(t, o.Burst, "five of them were expected")
+	o.Recent = 5 + 12.1
+	o.learnBurst(minute, 10, 120)
+	require.InDelta(t, 12.1, o.burst(minute+burstMemory), 1e-9)
+	require.Zero(t, o.burst(minute+burstMemory+1))
+
+	o = Others{Low: 100, High: 100, At: minute}
+	o.watch(minute+second, 40, 10, 0, 120)
+	require.InDelta(t, 60, o.Burst, 1e-9, "watching sees it")
+}
+
+// The advance of the reset tells a sliding minute from a fixed one.
+func TestAdvanceOfASlidingMinute(t *testing.T) {
+	o := Others{Slides: 1}
+	o.learnSliding(50*second - 1)
+	require.EqualValues(t, 2, o.Slides)
+	o.learnSliding(50 * second)
+	require.EqualValues(t, 1, o.Slides)
+}
+
+// shared is a surface whose minute ends a minute from the epoch.
+func shared(o Others) *State {
+	s := NewState(lists())
+	s.Figures = Figures{Valid: true, Window: Minute, HasReset: true, ResetBy: minute - second}
+	s.Others = o
+	return &s
+}
+
+func TestWhatIsKeptBack(t *testing.T) {
+	burst := func(o Others, size float64) Others {
+		o.Burst, o.BurstAt = size, day
+		return o
+	}
+	for name, c := range map[string]struct {
+		others Others
+		left   Instant
+		want   float64
+	}{
+		"a fresh minute":                   {Others{}, minute, 18},
+		"more than a minute":               {Others{}, 2 * minute, 18},
+		"half a minute":                    {Others{}, minute / 2, 9},
+		"its end":                          {Others{}, 0, 0},
+		"after its end":                    {Others{}, -minute, 0},
+		"others, a fresh minute":           {perSecond(1), minute, 65},
+		"others, half a minute":            {perSecond(1), minute / 2, 35},
+		"others, its end":                  {perSecond(1), 0, 5},
+		"few others, less than for nobody": {perSecond(0.1), minute, 18},
+		"others who want all":              {perSecond(3), minute / 2, 1.5 * 35},
+		"a burst, a fresh minute":          {burst(Others{}, 60), minute, 120},
+		"a burst, a quarter of a minute":   {burst(Others{}, 60), minute / 4, 45},
+		"a large burst, its end":           {burst(Others{}, 100), 0, 48},
+		"a small burst, its end":           {burst(Others{}, 10), 0, 7.5},
+		"a burst and others":               {burst(perSecond(3), 10), minute / 4, 30},
+	} {
+		require.InDelta(t, c.want, shared(c.others).keepBack(c.left), 1e-9, name)
+	}
+	s := shared(burst(perSecond(1), 60))
+	s.Figures.Window = Day
+	require.Zero(t, s.keepBack(minute), "no part of the day is")
+}
+
+// While others are active in a sliding minute, requests keep a pace.
+func TestPaceInASlidingMinute(t *testing.T) {
+	sliding := func(o Others) *State {
+		o.Slides = sure
+		return shared(o)
+	}
+	require.Zero(t, sliding(Others{}).gap(0), "nobody else is there")
+	require.Equal(t, minute/120, sliding(Others{Burst: 20}).gap(0))
+	require.Equal(t, minute/55, sliding(perSecond(1)).gap(0))
+	require.Equal(t, minute/54, sliding(perSecond(1.2)).gap(0), "nearly half of it is ours at least")
+	require.Zero(t, shared(perSecond(1)).gap(0), "a fixed one gives back all at once")
+	s := sliding(perSecond(1))
+	s.Figures.Window = Day
+	require.Zero(t, s.gap(0))
+	s = sliding(perSecond(1))
+	s.Limits[Minute].Max = 0
+	require.Zero(t, s.gap(0))
+}
+
+func TestWhenLessIsKeptBack(t *testing.T) {
+	s := shared(Others{})
+	at := s.keepsLess(0, minute, 9)
+	require.Greater(t, at, 30*second)
+	require.LessOrEqual(t, at, 30*second+10*millisecond)
+	at = s.keepsLess(second, minute, 1)
+	require.InDelta(t, float64(minute-minute/18), float64(at), float64(10*millisecond))
+	require.Less(t, s.keepBack(minute-at), 1.0)
+	require.LessOrEqual(t, s.keepsLess(second, minute, 100), second+10*millisecond)
+	require.Equal(t, 10*second+millisecond, s.keepsLess(10*second, 5*second, 1), "never in the past")
+}
+
+// After a reset, others come first for as long as the window takes to give back what is left to them.
+func TestPolitenessAfterAReset(t *testing.T) {
+	s := shared(Others{})
+	for _, c := range []struct {
+		left, keep float64
+		want       Instant
+	}{{4, 10, 3500 * millisecond}, {10, 10, second / 2}, {10.1, 10, 0}, {0, 20, lookahead}, {0, 0, 0}, {-1, 0, 0}} {
+		require.Equal(t, c.want, s.politeness(c.left, c.keep), "%v", c)
+	}
+	s.Figures.Window = Day
+	require.Zero(t, s.politeness(4, 10))
+	s = shared(Others{})
+	s.Limits[Minute].Max = 0
+	require.Zero(t, s.politeness(4, 10))
+}

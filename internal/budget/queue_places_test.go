@@ -1,0 +1,82 @@
+package budget
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// How many go before a call in the queue is how many do, if nobody else comes.
+func TestPlacesInTheQueue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		queue := Queue{State: *opened(Config{}, told(1000, 999, time.Minute)), streak: rapid.IntRange(0, streakMax).Draw(t, "streak")}
+		var all []*Waiter
+		for _, p := range rapid.SliceOfN(rapid.IntRange(0, 1), 1, 20).Draw(t, "priorities") {
+			all = append(all, &Waiter{Priority: Priority(p)})
+			queue.Join(all[len(all)-1])
+		}
+		if queue.queues[Batch].n == 0 || queue.queues[Interactive].n == 0 {
+			queue.streak = 0
+		}
+		var want [2]int
+		for _, w := range all {
+			want[w.Priority]++
+		}
+		require.Equal(t, want[Interactive], queue.Ahead(Interactive))
+		require.Equal(t, len(all), queue.Ahead(Batch))
+		before := make(map[*Waiter]int)
+		for _, w := range all {
+			before[w] = queue.before(w)
+		}
+		granted, _ := queue.Pump(second, nil)
+		require.Len(t, granted, len(all))
+		for n, w := range granted {
+			require.Equal(t, n, before[w], "waiter of priority %d", w.Priority)
+		}
+	})
+}
+
+// What is reserved for interactive calls lets them pass the batch call whose turn it is. Nobody passes who waits for the same.
+func TestPumpLeavesTheReserve(t *testing.T) {
+	s := opened(Config{PerMinute: 20, Reserve: 5}, told(20, 3, time.Minute))
+	queue := Queue{State: *s, streak: streakMax}
+	batch, one, two := &Waiter{Priority: Batch}, &Waiter{}, &Waiter{}
+	for _, w := range []*Waiter{batch, one, two} {
+		queue.Join(w)
+	}
+	granted, d := queue.Pump(second, nil)
+	require.Equal(t, []*Waiter{one, two}, granted)
+	require.Equal(t, Reserved, d.Reason)
+	require.Equal(t, 1, queue.Waiting())
+	require.True(t, one.Permit.Valid())
+	require.NotEqual(t, Permit{}, two.Permit)
+	var p Permit
+	require.False(t, queue.Take(second, Interactive, &p), "somebody waits")
+	queue.Leave(batch)
+	queue.Leave(batch)
+	require.Zero(t, queue.Waiting())
+	require.True(t, queue.Take(second, Interactive, &p))
+	granted, d = queue.Pump(second, nil)
+	require.Empty(t, granted)
+	require.Zero(t, d)
+}
+
+// Requests in a row count only while a batch call waits.
+func TestStreak(t *testing.T) {
+	queue := Queue{State: *opened(Config{}, told(1000, 999, time.Minute))}
+	for range 5 {
+		queue.Join(&Waiter{})
+	}
+	_, _ = queue.Pump(second, nil)
+	require.Zero(t, queue.streak)
+	batch := &Waiter{Priority: Batch}
+	queue.Join(batch)
+	for range streakMax {
+		queue.Join(&Waiter{})
+	}
+	granted, _ := queue.Pump(second, nil)
+	require.Same(t, batch, granted[streakMax])
+	require.Zero(t, queue.streak)
+}

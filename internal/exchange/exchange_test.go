@@ -1,0 +1,327 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// respond is a transport with one response.
+func respond(status int, body string, header ...string) (http.RoundTripper, *file) {
+	f := text(body)
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: h, Body: f, ContentLength: -1, Request: r}, nil
+	}), f
+}
+
+// of is an exchange with a transport, within a minute.
+func of(t *testing.T, base http.RoundTripper) *Exchange {
+	t.Helper()
+	timer := time.AfterFunc(time.Minute, func() {})
+	t.Cleanup(func() { timer.Stop() })
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host/", http.NoBody)
+	require.NoError(t, err)
+	return &Exchange{Base: base, Request: req, Limit: 1 << 20, Timer: timer, Silence: time.Minute}
+}
+
+func TestDo(t *testing.T) {
+	const large = 256<<10 + 10
+	page := strings.Repeat("x", large)
+	packed := string(zipped(t, []byte(page)))
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		gzip   bool
+		limit  int64
+		want   string
+		err    error
+	}{
+		"a page":                          {200, page, false, 1 << 20, page, nil},
+		"as long as it may be":            {200, page, false, large, page, nil},
+		"too long":                        {201, page, false, large - 1, page[:large-1], &TooLargeError{large - 1}},
+		"unsuccessful":                    {404, "{}", false, 1 << 20, "{}", nil},
+		"unsuccessful, and long":          {500, page, false, 1 << 20, page[:256<<10], nil},
+		"unsuccessful, and too long":      {400, page, false, 100, page[:100], nil},
+		"the first that is successful":    {200, page, false, 1, "x", &TooLargeError{1}},
+		"the last that is successful":     {299, page, false, 1, "x", &TooLargeError{1}},
+		"the first that is not":           {300, page, false, 1, "x", nil},
+		"compressed":                      {200, packed, true, 1 << 20, page, nil},
+		"compressed, and too long":        {200, packed, true, 1 << 12, page[:1<<12], &TooLargeError{1 << 12}},
+		"compressed, not said":            {200, packed, false, 1 << 20, packed, nil},
+		"said to be compressed":           {200, "{}", true, 1 << 20, "{}", nil},
+		"compressed, cut":                 {200, packed[:len(packed)-9], true, 1 << 20, page[:256<<10], io.ErrUnexpectedEOF},
+		"compressed, cut, unsuccessful":   {503, packed[:len(packed)-9], true, 1 << 20, page[:256<<10], nil},
+		"compressed, long, unsuccessful":  {503, packed, true, 1 << 20, page[:256<<10], nil},
+		"another protocol, not a body":    {101, "frames", false, 1 << 20, "", nil},
+		"nothing":                         {204, "", false, 1 << 20, "", nil},
+		"said to be compressed, but none": {204, "", true, 1 << 20, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header := []string{"Content-Type", "text/plain", "Content-Length", "7"}
+			if c.gzip {
+				header = append(header, "Content-Encoding", "GZip")
+			}
+			base, body := respond(c.status, c.body, header...)
+			x := of(t, base)
+			x.Limit = c.limit
+			r := x.Do()
+			defer Release(r.Body)
+			require.NoError(t, r.Err)
+			if c.err == io.ErrUnexpectedEOF { //nolint:errorlint // it is the table's
+				require.ErrorIs(t, r.BodyErr, c.err)
+				require.True(t, strings.HasPrefix(page, string(*r.Body)))
+			} else {
+				require.Equal(t, c.err, r.BodyErr)
+				require.Len(t, *r.Body, len(c.want))
+				require.True(t, c.want == string(*r.Body)) //nolint:testifylint // a difference would fill the screen
+			}
+			require.Equal(t, c.status, r.Response.StatusCode)
+			require.Equal(t, 1, body.closed)
+			require.Equal(t, "text/plain", r.Response.Header.Get("Content-Type"))
+			require.Equal(t, c.gzip, r.Response.Header.Get("Content-Length") == "", "it is not that of the text")
+			require.Empty(t, r.Response.Header.Get("Content-Encoding"))
+		})
+	}
+}
+
+// What was read of a compressed page before the connection was cut, or the bound was reached, is of use only in an error.
+func TestDo_CompressedAndCut(t *testing.T) {
+	packed := zipped(t, noise(300<<10))
+	for _, status := range []int{200, 503} {
+		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			body := io.MultiReader(bytes.NewReader(packed[:100<<10]), iotest.ErrReader(io.ErrClosedPipe))
+			return &http.Response{StatusCode: status, ContentLength: -1, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(body)}, nil
+		}))
+		r := x.Do()
+		if status == 200 {
+			require.Equal(t, io.ErrClosedPipe, r.BodyErr)
+			continue
+		}
+		require.NoError(t, r.BodyErr)
+		require.True(t, bytes.HasPrefix(noise(300<<10), *r.Body))
+		require.Greater(t, len(*r.Body), 50<<10)
+	}
+	for status, want := range map[int]error{200: &TooLargeError{100 << 10}, 503: nil} {
+		base, _ := respond(status, string(packed), "Content-Encoding", "gzip")
+		x := of(t, base)
+		x.Limit = 100 << 10
+		r := x.Do()
+		require.Equal(t, want, r.BodyErr)
+		require.Equal(t, status == 503, bytes.HasPrefix(noise(300<<10), *r.Body))
+	}
+}
+
+// A recording may be used again: what its response holds is not changed.
+func TestDo_LeavesTheHeaderAsItWas(t *testing.T) {
+	base, _ := respond(200, string(zipped(t, []byte("text"))), "Content-Encoding", "gzip", "Content-Length", "9")
+	first, err := base.RoundTrip(nil) //nolint:bodyclose // it has none that matters
+	require.NoError(t, err)
+	r := of(t, base).Do()
+	require.Equal(t, "text", string(*r.Body))
+	require.Equal(t, "gzip", first.Header.Get("Content-Encoding"))
+	require.Equal(t, "9", first.Header.Get("Content-Length"))
+}
+
+// A length that was announced decides before anything is read.
+func TestDo_AnnouncedLength(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		length int64
+		want   string
+		err    error
+	}{
+		{200, 10, "0123456789", nil},
+		{200, 11, "", &TooLargeError{10}},
+		{404, 11, "0123456789", nil},
+	} {
+		body := text("0123456789 and so on"[:min(10, c.length)])
+		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: c.status, Body: body, ContentLength: c.length}, nil
+		}))
+		x.Limit = 10
+		r := x.Do()
+		require.Equal(t, c.err, r.BodyErr)
+		require.Equal(t, c.want, string(*r.Body))
+		require.Equal(t, 1, body.closed)
+	}
+	x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: text("{}")}, nil
+	}))
+	require.Equal(t, "gzip", x.Do().Response.Header.Get("Content-Encoding"), "nothing was announced, so nothing was compressed")
+}
+
+// What only a transport outside of net/http returns is corrected.
+func TestDo_OddTransports(t *testing.T) {
+	r := of(t, roundTrip(func(*http.Request) (*http.Response, error) { return nil, nil })).Do() //nolint:nilnil // it is the case
+	require.EqualError(t, r.Err, "the transport returned neither a response nor an error")
+	r = of(t, roundTrip(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: http.StatusOK}, nil })).Do()
+	require.NoError(t, r.Err)
+	require.NoError(t, r.BodyErr)
+	require.Empty(t, *r.Body)
+	r = of(t, roundTrip(func(*http.Request) (*http.Response, error) { return &http.Response{}, io.ErrClosedPipe })).Do()
+	require.Equal(t, io.ErrClosedPipe, r.Err)
+	require.Nil(t, r.Response)
+	require.Nil(t, r.Body)
+}
+
+// An upload is closed, whether or not the transport does, and whether or not there is a response.
+func TestDo_ClosesTheUpload(t *testing.T) {
+	for _, fail := range []error{nil, io.ErrClosedPipe} {
+		f := text("content")
+		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusBadRequest}, fail
+		}))
+		x.Upload, _ = upload(f, 7)
+		require.Equal(t, fail, x.Do().Err)
+		require.Equal(t, 1, f.closed)
+	}
+}
+
+// The time limit begins anew with the response and with each 64 KiB of it, but not with each byte.
+func TestDo_TimeLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		step int // bytes every second
+		ends time.Duration
+	}{
+		"a drip": {1, 2*time.Second + 3*time.Second}, "a slow connection": {64 << 10, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, left := time.Now(), 10
+				x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+					time.Sleep(2 * time.Second)
+					return &http.Response{StatusCode: http.StatusOK, ContentLength: 10 * int64(c.step), Body: io.NopCloser(readFunc(func(p []byte) (int, error) {
+						if left == 0 {
+							return 0, io.EOF
+						}
+						left--
+						time.Sleep(time.Second)
+						return min(len(p), c.step), nil
+					}))}, nil
+				}))
+				ended := time.Duration(0)
+				x.Silence = 3 * time.Second
+				x.Timer = time.AfterFunc(x.Silence, func() { ended = time.Since(began) })
+				r := x.Do()
+				x.Timer.Stop()
+				require.Len(t, *r.Body, 10*c.step)
+				require.Equal(t, c.ends, ended)
+			})
+		})
+	}
+}
+
+// A transport that heeds neither the context nor Close is abandoned. Of its response, what has arrived is known.
+func TestDoOrAbandon(t *testing.T) {
+	why := errors.New("the time is over")
+	header := http.Header{"X-Request-Id": {"r-1"}}
+	for name, c := range map[string]struct {
+		status int // 0: no response
+		err    error
+		body   error
+	}{
+		"no response": {0, why, nil}, "successful": {201, nil, why}, "unsuccessful": {409, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				released := make(chan struct{})
+				reads, closes := 0, 0
+				body := &file{Reader: readFunc(func([]byte) (int, error) {
+					if reads++; reads == 1 {
+						<-released
+					}
+					return 1, nil
+				})}
+				source := text("content")
+				x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+					if c.status == 0 {
+						<-released
+						return nil, io.EOF
+					}
+					return &http.Response{StatusCode: c.status, Header: header, Body: body, ContentLength: -1}, nil
+				}))
+				x.Upload, _ = upload(closingOf(source, &closes), 7)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Second, func() { cancel(why) })
+				began := time.Now()
+				r, abandoned := x.DoOrAbandon(ctx)
+				require.True(t, abandoned)
+				require.Equal(t, time.Second+2*grace, time.Since(began))
+				require.Equal(t, 1, closes, "of the upload")
+				require.Equal(t, c.err, r.Err)
+				require.Equal(t, c.body, r.BodyErr)
+				if c.status > 0 {
+					require.Equal(t, c.status, r.Response.StatusCode)
+					require.Equal(t, header, r.Response.Header)
+					require.Same(t, x.Request, r.Response.Request)
+					require.Nil(t, r.Response.Body)
+					require.Empty(t, *r.Body)
+					require.Equal(t, 1, body.closed)
+				}
+				close(released)
+				synctest.Wait()
+				require.LessOrEqual(t, reads, 1, "an abandoned exchange reads no more")
+			})
+		})
+	}
+}
+
+func closingOf(f *file, closes *int) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{f, closer(func() error { *closes++; return nil })}
+}
+
+// In time, the result is that of Do.
+func TestDoOrAbandon_InTime(t *testing.T) {
+	base, _ := respond(200, "text")
+	r, abandoned := of(t, base).DoOrAbandon(t.Context())
+	require.False(t, abandoned)
+	require.Equal(t, "text", string(*r.Body))
+
+	synctest.Test(t, func(t *testing.T) { // its Close ends the body
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		closed := make(chan struct{})
+		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: struct {
+				io.Reader
+				io.Closer
+			}{
+				io.MultiReader(bytes.NewReader([]byte("some")), readFunc(func([]byte) (int, error) { <-closed; return 0, io.ErrClosedPipe })),
+				closer(func() error {
+					select {
+					case <-closed:
+					default:
+						close(closed)
+					}
+					return nil
+				}),
+			}}, nil
+		}))
+		began := time.Now()
+		r, abandoned := x.DoOrAbandon(ctx)
+		require.False(t, abandoned)
+		require.Equal(t, time.Second+grace, time.Since(began))
+		require.Equal(t, io.ErrClosedPipe, r.BodyErr)
+		require.Equal(t, "some", string(*r.Body))
+	})
+}

@@ -1,0 +1,175 @@
+package exchange
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// went is the trace of a request that got so far.
+func went(steps ...string) *Trace {
+	var t Trace
+	hooks := t.Hooks(false, func(error) {})
+	for _, step := range steps {
+		switch step {
+		case "asked":
+			hooks.GetConn("host:443")
+		case "connected":
+			hooks.GotConn(httptrace.GotConnInfo{})
+		case "reused":
+			hooks.GotConn(httptrace.GotConnInfo{Reused: true})
+		case "http2":
+			hooks.WroteHeaderField(":method", nil)
+		case "wrote":
+			hooks.WroteHeaders()
+		}
+	}
+	return &t
+}
+
+func TestTrace_HowFarItGot(t *testing.T) {
+	for _, c := range []struct {
+		steps     []string
+		unwritten bool
+		replays   int
+	}{
+		{nil, false, 0}, // the transport calls no hooks: that proves nothing
+		{[]string{"asked"}, true, 0},
+		{[]string{"asked", "connected"}, true, 0},
+		{[]string{"asked", "connected", "wrote"}, false, 0},
+		{[]string{"asked", "reused", "asked", "connected"}, true, 1},
+		{[]string{"asked", "reused", "asked", "reused", "asked", "connected", "wrote"}, false, 2},
+	} {
+		request := went(c.steps...)
+		require.Equal(t, c.unwritten, request.Unwritten(), "%v", c.steps)
+		require.Equal(t, c.replays, request.Replays(), "%v", c.steps)
+		require.False(t, request.Unconnected())
+	}
+	var read Trace
+	require.NotNil(t, read.Hooks(true, func(error) {}).WroteHeaders, "how far a read got is known likewise")
+}
+
+// Only the texts of net/http itself are a promise that nothing was processed, and only over HTTP/2.
+func TestTrace_Refused(t *testing.T) {
+	const wrap = "http2: Transport: cannot retry err [%s] after Request.Body was written; define Request.GetBody to avoid this error"
+	for text, want := range map[string]bool{
+		fmt.Sprintf(wrap, "stream error: stream ID 3; REFUSED_STREAM"):                                 true,
+		fmt.Sprintf(wrap, "stream error: stream ID 3; REFUSED_STREAM; received from peer"):             true,
+		fmt.Sprintf(wrap, "http2: Transport received Server's graceful shutdown GOAWAY"):               true,
+		fmt.Sprintf(wrap, "stream error: stream ID 3; CANCEL; received from peer"):                     false,
+		fmt.Sprintf(wrap, "stream error: stream ID 3; REFUSED_STREAM; the peer's words"):               false,
+		"the peer's words: " + fmt.Sprintf(wrap, "stream error: stream ID 3; REFUSED_STREAM"):          false,
+		"http2: Transport received Server's graceful shutdown GOAWAY":                                  false,
+		"stream error: stream ID 3; REFUSED_STREAM":                                                    false,
+		fmt.Sprintf(wrap, "http2: Transport received Server's graceful shutdown GOAWAY") + " and more": false,
+	} {
+		err := errors.New(text)
+		require.Equal(t, want, went("http2").Refused(err), text)
+		require.Equal(t, want, went("http2").Refused(&url.Error{Op: "Post", URL: "https://host", Err: err}), text)
+		require.False(t, went("asked", "connected", "wrote").Refused(err), text)
+	}
+	require.False(t, went("http2").Refused(nil))
+}
+
+// A peer that ends the handshake over our certificate has read nothing, unless the connection had served before.
+func TestTrace_RefusedByTLS(t *testing.T) {
+	alert := func(op, text string) error { return &net.OpError{Op: op, Err: errors.New(text)} }
+	for _, text := range []string{
+		"certificate required", "bad certificate", "unsupported certificate", "revoked certificate", "expired certificate",
+		"unknown certificate", "unknown certificate authority", "access denied",
+	} {
+		err := fmt.Errorf("wrapped: %w", alert("remote error", "tls: "+text))
+		require.True(t, went("asked", "connected", "wrote").Refused(err), text)
+		require.False(t, went("asked", "reused", "wrote").Refused(err), text)
+		require.False(t, went("connected").Refused(alert("local error", "tls: "+text)), text)
+	}
+	require.False(t, went("connected").Refused(alert("remote error", "tls: internal error")))
+	require.False(t, went("connected").Refused(&net.OpError{Op: "remote error"}))
+	require.False(t, went("connected").Refused(errors.New("tls: bad certificate")))
+}
+
+// A request without a connection failed before it was sent, if the transport calls the hooks, or if nobody named its proxy.
+func TestTrace_Failed(t *testing.T) {
+	fault, unnamed := errors.New("connection refused"), errors.New("no such proxy")
+	proxy := func(err error) *http.Transport {
+		return &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return nil, err }}
+	}
+	for name, c := range map[string]struct {
+		steps []string
+		err   error
+		base  http.RoundTripper
+		want  bool
+	}{
+		"no connection":              {[]string{"asked"}, fault, proxy(nil), true},
+		"a connection":               {[]string{"asked", "connected"}, fault, proxy(nil), false},
+		"no hooks":                   {nil, fault, roundTrip(nil), false},
+		"before the hooks":           {nil, fault, proxy(nil), false},
+		"the proxy is not named":     {nil, unnamed, proxy(unnamed), true},
+		"another failure than its":   {nil, fault, proxy(unnamed), false},
+		"no proxy is looked for":     {nil, unnamed, &http.Transport{}, false},
+		"it fails after all, for us": {[]string{"asked", "connected"}, unnamed, proxy(unnamed), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := went(c.steps...)
+			got := request.Failed(c.err, c.base, nil)
+			require.ErrorIs(t, got, c.err)
+			require.Equal(t, c.want, request.Unconnected())
+			if c.want {
+				require.EqualError(t, got, "no connection to the service: "+c.err.Error())
+			} else {
+				require.Equal(t, c.err, got)
+			}
+		})
+	}
+}
+
+func TestIsPermanent(t *testing.T) {
+	connect := func(text string) error { return &connectError{fmt.Errorf("proxy: %w", errors.New(text))} }
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"nothing":               {nil, false},
+		"refused":               {errors.New("connection refused"), false},
+		"no such host":          {&net.DNSError{IsNotFound: true}, true},
+		"a name server":         {&net.DNSError{IsTimeout: true}, false},
+		"verification":          {&tls.CertificateVerificationError{Err: errors.New("x")}, true},
+		"unknown authority":     {x509.UnknownAuthorityError{}, true},
+		"other host":            {x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, true},
+		"expired":               {x509.CertificateInvalidError{Cert: &x509.Certificate{}, Reason: x509.Expired}, true},
+		"no TLS":                {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, true},
+		"other version":         {errors.New("remote error: tls: protocol version not supported"), true},
+		"other scheme":          {errors.New(`unsupported protocol scheme "ftp"`), true},
+		"forbidden by a proxy":  {connect("Forbidden"), true},
+		"bad, for a proxy":      {connect("Bad Request"), true},
+		"the last one":          {connect("Unavailable For Legal Reasons"), true},
+		"a proxy in a hurry":    {connect("Request Timeout"), false},
+		"a proxy under load":    {connect("Too Many Requests"), false},
+		"a proxy in trouble":    {connect("Internal Server Error"), false},
+		"a proxy without words": {connect(""), false},
+		"not a proxy's":         {errors.New("Forbidden"), false},
+		"a proxy's other words": {connect("Forbidden today"), false},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, IsPermanent(c.err)) })
+		if c.err != nil {
+			require.Equal(t, c.want, IsPermanent(fmt.Errorf("wrapped: %w", c.err)), name)
+		}
+	}
+}
+
+func TestNewTransport(t *testing.T) {
+	transport := NewTransport()
+	require.True(t, transport.Protocols.HTTP1())
+	require.False(t, transport.Protocols.HTTP2())
+	require.False(t, transport.Protocols.UnencryptedHTTP2())
+	require.NotNil(t, transport.Proxy)
+	require.False(t, InBrowser())
+}

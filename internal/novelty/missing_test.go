@@ -1,0 +1,105 @@
+package novelty
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+type engine struct {
+	Power  int  `json:"power"`
+	Liters *int `json:"liters,omitempty"`
+}
+
+type vehicle struct {
+	engine
+
+	Name   string            `json:"name"`
+	Plain  int               //
+	Parts  []engine          `json:"parts,omitempty"`
+	Pair   [2]engine         `json:"pair,omitzero"`
+	ByName map[string]engine `json:"byName,omitempty"`
+	Next   *engine           `json:"next,omitempty"`
+	Built  time.Time         `json:"built,omitempty"`
+	Self   tuned             `json:"self,omitempty"`
+	Named  engine            `json:"engine,omitempty"`
+	Left   string            `json:"-"`
+	hidden string            //nolint:unused // it is no member
+}
+
+// tuned decodes itself.
+type tuned struct{ Power int }
+
+func (t *tuned) UnmarshalJSON([]byte) error { return nil }
+
+func TestMissing(t *testing.T) {
+	const head = `{"power":1,"name":"a","Plain":2`
+	for text, want := range map[string]string{
+		head + `}`:                                               "",
+		`{"POWER":1,"Name":"a","plain":2}`:                       "",
+		`{"power":1,"Plain":2}`:                                  `"name" is not there: the value is an object with power, Plain`,
+		`{"name":"a","Plain":2}`:                                 `"power" is not there: the value is an object with name, Plain`,
+		`{"power":null,"name":null,"Plain":{}}`:                  "",
+		head + `,"parts":[{"power":1},{"liters":2,"power":3}]}`:  "",
+		head + `,"parts":[{"power":1},{"liters":2}]}`:            `"parts.1.power" is not there: parts.1 is an object with liters`,
+		head + `,"pair":[{"power":1},{}]}`:                       `"pair.1.power" is not there: pair.1 is an object without plain keys`,
+		head + `,"byName":{"a":{"power":1},"b":{}}}`:             `"byName.b.power" is not there: byName.b is an object without plain keys`,
+		head + `,"byName":{"somebody's name":{"liters":1}}}`:     `"byName..power" is not there: byName. is an object with liters`,
+		head + `,"next":{}}`:                                     `"next.power" is not there: next is an object without plain keys`,
+		head + `,"next":null,"parts":null,"byName":null}`:        "",
+		head + `,"engine":{"liters":1}}`:                         `"engine.power" is not there: engine is an object with liters`,
+		head + `,"parts":{},"pair":3,"byName":[{}],"next":[{}]}`: "", // of another type is not missing
+		head + `,"built":"now","self":{}}`:                       "",
+		`[]`:                                                     "",
+		`null`:                                                   "",
+	} {
+		err := Missing([]byte(text), reflect.TypeFor[vehicle]())
+		if want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.EqualError(t, err, want, text)
+		}
+	}
+	require.EqualError(t, Missing([]byte(`[{"power":1},{}]`), reflect.TypeFor[[]*engine]()), `"1.power" is not there: 1 is an object without plain keys`)
+	require.Error(t, Missing([]byte(`{"power":`), reflect.TypeFor[engine]()))
+	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[tuned]()))
+	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[*tuned]()))
+}
+
+func TestMissingOfAnEmbeddedStructWithAName(t *testing.T) {
+	type outer struct {
+		engine `json:"engine"`
+		Wheel  `json:"wheel"`
+	}
+	require.NoError(t, Missing([]byte(`{"wheel":{"size":1}}`), reflect.TypeFor[outer]()))
+	require.EqualError(t, Missing([]byte(`{"size":1}`), reflect.TypeFor[outer]()), `"wheel" is not there: the value is an object with size`)
+	require.EqualError(t, Missing([]byte(`{"wheel":{}}`), reflect.TypeFor[outer]()), `"wheel.size" is not there: wheel is an object without plain keys`)
+}
+
+// Wheel is embedded.
+type Wheel struct {
+	Size int `json:"size"`
+}
+
+func TestOutline(t *testing.T) {
+	many := `{"k":0`
+	for i := range 30 {
+		many += `,"` + strings.Repeat("x", i+1) + `":[1]`
+	}
+	for text, want := range map[string]string{
+		``: "empty", `{}`: "an object without plain keys", `{"a b":1,"":2}`: "an object without plain keys", `{"a":{"b":1},"c d":2,"e":[]}`: "an object with a, e",
+		`[]`: "an array of 0", `[1,[2,3],{}]`: "an array of 3", `null`: "null", `"text"`: "no object", `7`: "no object", `false`: "no object",
+	} {
+		require.Equal(t, want, Outline([]byte(text)), text)
+	}
+	require.Equal(t, 19, strings.Count(Outline([]byte(many+"}")), ","), "twenty of them")
+}
+
+func TestNotThere(t *testing.T) {
+	require.EqualError(t, NotThere("a.b", "", []byte(`[1]`)), `"a.b" is not there: the value is an array of 1`)
+	require.EqualError(t, NotThere("a.b", ".a", []byte(`1`)), `"a.b" is not there: a is no object`)
+	require.EqualError(t, NotThere("a.b", "a", nil), `"a.b" is not there: a is empty`)
+}

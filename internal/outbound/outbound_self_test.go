@@ -1,0 +1,71 @@
+package outbound_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/outbound"
+)
+
+// boxed encodes itself by encoding/json, whatever it holds.
+type boxed struct{ held any }
+
+func (b boxed) MarshalJSON() ([]byte, error) { return json.Marshal(b.held) }
+
+// addressed encodes itself only where it has an address.
+type addressed struct{ text string }
+
+func (a *addressed) MarshalJSON() ([]byte, error) { return json.Marshal(a.text) }
+
+// constant encodes itself as the same text, whatever it holds.
+type constant struct{ text, held string }
+
+func (c constant) MarshalJSON() ([]byte, error) { return []byte(c.text), nil }
+
+// ring holds itself.
+type ring struct{ next *ring }
+
+func (r *ring) MarshalJSON() ([]byte, error) { return []byte(`"\ufffd"`), nil }
+
+// failing cannot encode itself.
+type failing struct{ text string }
+
+func (f failing) MarshalJSON() ([]byte, error) { return []byte(f.text), errors.New("cannot") }
+
+func TestTypesThatEncodeThemselves(t *testing.T) {
+	text := bad
+	for name, v := range map[string]any{
+		"a string": boxed{bad}, "a pointer": boxed{&text}, "a slice": boxed{[]string{"", bad}}, "an array": boxed{[2]string{"", bad}},
+		"a key": boxed{map[string]int{bad: 1}}, "a value": boxed{map[int]string{1: bad}}, "a struct": boxed{struct{ A, B string }{"", bad}},
+		"unexported": boxed{inner{hidden: bad, Note: bad}}, "bytes": constant{`"\ufffd"`, bad}, "raw bytes": constant{`"` + bad + `"`, ""}, "deep": boxed{[]any{map[string]any{"x": &text}}},
+		"with an address": &[]addressed{{bad}}, "in a box": boxed{boxed{bad}}, "raw": boxed{[]json.RawMessage{json.RawMessage(`"` + bad + `"`)}},
+	} {
+		want := "at"
+		if name == "with an address" {
+			want = "at.0"
+		}
+		require.Equal(t, []string{want}, outbound.Inspect(map[string]any{"at": v}, "").Invalid, name)
+	}
+	for name, v := range map[string]any{
+		"meant":          boxed{"\uFFFD"},
+		"not encoded":    constant{`"x"`, bad},
+		"nothing":        boxed{nil},
+		"numbers":        boxed{[]int{1}},
+		"a ring":         func() *ring { r := &ring{}; r.next = r; return r }(),
+		"cannot encode":  failing{bad},
+		"valid, by hand": constant{`"\ufffd"`, "\uFFFD"},
+	} {
+		require.Empty(t, outbound.Inspect(map[string]any{"at": v}, "").Invalid, name)
+	}
+}
+
+// An embedded struct with a name of its own is a member of that name.
+func TestEmbeddedWithAName(t *testing.T) {
+	type outer struct {
+		Pointed `json:"p"`
+	}
+	require.Equal(t, []string{"p.Deep.0"}, outbound.Inspect(outer{Pointed{[]string{bad}}}, "").Invalid)
+}

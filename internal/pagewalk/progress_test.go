@@ -1,0 +1,84 @@
+package pagewalk
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCheckpoint(t *testing.T) {
+	var p Progress
+	require.Empty(t, p.Checkpoint(), "nothing was begun")
+	p.Start("", false)
+	p.Delivered("a")
+	require.Empty(t, p.Checkpoint(), "there is no query")
+	require.Equal(t, Report{Delivered: 1}, p.Report())
+	p.Start("q", true)
+	require.Empty(t, p.Checkpoint(), "nothing was delivered")
+	p.reached(3, 70, true)
+	require.Empty(t, p.Checkpoint())
+	p.Delivered("")
+	cp, err := Parse(p.Checkpoint(), "q")
+	require.NoError(t, err)
+	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 3, Total: 70}, cp, "a record without an id")
+	for i := range 20 {
+		p.Delivered(string(rune('a' + i)))
+	}
+	cp, err = Parse(p.Checkpoint(), "q")
+	require.NoError(t, err)
+	require.Equal(t, strings.Split("efghijklmnopqrst", ""), cp.Last, "the last of them, the oldest first")
+	require.Equal(t, Report{Delivered: 21, Total: 70, TotalKnown: true, OrderKnown: true}, p.Report())
+	for letter, want := range map[string]bool{"e": true, "t": true, "d": false, "": false} {
+		require.Equal(t, want, cp.names(letter), letter)
+	}
+
+	var again Progress
+	again.Start("q", true)
+	again.resume(cp)
+	text := again.Checkpoint()
+	require.Equal(t, p.Checkpoint(), text, "before anything is delivered, the place is the same")
+	again.Delivered("u")
+	require.Equal(t, "e", cp.Last[0], "the checkpoint itself stays as it is")
+	moved, err := Parse(again.Checkpoint(), "q")
+	require.NoError(t, err)
+	require.Equal(t, strings.Split("fghijklmnopqrstu", ""), moved.Last)
+	require.Equal(t, 3, moved.Page)
+
+	var none *Progress
+	require.NotPanics(t, func() { none.Start("q", true); none.Delivered("a"); none.Update(func(*Report) { panic("called") }) })
+}
+
+func TestParse(t *testing.T) {
+	ids := strings.Repeat(`"a",`, anchors-1) + `"a"`
+	const foreign = "got something that Checkpoint did not return"
+	for text, want := range map[string]string{
+		`{"v":1,"q":"q","p":1}`:                       "",
+		`{"v":1,"q":"q","p":2,"l":[` + ids + `]}`:     "",
+		`{"v":1,"q":"q","p":2,"l":[` + ids + `,"b"]}`: foreign,
+		`{"v":0,"q":"q","p":1}`:                       foreign,
+		`{"v":-1,"q":"q","p":1}`:                      foreign,
+		`{"v":1,"q":"q","p":0}`:                       foreign,
+		`{"v":1,"q":"q","p":-3}`:                      foreign,
+		`{"v":1,"q":"q","p":"1"}`:                     foreign,
+		`{"v":1,"q":"q","p":1`:                        foreign,
+		``:                                            foreign,
+		`{"v":2,"q":"q","p":1}`:                       "was taken by a newer version of this package",
+		`{"v":2,"q":"other","p":1}`:                   "was taken by a newer version of this package",
+		`{"v":1,"q":"other","p":1}`:                   "was taken from another collection, filter, sort order or page size",
+	} {
+		cp, err := Parse(base64.RawURLEncoding.EncodeToString([]byte(text)), "q")
+		if want == "" {
+			require.NoError(t, err, text)
+			require.Equal(t, "q", cp.Query)
+		} else {
+			require.EqualError(t, err, want, text)
+			require.Nil(t, cp)
+		}
+	}
+	_, err := Parse("not base64!", "q")
+	require.EqualError(t, err, foreign)
+	_, err = Parse(base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"q":"","p":1}`))+"=", "")
+	require.EqualError(t, err, foreign)
+}
