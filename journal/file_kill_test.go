@@ -336,10 +336,10 @@ func (k *killer) run(o *orders, how string) (died bool, exit int, said []message
 	delay := time.Duration(k.random.Int64N(int64(120 * time.Millisecond)))
 	switch {
 	case how == "time":
-	case k.random.IntN(10) == 0:
+	case k.random.IntN(25) == 0:
 		delay = time.Second // long enough for a call that is retried
 	default:
-		delay = 200 * time.Millisecond // it may wait for its retries, and pass no more data
+		delay = 120 * time.Millisecond // it may wait for its retries, and pass no more data
 	}
 	require.NoError(t, cmd.Start())
 	w.process = cmd.Process
