@@ -37,7 +37,7 @@ type orders struct {
 
 	Generation int // of the process
 	Seed       uint64
-	Calls      int // until it ends by itself
+	Calls      int // until it ends
 	Goals      bool
 	Disk       journal.DiskConfig
 	Mutation   string
@@ -46,8 +46,9 @@ type orders struct {
 // Exit codes of the program.
 const (
 	exitDone   = 0
-	exitBroken = 1 // something is wrong with the journal or the client
-	exitDisk   = 3 // its disk failed when it opened the journal
+	exitKilled = 1 // on Windows
+	exitBroken = 3 // something is wrong with the journal or the client; 2 is a panic
+	exitDisk   = 4 // its disk failed when it opened the journal
 )
 
 // A message is what the program says, on a pipe that outlives it.

@@ -72,7 +72,7 @@ func worker(ctx context.Context, path string, out io.Writer) error {
 	return errors.Join(err, j.Close())
 }
 
-// settle finds out what became of the calls that an earlier process left behind.
+// settle finds out the outcome of the calls that an earlier process left behind.
 func settle(ctx context.Context, client *prospectkit.Client, out io.Writer) error {
 	for ticket, err := range client.InDoubt(ctx) {
 		if err != nil {

@@ -58,7 +58,7 @@ func startWorker(ctx context.Context, out io.Writer, path, baseURL, token string
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self)
+	cmd := exec.CommandContext(ctx, self) //nolint:gosec // G204: it is this program
 	cmd.Env = append(os.Environ(), workerVar+"="+path, prospectkit.EnvBaseURL+"="+baseURL, prospectkit.EnvToken+"="+token)
 	if crash {
 		cmd.Env = append(cmd.Env, crashVar+"=1")
