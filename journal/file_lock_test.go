@@ -20,6 +20,9 @@ import (
 const childPath = "JOURNAL_TEST_PATH"
 
 func TestMain(m *testing.M) {
+	if orders := os.Getenv(OrdersVar); orders != "" {
+		os.Exit(Program(orders))
+	}
 	if path := os.Getenv(childPath); path != "" {
 		j, err := File(path)
 		if err == nil {

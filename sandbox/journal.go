@@ -19,7 +19,8 @@ type Entry struct {
 	KeyName   string
 	Method    string
 	Path      string
-	Status    int // zero if the connection was cut before anything was done
+	Query     string // as it was sent
+	Status    int    // zero if the connection was cut before anything was done
 	Code      string
 	Processed bool // the rules accepted it, whatever a fault made of the response
 	Effects   []string
@@ -60,7 +61,7 @@ func (j *journal) add(c *call, d *delivery) {
 		return // it never got here
 	}
 	e := Entry{
-		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Status: d.response.status, Code: d.response.code,
+		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, Status: d.response.status, Code: d.response.code,
 		Processed: d.processed, Effects: c.effects, Credits: c.spent,
 	}
 	if c.op != nil {

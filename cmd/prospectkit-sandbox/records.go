@@ -34,6 +34,7 @@ func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 		KeyName   string    `json:"key"`
 		Method    string    `json:"method"`
 		Path      string    `json:"path"`
+		Query     string    `json:"query"`
 		Status    int       `json:"status"`
 		Code      string    `json:"code"`
 		Processed bool      `json:"processed"`
