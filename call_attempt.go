@@ -39,10 +39,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		c.reportToBudget(&a, resp, a.delivery(resp, err))
 	}()
-	if err = a.openUpload(); err != nil {
+	if err = c.noteSending(time.Now()); err != nil {
 		return nil, err
 	}
-	if err = c.noteSending(time.Now()); err != nil {
+	if err = a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
 		return nil, err
 	}
 	resp, err = a.send(t.base, req)
@@ -217,7 +217,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 // transport may still connect.
 func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	switch {
-	case a.request.URL == nil: // the upload could not be opened
+	case a.request.URL == nil: // send did not run: the journal refused, or the upload could not be opened
 		return DeliveryNotSent
 	case resp != nil && a.BodyErr == nil:
 		return DeliveryConfirmed
