@@ -249,7 +249,7 @@ func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
 // forbids returns the rule that refuses a call, or "".
 func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 	spends := o.Spends.Possible() && !in.free
-	outside := o.Sends.Possible() || o.Writes.Possible()
+	outside := o.Sends.Possible() || o.WritesOutside.Possible()
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
