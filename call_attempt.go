@@ -269,7 +269,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	case a.BodyErr == nil:
 		if c.cause = c.readResponse(resp, *a.Body, a.rated, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.surface.tokens.Succeeded()
+			c.surface.retries.Succeeded()
 		}
 	}
 	try.Code, try.Err = c.errorResponse.Code, c.cause

@@ -55,9 +55,9 @@ const (
 	stepStop    step = iota + 1 // return the error
 	stepUnknown                 // return OutcomeUnknownError
 	stepLost                    // return an *Error of class ErrResponseLost
-	stepRetry                   // after a backoff, if attempts and retry tokens are left
-	stepResend                  // the same, without a token: nothing reached the service
-	stepWait                    // after Retry-After
+	stepRetry                   // after a backoff, if attempts and the retry allowance are left
+	stepResend                  // the same, without the allowance: nothing reached the service
+	stepWait                    // the surface is held for Retry-After: admit waits, not c.pause
 )
 
 // String describes the step, for observers.
@@ -152,7 +152,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 }
 
-// schedule computes the pause before the next attempt, or stops if no attempt, token or time is
+// schedule computes the pause before the next attempt, or stops if no attempt, time or allowance is
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := retryAfter(resp, now)
@@ -169,9 +169,12 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.tokens.Take(now):
+	case pause > c.opts.maxWait && (given || c.next == stepWait): // the policy bounds a mere backoff
 		c.next = stepStop
-	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
+	case c.next == stepRetry && !c.surface.retries.Take(now): // last, because it uses the allowance up
+		c.next = stepStop
+	case c.next == stepWait: // the pause holds the surface: the next attempt is queued for it
+	default:
 		c.pause = c.jitter(pause)
 	}
 }
