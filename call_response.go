@@ -99,7 +99,7 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
 	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
-		e.hint = "if what holds the name is younger than this call, an intermediary has sent the request twice"
+		e.hint = "if the name was taken after this call began, an intermediary may have sent the request twice"
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.opts.path == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoute"
 	}

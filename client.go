@@ -48,7 +48,9 @@ type Client struct {
 	closed atomic.Bool
 }
 
-// New returns a client for the service at baseURL, which ends in /api/v1, with an API token. It
+// New returns a client for the service at baseURL, which ends in /api/v1, with an API token. The token
+// is the text of an API key; where this package speaks of a key, it means what the token stands for,
+// with its owner and scopes. New
 // makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
 // options are returned together, in one [RefusedError].
 //
@@ -119,7 +121,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 func newClient(conf *config) *Client {
 	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
-	conf.shared = func() http.Header { return header }
+	conf.sharedHeader = func() http.Header { return header }
 	c := &Client{conf: conf}
 	s := service{c}
 	c.Account = &AccountService{s}
@@ -168,7 +170,9 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	}
 }
 
-// authenticate makes the token the user name of HTTP Basic, which cannot hold a colon.
+// authenticate makes the token the user name of HTTP Basic, which cannot hold a colon. The token is
+// kept in closures only, so that no dump of a client shows it. commonHeader puts it into the header of
+// all requests, and secrets hides it in quotes of responses.
 func (c *config) authenticate(token string, bad *check.Violations) {
 	check.Token(bad, token)
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}

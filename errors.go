@@ -465,12 +465,12 @@ const (
 	RuleReadOnly     SafetyRule = "read-only: the operation may change something"
 	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed       SafetyRule = "the client is closed"
+	RuleClosed       SafetyRule = "the client is closed: use another one"
 	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
-	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: omit it, and resolve an unknown outcome"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
+	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages"
 )
 
 // refusal returns the error of arguments that break bounds.

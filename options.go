@@ -92,7 +92,7 @@ type config struct {
 	base         *url.URL
 	auth         func() []string       // the Authorization header; a closure, so that no dump of a client shows it
 	secrets      func() redact.Secrets // hidden in quotes of responses; a closure for the same reason
-	shared       func() http.Header    // the header of calls that add nothing; a closure for the same reason
+	sharedHeader func() http.Header    // the header of calls that add nothing; a closure for the same reason
 	app          string                // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it
