@@ -229,7 +229,7 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 		}
 		return DeliveryUnknown
 	case a.trace.Refused(err):
-		return DeliveryRefused
+		return DeliveryUnprocessed
 	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
 		return DeliveryNotSent
 	case a.truncated:

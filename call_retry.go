@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
@@ -20,9 +21,6 @@ func (p RetryPolicy) backoff(n int) time.Duration {
 	d = min(d, p.MaxDelay)
 	return d/2 + rand.N(d/2+1)
 }
-
-// minRateLimitWait is the shortest wait after a 429.
-const minRateLimitWait = 500 * time.Millisecond
 
 // failure is what went wrong with one attempt: a row of the decision table.
 type failure int
@@ -161,8 +159,8 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		if given {
 			pause = asked
 		}
-		pause = max(pause, minRateLimitWait)
-		c.surfaceHold = min(pause, longestHold)
+		pause = max(pause, budget.MinHold)
+		c.surfaceHold = min(pause, budget.LongestHold)
 	}
 	switch {
 	case c.ctx.Err() != nil, len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
@@ -240,11 +238,11 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery(resp, err); {
-	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && exchange.IsPermanent(err):
+	case (delivery == DeliveryNotSent || delivery == DeliveryUnprocessed) && exchange.IsPermanent(err):
 		return failUnreachable
 	case delivery == DeliveryNotSent:
 		return failNotSent
-	case delivery == DeliveryRefused:
+	case delivery == DeliveryUnprocessed:
 		return failUnprocessed
 	case delivery == DeliveryCutShort:
 		return failUpload

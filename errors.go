@@ -273,11 +273,11 @@ type Delivery string
 // The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
 // mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
 const (
-	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
-	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
-	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
-	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
+	DeliveryNotSent     Delivery = "not sent"    // no connection, or no header written
+	DeliveryUnprocessed Delivery = "unprocessed" // the peer's protocol layer says that it was not processed
+	DeliveryUnknown     Delivery = "unknown"     // it may have been processed
+	DeliveryCutShort    Delivery = "cut short"   // the end of an upload was not sent, so it was not processed
+	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived
 )
 
 // withoutEffect returns the error of a call that changed nothing.

@@ -191,9 +191,6 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 	return p
 }
 
-// longestHold bounds the pause after one 429: no documented window is longer than a day.
-const longestHold = 24 * time.Hour
-
 // surfaceState is the limiter, the retry allowance and the last rate headers of one surface.
 type surfaceState struct {
 	surface op.Surface
