@@ -58,16 +58,16 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // attempt is one attempt on the wire.
 type attempt struct {
-	call      *call
-	budget    budget.Report
-	began     time.Time
-	ended     time.Time // zero until it has
-	truncated bool      // the end of the upload was not sent
-	timedOut  bool      // the time limit of attempts ended it
-	expired   bool      // its context had ended by then
-	abandoned bool      // the exchange ignored its context and Close, and may go on
-	rated     bool      // the response has rate headers:
-	rate      ratehdr.Rate
+	call           *call
+	budget         budget.Report
+	began          time.Time
+	ended          time.Time // zero until it has
+	truncated      bool      // the end of the upload was not sent
+	timedOut       bool      // the time limit of attempts ended it
+	expired        bool      // its context had ended by then
+	abandoned      bool      // the exchange ignored its context and Close, and may go on
+	hasRateHeaders bool      // the response has rate headers:
+	rate           ratehdr.Rate
 
 	request  http.Request
 	upload   *exchange.Upload
@@ -251,7 +251,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
 		c.client.conf.clock.Hear(resp.Header, now)
-		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
+		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now); a.hasRateHeaders {
 			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
@@ -267,7 +267,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
 	case a.BodyErr == nil:
-		if c.cause = c.readResponse(resp, *a.Body, a.rated, now); c.cause == nil {
+		if c.cause = c.readResponse(resp, *a.Body, a.hasRateHeaders, now); c.cause == nil {
 			c.done, c.next = true, stepStop
 			c.surface.retries.Succeeded()
 		}
@@ -293,7 +293,7 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response, delivery Delivery
 	seen.Replays = a.trace.Replays()
 	switch {
 	case resp != nil:
-		if rate := a.rate; a.rated {
+		if rate := a.rate; a.hasRateHeaders {
 			seen.Limit, seen.Remaining = rate.Limit, rate.Remaining
 			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
 		}

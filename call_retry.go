@@ -34,16 +34,16 @@ const (
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
 	failUpload      // the end of an upload was not sent
 
-	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
-	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope
-	failCut      // sent, no usable response: reset, end of file, time limit, incomplete 2xx
-	failDubious  // a 2xx that may not be the service's, see readResponse
-	failOther    // any other 5xx, 499
-	failForeign  // a response that is not the service's: 3xx, a 4xx without its envelope
-	failCanceled // sent, then the context of the call ended
+	failService    // a 500 with the service's envelope: "a failed request never consumes credits"
+	failGateway    // 502, 503, 504, 408, a 500 without the service's envelope
+	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx
+	failUnproved   // a 2xx that may not be the service's, see readResponse
+	failOther      // any other 5xx, 499
+	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
+	failCanceled   // sent, then the context of the call ended
 
-	failLost  // a 2xx of the service, but the response cannot be read
-	failUnfit // the same: too long, or it does not fit the user's type
+	failLost     // a 2xx of the service, but the response cannot be read
+	failUnusable // the same: too long, or it does not fit the user's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -91,17 +91,17 @@ var decisions = [...]struct {
 	failUpload:      {"an upload was cut short", stepStop, stepStop, stepStop},
 
 	// May have been processed.
-	failService:  {"the service failed", stepRetry, stepRetry, stepUnknown},
-	failGateway:  {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
-	failCut:      {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
-	failDubious:  {"a success that is not the service's", stepRetry, stepUnknown, stepUnknown},
-	failOther:    {"an unusual failure", stepStop, stepUnknown, stepUnknown},
-	failForeign:  {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
-	failCanceled: {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
+	failService:    {"the service failed", stepRetry, stepRetry, stepUnknown},
+	failGateway:    {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
+	failCut:        {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
+	failUnproved:   {"a success that is not the service's", stepRetry, stepUnknown, stepUnknown},
+	failOther:      {"an unusual failure", stepStop, stepUnknown, stepUnknown},
+	failNotService: {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
+	failCanceled:   {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
 
 	// Processed.
-	failLost:  {"a success that cannot be read", stepRetry, stepLost, stepLost},
-	failUnfit: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
+	failLost:     {"a success that cannot be read", stepRetry, stepLost, stepLost},
+	failUnusable: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
 }
 
 // decide looks up the step after a failure. A later page of a scroll is not retried after it may
@@ -198,12 +198,12 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, resp, err)
 	}
 	switch status := resp.StatusCode; {
-	case isSuccess(status) && isMisfit(c.cause) && (a.rated || c.op.Class == op.Read):
-		return failUnfit
-	case isSuccess(status) && a.rated && !errors.Is(c.cause, errEnveloped):
+	case isSuccess(status) && isMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
+		return failUnusable
+	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost
 	case isSuccess(status):
-		return failDubious
+		return failUnproved
 	case status == http.StatusTooManyRequests:
 		return failRateLimited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
@@ -223,7 +223,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	case status >= 400 && c.isServiceEnvelope(a):
 		return failRejected
 	default:
-		return failForeign
+		return failNotService
 	}
 }
 
@@ -231,7 +231,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 // it has a request id or the rate headers, which gateways do not send.
 func (c *call) isServiceEnvelope(a *attempt) bool {
 	e := &c.errorResponse
-	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
+	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.hasRateHeaders)
 }
 
 // classifyIncomplete names what went wrong with an attempt without a complete response.
@@ -248,9 +248,9 @@ func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) fa
 		return failUpload
 	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
 		return failCanceled
-	case errors.As(a.BodyErr, &tooLarge) && (a.rated || c.op.Class == op.Read):
-		return failUnfit
-	case a.rated && c.op.Class != op.Read:
+	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.Class == op.Read):
+		return failUnusable
+	case a.hasRateHeaders && c.op.Class != op.Read:
 		return failLost
 	case c.ctx.Err() != nil:
 		return failCanceled
