@@ -107,7 +107,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 // newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
 
-func (a *Agent) validate() error { return errorIf(!a.raw.begins('{'), "an agent is no object") }
+func (a *Agent) validate() error { return errorIf(!a.raw.begins('{'), "an agent is not an object") }
 
 func (a *newAgent) validate() error { return errorIf(a.ID == "", "an agent has no id") }
 

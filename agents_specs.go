@@ -50,6 +50,12 @@ type agentSpec struct {
 	own func(*check.Violations)
 }
 
+// Bounds of the credits of one run.
+const (
+	minCreditSpend = 1000
+	maxCreditSpend = 200_000
+)
+
 // terms are the fields that all kinds have.
 type terms struct {
 	name      string
@@ -65,7 +71,7 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 		bad.Add("listName", "must not be blank")
 	}
 	s.expires.check(bad)
-	bad.Between("maxCreditSpend", s.spend, 1000, 200_000)
+	bad.Between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
 	switch {
 	case s.unlimited && s.spend != 0:
 		bad.Add("maxCreditSpend", "is given beside Unlimited: choose one")
@@ -114,7 +120,8 @@ func (p PersonDiscovery) spec() agentSpec {
 	return agentSpec{
 		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p,
 		raw:   []Fields{p.Filters, p.Extra},
-		terms: terms{p.ListName, p.Start, p.Expires, p.MaxCreditSpend, p.Unlimited}, own: p.checkFilters,
+		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
+		own:   p.checkFilters,
 	}
 }
 
@@ -163,7 +170,8 @@ func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
 func (p PeopleWatcher) spec() agentSpec {
 	return agentSpec{
 		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p, raw: []Fields{p.Extra},
-		terms: terms{p.ListName, p.Start, p.Expires, p.MaxCreditSpend, p.Unlimited}, own: p.checkSources,
+		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
+		own:   p.checkSources,
 	}
 }
 
@@ -173,7 +181,7 @@ func (p PeopleWatcher) checkSources(bad *check.Violations) {
 	case p.ListID != "" && p.ListIDs != nil:
 		bad.Add("listId", "is given beside listIds: choose one")
 	case p.ListID == "" && len(p.ListIDs) == 0:
-		bad.Add("listId", "or listIds is required")
+		bad.Add("listId", "is required, unless listIds is given")
 	}
 	bad.OptionalID("listId", p.ListID)
 	bad.IDs("listIds", p.ListIDs)
@@ -222,7 +230,8 @@ func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
 func (p WebMonitor) spec() agentSpec {
 	return agentSpec{
 		op: op.AgentsCreateMonitor, kind: AgentTypeWebMonitor, body: p, raw: []Fields{p.Extra},
-		terms: terms{p.ListName, p.Start, p.Expires, p.MaxCreditSpend, p.Unlimited}, own: p.checkSearch,
+		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
+		own:   p.checkSearch,
 	}
 }
 

@@ -46,10 +46,10 @@ var specBounds = []struct {
 
 	{"no event", altered(watcher(), func(s *watcherOf) { s.EventType = "" }), []string{"eventType is required"}},
 	{"odd event", altered(watcher(), func(s *watcherOf) { s.EventType = "birthday" }), []string{`eventType is "birthday", must be one of ["social-person-profile-updates" "social-person-post-updates"]`}},
-	{"no source", altered(watcher(), func(s *watcherOf) { s.ListID = "" }), []string{"listId or listIds is required"}},
+	{"no source", altered(watcher(), func(s *watcherOf) { s.ListID = "" }), []string{"listId is required, unless listIds is given"}},
 	{"both sources", altered(watcher(), func(s *watcherOf) { s.ListIDs = []string{listID} }), []string{"listId is given beside listIds: choose one"}},
 	{"a source and no others", altered(watcher(), func(s *watcherOf) { s.ListIDs = []string{} }), []string{"listId is given beside listIds: choose one"}},
-	{"no sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", []string{} }), []string{"listId or listIds is required"}},
+	{"no sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", []string{} }), []string{"listId is required, unless listIds is given"}},
 	{"many sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", slices.Repeat([]string{listID}, 2000) }), nil},
 	{"bad source", altered(watcher(), func(s *watcherOf) { s.ListID = "x" }), []string{"listId must be 24 hexadecimal digits"}},
 	{"bad sources", altered(watcher(), func(s *watcherOf) { s.ListID, s.ListIDs = "", []string{listID, "x", "y"} }), []string{"listIds must all be 24 hexadecimal digits"}},

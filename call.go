@@ -32,7 +32,7 @@ type args struct {
 	upload *uploadBody
 	check  func(*check.Violations)
 
-	secret    string // of the body: hidden in every quote of a response
+	secret    string // the scroll token or cursor that the call sends: hidden in every quote of a response
 	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
 
@@ -108,8 +108,8 @@ type call struct {
 	scratch
 }
 
-// plan is what is sent, and within which limits. It is fixed once prepare has returned and the call
-// hooks have run, except that an exchange that is abandoned keeps the header, and the call a copy.
+// plan is what is sent, and within which limits. Nothing changes it after prepare and the call hooks,
+// with one exception: an exchange that is abandoned keeps the header, and the call goes on with a copy.
 type plan struct {
 	client    *Client
 	op        *op.Op
@@ -256,7 +256,7 @@ func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
 // mayCost reports whether a call may spend credits, and whether it may send messages or write into a
 // CRM.
 func mayCost(o *op.Op, in args) (spends, outside bool) {
-	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.Writes.Possible()
+	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
 // forbids returns the rule that refuses a call, or "".
@@ -281,18 +281,20 @@ func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 var (
 	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 
-	// noHeader keeps http.Client from copying the header for redirects, which are never followed.
-	// The transport sends the header of the call.
-	noHeader = http.Header{}
+	// placeholderHeader keeps http.Client from copying the header for redirects, which are never
+	// followed. The transport sends the header of the call.
+	placeholderHeader = http.Header{}
 )
 
-// run makes attempts until one decides the call.
+// run makes attempts until one decides the call. Each attempt is transport.RoundTrip in
+// call_attempt.go: admit, journal, send, decode, decide. The loop only asks whether c.next retries, and
+// sleeps c.pause.
 func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
 	req := &c.request
 	// send sets the Host: with one, http.Client would copy the URL.
-	req.Method, req.URL, req.Header = c.method, &c.url, noHeader
+	req.Method, req.URL, req.Header = c.method, &c.url, placeholderHeader
 	c.retry.Request = req
 	if c.body != nil {
 		if err := c.retry.SetBody(c.body); err != nil {

@@ -39,10 +39,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		c.reportToBudget(&a, resp, a.delivery(resp, err))
 	}()
-	if err = a.openUpload(); err != nil {
+	if err = c.noteSending(time.Now()); err != nil {
 		return nil, err
 	}
-	if err = c.noteSending(time.Now()); err != nil {
+	if err = a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
 		return nil, err
 	}
 	resp, err = a.send(t.base, req)
@@ -58,16 +58,16 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // attempt is one attempt on the wire.
 type attempt struct {
-	call      *call
-	budget    budget.Report
-	began     time.Time
-	ended     time.Time // zero until it has
-	truncated bool      // the end of the upload was not sent
-	timedOut  bool      // the time limit of attempts ended it
-	expired   bool      // its context had ended by then
-	abandoned bool      // the exchange ignored its context and Close, and may go on
-	rated     bool      // the response has rate headers:
-	rate      ratehdr.Rate
+	call           *call
+	budget         budget.Report
+	began          time.Time
+	ended          time.Time // zero until it has
+	truncated      bool      // the end of the upload was not sent
+	timedOut       bool      // the time limit of attempts ended it
+	expired        bool      // its context had ended by then
+	abandoned      bool      // the exchange ignored its context and Close, and may go on
+	hasRateHeaders bool      // the response has rate headers:
+	rate           ratehdr.Rate
 
 	request  http.Request
 	upload   *exchange.Upload
@@ -255,7 +255,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 // transport may still connect.
 func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 	switch {
-	case a.request.URL == nil: // the upload could not be opened
+	case a.request.URL == nil: // send did not run: the journal refused, or the upload could not be opened
 		return DeliveryNotSent
 	case resp != nil && a.BodyErr == nil:
 		return DeliveryConfirmed
@@ -267,7 +267,7 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 		}
 		return DeliveryUnknown
 	case a.trace.Refused(err):
-		return DeliveryRefused
+		return DeliveryUnprocessed
 	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
 		return DeliveryNotSent
 	case a.truncated:
@@ -289,7 +289,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
 		c.client.conf.clock.Hear(resp.Header, now)
-		if a.rate, a.rated = ratehdr.ParseRate(resp.Header, now); a.rated {
+		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now); a.hasRateHeaders {
 			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
@@ -305,9 +305,9 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
 	case a.BodyErr == nil:
-		if c.cause = c.readResponse(resp, *a.Body, a.rated, now); c.cause == nil {
+		if c.cause = c.readResponse(resp, *a.Body, a.hasRateHeaders, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.surface.tokens.Succeeded()
+			c.surface.retries.Succeeded()
 		}
 	}
 	try.Code, try.Err = c.errorResponse.Code, c.cause
@@ -331,7 +331,7 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response, delivery Delivery
 	seen.Replays = a.trace.Replays()
 	switch {
 	case resp != nil:
-		if rate := a.rate; a.rated {
+		if rate := a.rate; a.hasRateHeaders {
 			seen.Limit, seen.Remaining = rate.Limit, rate.Remaining
 			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
 		}

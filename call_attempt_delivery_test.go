@@ -41,7 +41,7 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 				_, err := m.Client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.WithInfo(&info))
 				requireUnknown(t, err)
 				require.EqualValues(t, 1, m.Requests.Load())
-				require.NotEqual(t, prospectkit.DeliveryRefused, info.Attempts[0].Delivery)
+				require.NotEqual(t, prospectkit.DeliveryUnprocessed, info.Attempts[0].Delivery)
 			})
 		})
 	}

@@ -102,14 +102,14 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 		outcome  prospectkit.Outcome
 		delivery prospectkit.Delivery // of the first attempt
 	}{
-		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryRefused},
+		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryUnprocessed},
 		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryRefused},
+		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryUnprocessed},
 		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
 	}

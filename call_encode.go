@@ -95,7 +95,7 @@ func (c *call) encode() {
 	in, bad, conf := &c.in, &c.bad, c.client.conf
 	plain := in.upload == nil && in.body == nil && len(c.opts.fields) == 0 && len(c.opts.header) == 0
 	if plain && conf.direct { // another transport might write to a shared header
-		c.header = conf.shared()
+		c.header = conf.sharedHeader()
 		return
 	}
 	c.header = conf.commonHeader()

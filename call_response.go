@@ -17,8 +17,15 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// readResponse decodes a 2xx response, and refuses one that may be a gateway's. The first line that
-// applies decides. A response is proved if it holds what only the service can know: see args.proof.
+// readResponse decodes a 2xx response, and refuses one that may be a gateway's.
+//
+// A 2xx alone proves nothing. Login pages, maintenance pages and caches between here and the service
+// send it, too, also as JSON. Taken for the service's, it would turn a write that never arrived into a
+// success, and an empty object into an empty list. So a response needs evidence, and the more its call
+// may have changed or cost, the more of it.
+//
+// The first line that applies decides. A response is proved if it holds what only the service can know:
+// see args.proof.
 //
 //	an error envelope, except in a proved read                      refused
 //	it cannot be decoded                                            refused
@@ -28,14 +35,14 @@ import (
 //	a raw read, if the surface is not known to send rate headers    accepted if plausible
 //	JSON, if an intermediary is known to drop the headers           accepted if plausible
 //	anything else                                                   refused
-func (c *call) readResponse(resp *http.Response, body []byte, rated bool, now time.Time) error {
+func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders bool, now time.Time) error {
 	err := c.response.decode(body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
 	case (!proved || c.op.Class != op.Read) && isEnvelope(body):
 		err = errEnveloped
 	case err != nil:
-	case rated:
+	case hasRateHeaders:
 		seen.Learn(c.surface)
 		return nil
 	case proved && (c.op.Class == op.Read || isPlausible(body)):
@@ -50,7 +57,7 @@ func (c *call) readResponse(resp *http.Response, body []byte, rated bool, now ti
 	default:
 		err = errNotProved
 	}
-	if !rated || err == errEnveloped { //nolint:errorlint // it is our own
+	if !hasRateHeaders || err == errEnveloped { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
 	}
 	return err
@@ -99,7 +106,7 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
 	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
-		e.hint = "if what holds the name is younger than this call, an intermediary has sent the request twice"
+		e.hint = "if the name was taken after this call began, an intermediary may have sent the request twice"
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.opts.path == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoute"
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
@@ -21,9 +22,6 @@ func (p RetryPolicy) backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// minRateLimitWait is the shortest wait after a 429.
-const minRateLimitWait = 500 * time.Millisecond
-
 // failure is what went wrong with one attempt: a row of the decision table.
 type failure int
 
@@ -37,16 +35,16 @@ const (
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
 	failUpload      // the end of an upload was not sent
 
-	failService  // a 500 with the service's envelope: "a failed request never consumes credits"
-	failGateway  // 502, 503, 504, 408, a 500 without the service's envelope
-	failCut      // sent, no usable response: reset, end of file, time limit, incomplete 2xx
-	failDubious  // a 2xx that may not be the service's, see readResponse
-	failOther    // any other 5xx, 499
-	failForeign  // a response that is not the service's: 3xx, a 4xx without its envelope
-	failCanceled // sent, then the context of the call ended
+	failService    // a 500 with the service's envelope: "a failed request never consumes credits"
+	failGateway    // 502, 503, 504, 408, a 500 without the service's envelope
+	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx
+	failUnproved   // a 2xx that may not be the service's, see readResponse
+	failOther      // any other 5xx, 499
+	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
+	failCanceled   // sent, then the context of the call ended
 
-	failLost  // a 2xx of the service, but the response cannot be read
-	failUnfit // the same: too long, or it does not fit the user's type
+	failLost     // a 2xx of the service, but the response cannot be read
+	failUnusable // the same: too long, or it does not fit the user's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -56,9 +54,9 @@ const (
 	stepStop    step = iota + 1 // return the error
 	stepUnknown                 // return OutcomeUnknownError
 	stepLost                    // return an *Error of class ErrResponseLost
-	stepRetry                   // after a backoff, if attempts and retry tokens are left
-	stepResend                  // the same, without a token: nothing reached the service
-	stepWait                    // after Retry-After
+	stepRetry                   // after a backoff, if attempts and the retry allowance are left
+	stepResend                  // the same, without the allowance: nothing reached the service
+	stepWait                    // the surface is held for Retry-After: admit waits, not c.pause
 	stepRekey                   // with another key, unless the source has none
 )
 
@@ -97,17 +95,17 @@ var decisions = [...]struct {
 	failUpload:      {"an upload was cut short", stepStop, stepStop, stepStop},
 
 	// May have been processed.
-	failService:  {"the service failed", stepRetry, stepRetry, stepUnknown},
-	failGateway:  {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
-	failCut:      {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
-	failDubious:  {"a success that is not the service's", stepRetry, stepUnknown, stepUnknown},
-	failOther:    {"an unusual failure", stepStop, stepUnknown, stepUnknown},
-	failForeign:  {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
-	failCanceled: {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
+	failService:    {"the service failed", stepRetry, stepRetry, stepUnknown},
+	failGateway:    {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
+	failCut:        {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
+	failUnproved:   {"a success that is not the service's", stepRetry, stepUnknown, stepUnknown},
+	failOther:      {"an unusual failure", stepStop, stepUnknown, stepUnknown},
+	failNotService: {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
+	failCanceled:   {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
 
 	// Processed.
-	failLost:  {"a success that cannot be read", stepRetry, stepLost, stepLost},
-	failUnfit: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
+	failLost:     {"a success that cannot be read", stepRetry, stepLost, stepLost},
+	failUnusable: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
 }
 
 // decide looks up the step after a failure. A later page of a scroll is not retried after it may
@@ -159,7 +157,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 }
 
-// schedule computes the pause before the next attempt, or stops if no attempt, token or time is
+// schedule computes the pause before the next attempt, or stops if no attempt, time or allowance is
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := retryAfter(resp, now)
@@ -168,8 +166,8 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		if given {
 			pause = asked
 		}
-		pause = max(pause, minRateLimitWait)
-		c.surfaceHold = min(pause, longestHold)
+		pause = max(pause, budget.MinHold)
+		c.surfaceHold = min(pause, budget.LongestHold)
 	}
 	if c.next == stepRekey {
 		pause = asked
@@ -179,9 +177,12 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case (given || c.next == stepWait) && pause > c.opts.maxWait, c.next == stepRetry && !c.surface.tokens.Take(now):
+	case pause > c.opts.maxWait && (given || c.next == stepWait): // the policy bounds a mere backoff
 		c.next = stepStop
-	case c.next != stepWait: // after a 429, the next attempt is queued for the rate limit
+	case c.next == stepRetry && !c.surface.retries.Take(now): // last, because it uses the allowance up
+		c.next = stepStop
+	case c.next == stepWait: // the pause holds the surface: the next attempt is queued for it
+	default:
 		c.pause = c.jitter(pause)
 	}
 }
@@ -207,12 +208,12 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, resp, err)
 	}
 	switch status := resp.StatusCode; {
-	case isSuccess(status) && isMisfit(c.cause) && (a.rated || c.op.Class == op.Read):
-		return failUnfit
-	case isSuccess(status) && a.rated && !errors.Is(c.cause, errEnveloped):
+	case isSuccess(status) && isMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
+		return failUnusable
+	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost
 	case isSuccess(status):
-		return failDubious
+		return failUnproved
 	case status == http.StatusTooManyRequests:
 		return failRateLimited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
@@ -234,7 +235,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	case status >= 400 && c.isServiceEnvelope(a):
 		return failRejected
 	default:
-		return failForeign
+		return failNotService
 	}
 }
 
@@ -248,26 +249,26 @@ func (c *call) mayRekey() bool {
 // it has a request id or the rate headers, which gateways do not send.
 func (c *call) isServiceEnvelope(a *attempt) bool {
 	e := &c.errorResponse
-	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.rated)
+	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.hasRateHeaders)
 }
 
 // classifyIncomplete names what went wrong with an attempt without a complete response.
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery(resp, err); {
-	case (delivery == DeliveryNotSent || delivery == DeliveryRefused) && exchange.IsPermanent(err):
+	case (delivery == DeliveryNotSent || delivery == DeliveryUnprocessed) && exchange.IsPermanent(err):
 		return failUnreachable
 	case delivery == DeliveryNotSent:
 		return failNotSent
-	case delivery == DeliveryRefused:
+	case delivery == DeliveryUnprocessed:
 		return failUnprocessed
 	case delivery == DeliveryCutShort:
 		return failUpload
 	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
 		return failCanceled
-	case errors.As(a.BodyErr, &tooLarge) && (a.rated || c.op.Class == op.Read):
-		return failUnfit
-	case a.rated && c.op.Class != op.Read:
+	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.Class == op.Read):
+		return failUnusable
+	case a.hasRateHeaders && c.op.Class != op.Read:
 		return failLost
 	case c.ctx.Err() != nil:
 		return failCanceled

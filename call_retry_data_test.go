@@ -65,26 +65,26 @@ var played = []struct {
 	{name: "200 page, cut", fault: "html=200:truncate=9", row: failCut},
 	{name: "200 page, processed and cut", fault: "html=200:applied:truncate=9", row: failCut, processed: true},
 
-	{name: "200 page", fault: "html=200", row: failDubious},
-	{name: "200 page, processed", fault: "html=200:applied", row: failDubious, processed: true},
-	{name: "200 without a body", fault: "status=200:body=", row: failDubious},
-	{name: "204", fault: "status=204:body=", row: failDubious},
-	{name: "200 with an error envelope", fault: `body={"error":{"code":"UNEXPECTED_ERROR","message":"Failed."}}`, row: failDubious},
+	{name: "200 page", fault: "html=200", row: failUnproved},
+	{name: "200 page, processed", fault: "html=200:applied", row: failUnproved, processed: true},
+	{name: "200 without a body", fault: "status=200:body=", row: failUnproved},
+	{name: "204", fault: "status=204:body=", row: failUnproved},
+	{name: "200 with an error envelope", fault: `body={"error":{"code":"UNEXPECTED_ERROR","message":"Failed."}}`, row: failUnproved},
 
 	{name: "501", fault: "status=501:body=", row: failOther},
 	{name: "505, processed", fault: "applied:status=505:body=", row: failOther, processed: true},
 	{name: "499", fault: "status=499:body=", row: failOther},
 
-	{name: "redirect", fault: "location=/api/v1/business/me", row: failForeign},
-	{name: "redirect that keeps the method", fault: "status=307:location=/api/v1/business/me", row: failForeign},
-	{name: "403 page", fault: "html=403", row: failForeign},
-	{name: "404 page, processed", fault: "html=404:applied", row: failForeign, processed: true},
+	{name: "redirect", fault: "location=/api/v1/business/me", row: failNotService},
+	{name: "redirect that keeps the method", fault: "status=307:location=/api/v1/business/me", row: failNotService},
+	{name: "403 page", fault: "html=403", row: failNotService},
+	{name: "404 page, processed", fault: "html=404:applied", row: failNotService, processed: true},
 
 	{name: "the caller gives up", fault: "latency=1h", needs: retrydata.Caller, row: failCanceled, processed: true},
 
 	{name: "response cut", fault: "truncate=9", row: failLost, readRow: failCut, processed: true},
 	{name: "response cut at its begin", fault: "truncate=0", row: failLost, readRow: failCut, processed: true},
-	{name: "response too long", fault: "oversized=100000", needs: retrydata.Bound, row: failUnfit, processed: true},
+	{name: "response too long", fault: "oversized=100000", needs: retrydata.Bound, row: failUnusable, processed: true},
 }
 
 // notPlayed are the other rows.

@@ -28,12 +28,12 @@ var decided = []struct {
 	{"failService", failService, stepRetry, stepRetry, stepUnknown, stepUnknown},
 	{"failGateway", failGateway, stepRetry, stepUnknown, stepUnknown, stepUnknown},
 	{"failCut", failCut, stepRetry, stepUnknown, stepUnknown, stepUnknown},
-	{"failDubious", failDubious, stepRetry, stepUnknown, stepUnknown, stepUnknown},
+	{"failUnproved", failUnproved, stepRetry, stepUnknown, stepUnknown, stepUnknown},
 	{"failOther", failOther, stepStop, stepUnknown, stepUnknown, stepUnknown},
-	{"failForeign", failForeign, stepStop, stepUnknown, stepUnknown, stepUnknown},
+	{"failNotService", failNotService, stepStop, stepUnknown, stepUnknown, stepUnknown},
 	{"failCanceled", failCanceled, stepStop, stepUnknown, stepUnknown, stepUnknown},
 	{"failLost", failLost, stepRetry, stepLost, stepLost, stepLost},
-	{"failUnfit", failUnfit, stepStop, stepLost, stepLost, stepLost},
+	{"failUnusable", failUnusable, stepStop, stepLost, stepLost, stepLost},
 }
 
 func TestRetry_DecisionTable(t *testing.T) {

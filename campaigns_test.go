@@ -181,7 +181,7 @@ func TestCampaigns_Iterators(t *testing.T) {
 		s.done()
 		for body, want := range map[string]string{
 			`{"items":[],"total":0}`: "the response has no " + name + ": it is an object with items, total",
-			`7`:                      "the response has no " + name + ": it is no object",
+			`7`:                      "the response has no " + name + ": it is not an object",
 		} {
 			_, err = prospectkit.Collect(c.iterate(t.Context(), newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)).Campaigns), 9)
 			require.ErrorContains(t, err, want)

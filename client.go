@@ -49,7 +49,9 @@ type Client struct {
 }
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token, which may
-// be empty beside [WithTokenSource]. It makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
+// be empty beside [WithTokenSource]. The token is the text of an API key: where this package speaks of
+// a key, it means what the token stands for, with its owner and scopes. New
+// makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
 // options are returned together, in one [RefusedError].
 //
 // The base URL must be https, except for this machine or with [AllowPlainHTTP].
@@ -128,7 +130,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 func newClient(conf *config) *Client {
 	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
-	conf.shared = func() http.Header { return header }
+	conf.sharedHeader = func() http.Header { return header }
 	c := &Client{conf: conf}
 	s := service{c}
 	c.Account = &AccountService{s}
@@ -177,6 +179,8 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	}
 }
 
+// setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key
+// into the header of a request, and secrets hides all of them in quotes of responses.
 func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
 
 // secrets are hidden in quotes of responses.

@@ -273,11 +273,11 @@ type Delivery string
 // The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
 // mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
 const (
-	DeliveryNotSent   Delivery = "not sent"  // no connection, or no header written
-	DeliveryRefused   Delivery = "refused"   // the peer's protocol layer says that it was not processed
-	DeliveryUnknown   Delivery = "unknown"   // it may have been processed
-	DeliveryCutShort  Delivery = "cut short" // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed Delivery = "confirmed" // a complete response arrived
+	DeliveryNotSent     Delivery = "not sent"    // no connection, or no header written
+	DeliveryUnprocessed Delivery = "unprocessed" // the peer's protocol layer says that it was not processed
+	DeliveryUnknown     Delivery = "unknown"     // it may have been processed
+	DeliveryCutShort    Delivery = "cut short"   // the end of an upload was not sent, so it was not processed
+	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived
 )
 
 // withoutEffect returns the error of a call that changed nothing.
@@ -465,14 +465,14 @@ const (
 	RuleReadOnly     SafetyRule = "read-only: the operation may change something"
 	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed       SafetyRule = "the client is closed"
+	RuleClosed       SafetyRule = "the client is closed: use another one"
 	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
 	RuleToken        SafetyRule = "the token source gave no token"         // the same
 	RuleGate         SafetyRule = "a gate refused"                         // the same
-	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: omit it, and resolve an unknown outcome"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as it may"
+	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages"
 )
 
 // refusal returns the error of arguments that break bounds.

@@ -36,7 +36,7 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 		if err := call.admit(&a); err != nil {
 			return err
 		}
-		a.rate, a.rated = ratehdr.ParseRate(resp.Header, time.Time{})
+		a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, time.Time{})
 		call.reportToBudget(&a, resp, DeliveryConfirmed)
 		return nil
 	}

@@ -60,7 +60,7 @@ func (e FactEdit) check(bad *check.Violations) {
 	case e.KeepClaim && e.Claim != "":
 		bad.Add("claim", "is given beside KeepClaim: choose one")
 	case e.KeepClaim && e.Category == "":
-		bad.Add("claim", "or category is required")
+		bad.Add("category", "is required beside KeepClaim")
 	case !e.KeepClaim && e.Claim == "":
 		bad.Add("claim", "is empty: set KeepClaim to change the category alone")
 	}

@@ -47,7 +47,7 @@ func TestFacts_Bounds(t *testing.T) {
 	}
 	require.Equal(t, 4, sent)
 	for want, in := range map[string]prospectkit.FactEdit{
-		"claim or category is required":                        {KeepClaim: true},
+		"category is required beside KeepClaim":                {KeepClaim: true},
 		"claim is empty: set KeepClaim to change the ":         {Category: prospectkit.FactPricing}, // a claim that came out empty
 		"claim is empty: set KeepClaim to change the category": {},
 		"claim is given beside KeepClaim: choose one":          {Claim: "x", KeepClaim: true},

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
 )
 
 const megabyte = 1 << 20
@@ -257,6 +258,50 @@ func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 	require.Equal(t, []string{"file cannot be read: disk on fire"}, refusals(t, err))
 	require.EqualValues(t, 3, s.opened.Load())
 	require.EqualValues(t, 3, s.closed.Load())
+}
+
+// A journal that stores no ticket leaves no file open, at whichever attempt.
+func TestImports_UploadThatTheJournalRefusesIsClosed(t *testing.T) {
+	for stored := range 2 {
+		inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+			book := new(notebook)
+			book.sending = func() {
+				if len(book.sent) == stored {
+					book.broken = errors.New("disk full")
+				}
+			}
+			s := &fileSource{content: "name\nAda\n"}
+			_, err := m.Client(t, prospectkit.WithJournal(book)).Imports.Upload(t.Context(), s.upload(9))
+			require.ErrorIs(t, err, book.broken)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Len(t, *got, stored)
+			synctest.Wait()
+			require.EqualValues(t, 1, s.opened.Load())
+			require.EqualValues(t, 1, s.closed.Load())
+		}, 1)
+	}
+}
+
+// A file that cannot be opened for the next attempt ends its ticket: nothing was applied.
+func TestImports_UploadThatCannotBeOpenedAgainEndsItsTicket(t *testing.T) {
+	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+		book, gone := new(notebook), errors.New("the file is gone")
+		s := &fileSource{content: "name\nAda\n"}
+		in := s.upload(9)
+		open := in.Open
+		in.Open = func() (io.ReadCloser, error) {
+			if s.opened.Load() > 0 {
+				return nil, gone
+			}
+			return open()
+		}
+		_, err := m.Client(t, prospectkit.WithJournal(book)).Imports.Upload(t.Context(), in)
+		require.ErrorIs(t, err, gone)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Len(t, *got, 1)
+		require.Len(t, book.sent, 2, "the ticket is stored before the file is opened")
+		require.Equal(t, map[string]journal.Outcome{"imports.create": journal.NotApplied}, book.outcomes())
+	}, 1)
 }
 
 // A transport that reads the body and forgets to close it leaves no file open.

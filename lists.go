@@ -64,7 +64,6 @@ type Column struct {
 // Bounds of the API reference.
 const (
 	maxListSearch  = 200
-	maxFilterChars = 8000
 	maxCRMContacts = 500
 )
 
@@ -351,7 +350,7 @@ type folderList []Folder
 
 func (l *folderList) validate() error {
 	if *l == nil {
-		return errors.New("the folders are no array")
+		return errors.New("the folders are not an array")
 	}
 	return validateAll(*l)
 }

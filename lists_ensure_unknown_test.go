@@ -147,7 +147,7 @@ func TestEnsure_BehindARepeatingGateway(t *testing.T) {
 
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
 		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-		require.ErrorContains(t, err, "younger than this call")
+		require.ErrorContains(t, err, "if the name was taken after this call began")
 	})
 }
 

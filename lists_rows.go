@@ -49,6 +49,9 @@ type RowsParams struct {
 	Sort    RowSort     // Ascending or Descending; the zero value leaves the order to the service
 }
 
+// maxFilterChars is the longest filter, as JSON.
+const maxFilterChars = 8000
+
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)

@@ -198,7 +198,7 @@ func TestLists_EntityRules(t *testing.T) {
 		{get, `{"list":null}`, "a list has no id"},
 		{get, `{}`, "a list has no id"},
 		{get, `[]`, "the response is not an object"},
-		{folders, `{"folders":{}}`, "the folders are no array"},
+		{folders, `{"folders":{}}`, "the folders are not an array"},
 		{folders, `{"folders":[7]}`, "a folder has no id"},
 		{folders, `{}`, `no "folders"`},
 		{page, `{"pagination":{}}`, "the page has no data"},

@@ -116,7 +116,7 @@ func TestObject_Find(t *testing.T) {
 		"o.x.j":      `prospectkit: "o.x.j" is not there: o is an object with deep`,
 		"a.3":        `prospectkit: "a.3" is not there: a is an array of 3`,
 		"a.1.in.5.x": `prospectkit: "a.1.in.5.x" is not there: a.1.in is an array of 1`,
-		"s.x":        `prospectkit: "s.x" is not there: s is no object`,
+		"s.x":        `prospectkit: "s.x" is not there: s is not an object`,
 		"n.x":        `prospectkit: "n.x" is not there: n is null`,
 	} {
 		_, err := o.Find(path)

@@ -94,7 +94,7 @@ func Operations() []Operation {
 func operationOf(o *op.Op) Operation {
 	return Operation{
 		Name: o.Name, Method: o.Method, Path: o.Path, Scope: Scope(o.Scope), Surface: Surface(o.Surface),
-		Class: Class(o.Class), Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.Writes),
+		Class: Class(o.Class), Spends: Effect(o.Spends), Sends: Effect(o.Sends), WritesOutside: Effect(o.WritesOutside),
 		Provenance: Provenance(o.Provenance), AttemptTimeout: o.Timeout,
 		Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
 	}
@@ -162,7 +162,7 @@ func (o Operation) row() (*op.Op, check.Violations) {
 	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
 	return &op.Op{
 		Name: o.Name, Method: o.Method, Path: novelty.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
-		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), Writes: possible(o.WritesOutside),
+		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), WritesOutside: possible(o.WritesOutside),
 		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
 	}, bad
 }

@@ -23,7 +23,7 @@ func TestOperations_AreTheTable(t *testing.T) {
 		require.Equal(t, prospectkit.Operation{
 			Name: o.Name, Method: o.Method, Path: o.Path, Scope: prospectkit.Scope(o.Scope), Surface: prospectkit.Surface(o.Surface),
 			Class: prospectkit.Class(o.Class), Spends: prospectkit.Effect(o.Spends), Sends: prospectkit.Effect(o.Sends),
-			WritesOutside: prospectkit.Effect(o.Writes), Provenance: prospectkit.Provenance(o.Provenance),
+			WritesOutside: prospectkit.Effect(o.WritesOutside), Provenance: prospectkit.Provenance(o.Provenance),
 			AttemptTimeout: o.Timeout, Codes: codes, Likely: likely, Summary: o.Summary,
 		}, all[i])
 	}

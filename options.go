@@ -92,7 +92,7 @@ type config struct {
 	base         *url.URL
 	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
 	source       credential.Source       // of these options
-	shared       func() http.Header      // the header of calls that add nothing; a closure for the same reason
+	sharedHeader func() http.Header      // the header of calls that add nothing; a closure for the same reason
 	app          string                  // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it

@@ -52,7 +52,7 @@ func TestGate_EveryOperation(t *testing.T) {
 			require.Equal(t, row.Name, asked[0].Name)
 			require.Equal(t, "ada", intents[0].Actor)
 			require.Equal(t, row.Write(), intents[0].Writes)
-			require.Equal(t, row.Sends.Possible() || row.Writes.Possible(), intents[0].Sends)
+			require.Equal(t, row.Sends.Possible() || row.WritesOutside.Possible(), intents[0].Sends)
 			require.True(t, !intents[0].Spends || row.Spends.Possible())
 			require.Equal(t, intents[0].Spends, spends(t, sb, call), "as NoSpend has it")
 		})

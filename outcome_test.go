@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +112,50 @@ func TestResolve_Move(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A list at the root has a folderId of null. A list without one, or with one of another type, proves nothing.
+func TestResolve_MoveNeedsAFolderID(t *testing.T) {
+	for folder, verdicts := range map[string][2]prospectkit.Verdict{ // of a move into the folder, and of one to the root
+		`"folderId":null,`: {prospectkit.VerdictNotSeen, prospectkit.VerdictHappened},
+		`"folderId":"` + strings.ToUpper(folderID) + `",`: {prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
+		`"folderId":"",`:                        {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+		`"folderId":{"id":"` + folderID + `"},`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+		`"folderId":7,`:                         {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+		``:                                      {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+	} {
+		for i, want := range verdicts {
+			synctest.Test(t, func(t *testing.T) {
+				client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodPatch {
+						return consumed(r)
+					}
+					return respond(200, `{"list":{`+folder+`"id":"`+listID+`","name":"Q1","entityType":"contactList"}}`), nil
+				}))
+				_, err := client.Lists.Move(t.Context(), listID, folderID)
+				if i == 1 {
+					_, err = client.Lists.MoveToRoot(t.Context(), listID)
+				}
+				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				require.True(t, ok, "%v", err)
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, want, r.Verdict, "%s: %s", folder, r.Note)
+			})
+		}
+	}
+}
+
+// A list without a kind does not prove that the other kind holds the name.
+func TestResolve_CreateNeedsAKind(t *testing.T) {
+	ensuring(t, seededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), create(t, client, q1))
+		sb.Fail("lists.list", sandbox.Nth(1), sandbox.NullField("data.*.entityType"))
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, "the list of that name has no kind", r.Note)
+	})
 }
 
 // Where nothing can be read, Resolve sends nothing and says why.

@@ -185,20 +185,17 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 		if documented := op.Windows[s]; !b.conf.TrustHeaders {
 			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), tokens: budget.NewRetryTokens()}
+		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), retries: budget.NewRetryAllowance()}
 		b.surfaces[s] = p
 	}
 	return p
 }
 
-// longestHold bounds the pause after one 429: no documented window is longer than a day.
-const longestHold = 24 * time.Hour
-
-// surfaceState is the limiter, the retry tokens and the last rate headers of one surface.
+// surfaceState is the limiter, the retry allowance and the last rate headers of one surface.
 type surfaceState struct {
 	surface op.Surface
 	limiter budget.Pacer
-	tokens  *budget.RetryTokens
+	retries *budget.RetryAllowance
 
 	mu   sync.Mutex
 	last RateWindow

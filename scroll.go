@@ -140,9 +140,9 @@ type scrollWalk[T any] struct {
 	conf      pageConfig
 	paid      int // pages read, and pages that may have been paid for without a response
 	restarts  int
-	fresh     int            // elements delivered since the last restart
-	delivered pagewalk.Set   // if there may be a restart
-	stall     pagewalk.Stall // since the last restart
+	fresh     int                    // elements delivered since the last restart
+	delivered pagewalk.Set           // if there may be a restart
+	stall     pagewalk.StallDetector // since the last restart
 }
 
 // begin applies the options.
@@ -187,11 +187,11 @@ func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool)
 
 // stuck returns an error if the scroll may never end, because its pages bring nothing new.
 func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
-	barren, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.identity(&page.Items[i]) })
+	stale, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.identity(&page.Items[i]) })
 	if !stalled {
 		return nil
 	}
-	pages := plural(barren, "page")
+	pages := plural(stale, "page")
 	return unusable(w.op, "the last "+pages+" brought nothing new, and another one is offered")
 }
 

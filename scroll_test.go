@@ -165,7 +165,7 @@ func TestScroll_MaxPaidPages(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
-		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as it may")
+		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages")
 	}
 }
 
@@ -181,8 +181,8 @@ func TestScroll_End(t *testing.T) {
 		"empty":                      {[]string{pageOf(1, `""`)}, 2, ""},
 		"an empty page goes on":      {[]string{`{"profiles": [], "scrollToken": "a"}`, pageOf(2, "")}, 2, ""},
 		"no profiles at all":         {[]string{`{"profiles": []}`}, 0, ""},
-		"a number":                   {[]string{pageOf(1, "7")}, 2, "the token of the next page is no string"},
-		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is no string"},
+		"a number":                   {[]string{pageOf(1, "7")}, 2, "the token of the next page is not a string"},
+		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is not a string"},
 		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`)}, 4, "search.prospects: the service gave the same token twice"},
 		"a token of before":          {[]string{pageOf(1, `"a"`), pageOf(2, `"b"`), pageOf(3, `"a"`)}, 6, "the service gave the same token twice"},
 		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "search.prospects: applied (status 200), but the response was lost: the page has no profiles"},

@@ -171,7 +171,7 @@ func poll(ctx context.Context, patience time.Duration, try func() (done bool, er
 	}
 }
 
-// look reads the state once.
+// look reads the state once. A new write whose effect a read can show needs a case here.
 func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, error) {
 	c := q.client
 	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {

@@ -18,7 +18,7 @@ import (
 var (
 	ErrLocked  = errors.New("another journal has the file open")
 	ErrCorrupt = errors.New("the journal is damaged")
-	ErrForeign = errors.New("the file is no journal of this package")
+	ErrForeign = errors.New("the file is not a journal of this package")
 	ErrClosed  = errors.New("the journal is closed")
 )
 

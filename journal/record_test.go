@@ -116,9 +116,9 @@ func TestScan_NotOurs(t *testing.T) {
 		want error
 		says string
 	}{
-		"text":              {"hello\n", ErrForeign, "no journal"},
-		"binary":            {strings.Repeat("\x00\xff", 3<<20), ErrForeign, "no journal"},
-		"other JSON":        {`{"a":1}` + "\n", ErrForeign, "no journal"},
+		"text":              {"hello\n", ErrForeign, "not a journal"},
+		"binary":            {strings.Repeat("\x00\xff", 3<<20), ErrForeign, "not a journal"},
+		"other JSON":        {`{"a":1}` + "\n", ErrForeign, "not a journal"},
 		"version":           {string(appendRecord(nil, 0, []byte(`"prospectkitJournal":2`))), ErrForeign, "version 2"},
 		"no header":         {string(appendRecord(nil, 0, []byte(sentA))), ErrCorrupt, "first record"},
 		"part of a header":  {`{"crc":"12`, ErrCorrupt, "first record"},

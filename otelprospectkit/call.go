@@ -149,7 +149,7 @@ func errorType(e prospectkit.Event, delivery prospectkit.Delivery) string {
 		return "deadline_exceeded"
 	case e.Status != 0:
 		return "unreadable_response"
-	case delivery == prospectkit.DeliveryNotSent, delivery == prospectkit.DeliveryRefused:
+	case delivery == prospectkit.DeliveryNotSent, delivery == prospectkit.DeliveryUnprocessed:
 		return "not_sent"
 	}
 	return "no_response"

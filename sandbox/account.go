@@ -6,7 +6,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var accountRoom = map[*op.Op]handler{
+var accountHandlers = map[*op.Op]handler{
 	op.AccountMe:           (*call).me,
 	op.AccountCredits:      (*call).credits,
 	op.SearchFilterOptions: (*call).filterOptions,

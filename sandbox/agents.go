@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var agentRoom = map[*op.Op]handler{
+var agentHandlers = map[*op.Op]handler{
 	op.AgentsCreateDiscovery: createAgent(PersonDiscovery),
 	op.AgentsCreateWatcher:   createAgent(PeopleWatcher),
 	op.AgentsCreateMonitor:   createAgent(WebMonitor),

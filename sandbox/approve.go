@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var approvalRoom = map[*op.Op]handler{
+var approvalHandlers = map[*op.Op]handler{
 	op.CampaignsApprove: (*call).approveCampaign,
 }
 

@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var campaignRoom = map[*op.Op]handler{
+var campaignHandlers = map[*op.Op]handler{
 	op.CampaignsList:   (*call).listCampaigns,
 	op.CampaignsCreate: (*call).createCampaign,
 	op.CampaignsAdjust: (*call).adjustCampaign,

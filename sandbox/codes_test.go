@@ -26,8 +26,8 @@ var onlyByFault = strings.Fields(`
 // byRule are the codes that some rule returns, and how to cause them.
 func byRule() map[string]func(caller) result {
 	all := map[string]func(caller) result{}
-	for _, room := range []map[string]func(caller) result{generalCodes(), listCodes(), agentCodes(), searchCodes(), campaignCodes()} {
-		maps.Copy(all, room)
+	for _, codes := range []map[string]func(caller) result{generalCodes(), listCodes(), agentCodes(), searchCodes(), campaignCodes()} {
+		maps.Copy(all, codes)
 	}
 	return all
 }

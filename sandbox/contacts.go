@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var contactRoom = map[*op.Op]handler{
+var contactHandlers = map[*op.Op]handler{
 	op.ContactsResolve:  (*call).resolveContact,
 	op.ContactsTimeline: (*call).timeline,
 }

@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var crmRoom = map[*op.Op]handler{
+var crmHandlers = map[*op.Op]handler{
 	op.ListsCRMPush: (*call).pushToCRM,
 }
 

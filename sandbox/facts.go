@@ -6,7 +6,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var factRoom = map[*op.Op]handler{
+var factHandlers = map[*op.Op]handler{
 	op.FactsEdit: (*call).editFact,
 }
 

@@ -9,7 +9,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var fillRoom = map[*op.Op]handler{
+var fillHandlers = map[*op.Op]handler{
 	op.ListsAddMembers:  (*call).addMembers,
 	op.ListsAddContacts: (*call).addContacts,
 	op.ListsSave:        (*call).saveToList,

@@ -14,15 +14,15 @@ type guess struct {
 	ask  func(caller) result
 }
 
-// guessRooms have one for each rule.
-var guessRooms = []map[string]guess{formGuesses, listGuesses, outreachGuesses, approvalGuesses, agentGuesses, searchGuesses, contactGuesses}
+// allGuesses have one for each rule.
+var allGuesses = []map[string]guess{formGuesses, listGuesses, outreachGuesses, approvalGuesses, agentGuesses, searchGuesses, contactGuesses}
 
 func guessesIn(opts []sandbox.Option, asks map[string]func(caller) result) map[string]guess {
-	room := map[string]guess{}
+	guesses := map[string]guess{}
 	for rule, ask := range asks {
-		room[rule] = guess{opts, ask}
+		guesses[rule] = guess{opts, ask}
 	}
-	return room
+	return guesses
 }
 
 // listGuesses are requests of lists and rows, and of any body, that depend on assumptions.

@@ -7,7 +7,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var hubRoom = map[*op.Op]handler{
+var hubHandlers = map[*op.Op]handler{
 	op.HubsList:       (*call).listHubs,
 	op.HubsGet:        (*call).getHub,
 	op.HubsPages:      (*call).listPages,

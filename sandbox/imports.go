@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var importRoom = map[*op.Op]handler{
+var importHandlers = map[*op.Op]handler{
 	op.ImportsCreate:  (*call).createImport,
 	op.ImportsPresign: (*call).presignImport,
 }

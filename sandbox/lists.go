@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var listRoom = map[*op.Op]handler{
+var listHandlers = map[*op.Op]handler{
 	op.ListsList:   (*call).listLists,
 	op.ListsCreate: (*call).createList,
 	op.ListsGet:    (*call).getList,

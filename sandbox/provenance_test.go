@@ -28,8 +28,8 @@ func TestEveryAssumptionShowsAndStrictRefusesIt(t *testing.T) {
 		}
 	}
 	var covered []string
-	for _, room := range guessRooms {
-		for rule, g := range room {
+	for _, guesses := range allGuesses {
+		for rule, g := range guesses {
 			covered = append(covered, rule)
 			t.Run(rule, func(t *testing.T) {
 				r := g.ask(inPlace(t, sandbox.New(t, g.opts...)))

@@ -14,11 +14,11 @@ import (
 
 var _ = ambient("paths.supplied", "an operation with an undocumented path is served at the path that WithRoute sets, and nowhere without it")
 
-// rooms hold the rules: one for each surface.
-var rooms = []map[*op.Op]handler{
-	listRoom, rowRoom, fillRoom, crmRoom, accountRoom,
-	campaignRoom, stepRoom, approvalRoom, sendRoom, factRoom, hubRoom,
-	agentRoom, searchRoom, contactRoom, importRoom,
+// handlerSets has the handlers of each file of operations.
+var handlerSets = []map[*op.Op]handler{
+	listHandlers, rowHandlers, fillHandlers, crmHandlers, accountHandlers,
+	campaignHandlers, stepHandlers, approvalHandlers, sendHandlers, factHandlers, hubHandlers,
+	agentHandlers, searchHandlers, contactHandlers, importHandlers,
 }
 
 // target is what the router knows about a request.
@@ -46,8 +46,8 @@ func (sb *Sandbox) routes() *http.ServeMux {
 // register makes a mux with every operation that has a path. A test checks that each has its rule.
 func (sb *Sandbox) register() *http.ServeMux {
 	rules := map[*op.Op]handler{}
-	for _, room := range rooms {
-		maps.Copy(rules, room)
+	for _, handlers := range handlerSets {
+		maps.Copy(rules, handlers)
 	}
 	mux := http.NewServeMux()
 	for _, o := range op.All() {

@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var rowRoom = map[*op.Op]handler{
+var rowHandlers = map[*op.Op]handler{
 	op.ListsRows: (*call).listRows,
 }
 

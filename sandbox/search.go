@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var searchRoom = map[*op.Op]handler{
+var searchHandlers = map[*op.Op]handler{
 	op.SearchProspects: (*call).searchProspects,
 	op.SearchSave:      (*call).saveSearchToList,
 	op.SearchSaved:     (*call).listSavedSearches,

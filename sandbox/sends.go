@@ -8,7 +8,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var sendRoom = map[*op.Op]handler{
+var sendHandlers = map[*op.Op]handler{
 	op.CampaignsSends:    (*call).listSends,
 	op.CampaignsEditSend: (*call).editSend,
 }

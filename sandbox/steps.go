@@ -10,7 +10,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var stepRoom = map[*op.Op]handler{
+var stepHandlers = map[*op.Op]handler{
 	op.CampaignsSteps:       (*call).listSteps,
 	op.CampaignsPreviewStep: (*call).previewStep,
 }

@@ -547,8 +547,8 @@ func TestStrictRefusesWhatTheDocumentDoesNotShow(t *testing.T) {
 // TestEachRuleCountsByItself takes all other rules out of the book: the request that depends on a rule is refused for it alone, and
 // without it nobody refuses.
 func TestEachRuleCountsByItself(t *testing.T) {
-	for _, room := range guessRooms {
-		for rule, g := range room {
+	for _, guesses := range allGuesses {
+		for rule, g := range guesses {
 			restore := sandbox.Suspend(func(r sandbox.Rule) bool { return r.ID != rule })
 			strict := sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)
 			before := strict.Snapshot()

@@ -5,31 +5,31 @@ import (
 	"math"
 )
 
-// Expected is when a request with so many ahead of it will be admitted, at the pace of [State.Take] and with requests that take a trip
-// each. Errors report this time. [State.Earliest] decides which calls to refuse.
-func (s *State) Expected(now Instant, ahead int, p Priority, trip Instant) (Instant, Window) {
+// Expected is when a request with so many ahead of it will be admitted, at the pace of [State.Take] and with requests that take a
+// round trip each. Errors report this time. [State.Earliest] decides which calls to refuse.
+func (s *State) Expected(now Instant, ahead int, p Priority, roundTrip Instant) (Instant, Window) {
 	at, w := s.Earliest(now, ahead, p)
-	n, opens := float64(ahead), s.opens(now, trip)
+	n, opens := float64(ahead), s.opens(now, roundTrip)
 	switch f := &s.Figures; {
 	case s.silent() && !f.Valid && now >= s.HeldUntil:
 		at = max(at, opens)
 	case !f.Valid:
 		opens = max(opens, s.HeldUntil)
-		at = max(at, s.served(opens, opens+minute, n, s.perMinute(), p, trip))
+		at = max(at, s.served(opens, opens+minute, n, s.perMinute(), p, roundTrip))
 	case now < s.ProbeUntil && now >= s.resetAt(): // that response tells what is left
-		at = max(at, s.served(opens, opens+minute, n, s.perMinute()-1, p, trip))
+		at = max(at, s.served(opens, opens+minute, n, s.perMinute()-1, p, roundTrip))
 	case f.Window == Day:
 		at = max(at, opens)
 	default:
-		at = max(at, s.covered(now, opens, n, p, trip))
+		at = max(at, s.covered(now, opens, n, p, roundTrip))
 	}
 	return max(at, now+millisecond), w
 }
 
 // opens is when the response to a probe is expected, or another may be sent.
-func (s *State) opens(now, trip Instant) Instant {
+func (s *State) opens(now, roundTrip Instant) Instant {
 	until := s.probing(now)
-	if at := s.ProbeUntil - probeLease + cmp.Or(trip, firstTrip); at > now {
+	if at := s.ProbeUntil - probeLease + cmp.Or(roundTrip, firstRoundTrip); at > now {
 		until = min(at, until)
 	}
 	return max(now, until)
@@ -54,7 +54,7 @@ func (s *State) cover() float64 {
 }
 
 // served is when the minutes from then on have served n others, with so much room in the first of them.
-func (s *State) served(from, reset Instant, n, room float64, p Priority, trip Instant) Instant {
+func (s *State) served(from, reset Instant, n, room float64, p Priority, roundTrip Instant) Instant {
 	rate := min(s.Others.rate(from), fairShare*s.perMinute()/float64(minute))
 	each := max(s.perMinute()-s.reserve(p)-rate*float64(minute+lookahead), 1)
 	for {
@@ -76,13 +76,13 @@ func (s *State) served(from, reset Instant, n, room float64, p Priority, trip In
 		}
 		skip := Instant(min(n/each, 2*24*60))
 		n -= float64(skip) * each
-		from, reset = from+skip*minute+trip, reset+(skip+1)*minute
+		from, reset = from+skip*minute+roundTrip, reset+(skip+1)*minute
 	}
 }
 
 // covered is when the minute that the figures describe, or a later one, serves a request. While others are active, a probe is admitted
 // every few seconds at least.
-func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant) Instant {
+func (s *State) covered(now, opens Instant, n float64, p Priority, roundTrip Instant) Instant {
 	room, rate, latest := s.cover(), s.Others.rate(now), Instant(math.MaxInt64)
 	if rate > 0 {
 		room -= rate * float64(now-s.Figures.At)
@@ -95,7 +95,7 @@ func (s *State) covered(now, opens Instant, n float64, p Priority, trip Instant)
 		opens = max(opens, s.PacedUntil) + Instant(n)*gap
 	}
 	if n < room-s.reserve(p) || s.Others.Slides == 0 { // a single observation makes it likely, but admits nobody
-		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, trip))
+		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, roundTrip))
 	}
 	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
 }

@@ -21,16 +21,16 @@ type Request struct {
 // Limiter admits calls when the [State] of a surface allows it. It starts no goroutine and no timer: waiting calls have theirs, and
 // the first of them keeps the time for all.
 type Limiter struct {
-	mu      sync.Mutex
-	queue   Queue
-	start   time.Time // the epoch of the state's clock
-	ahead   Instant   // of that epoch, if the state has the clock of a store
-	latest  Instant   // the last instant that the state got
-	trip    Instant   // the recent round trip of requests
-	keeper  *Waiter   // which keeps the time for all waiters
-	asked   int       // how many of them a store is being asked for
-	due     Instant   // when it will check again
-	granted []*Waiter // scratch
+	mu        sync.Mutex
+	queue     Queue
+	start     time.Time // the epoch of the state's clock
+	ahead     Instant   // of that epoch, if the state has the clock of a store
+	latest    Instant   // the last instant that the state got
+	roundTrip Instant   // the recent round trip of requests
+	keeper    *Waiter   // which keeps the time for all waiters
+	asked     int       // how many of them a store is being asked for
+	due       Instant   // when it will check again
+	granted   []*Waiter // scratch
 }
 
 // New returns the limiter of a surface that was never used.
@@ -89,7 +89,7 @@ func (l *Limiter) Done(over time.Time, r *Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, s := l.at(over), &l.queue.State
-	l.travelled(now, r)
+	l.recordRoundTrip(now, r)
 	epoch, left := s.Epoch, s.Figures.Remaining
 	s.report(now, &r.Permit, &r.Observation)
 	if l.queue.Waiting() == 0 {
@@ -98,17 +98,17 @@ func (l *Limiter) Done(over time.Time, r *Report) {
 	if s.Epoch != epoch || s.Figures.Remaining == 0 && left > 0 {
 		l.review(now)
 	}
-	l.pump(now, nil)
+	l.dispatch(now, nil)
 }
 
-// travelled records how long a request took.
-func (l *Limiter) travelled(now Instant, r *Report) {
+// recordRoundTrip records how long a request took.
+func (l *Limiter) recordRoundTrip(now Instant, r *Report) {
 	switch took := now - r.Permit.At; {
 	case !r.Permit.Valid() || r.Observation.NotSent || took < 0:
-	case l.trip == 0:
-		l.trip = took
+	case l.roundTrip == 0:
+		l.roundTrip = took
 	default:
-		l.trip += (took - l.trip) / 4
+		l.roundTrip += (took - l.roundTrip) / 4
 	}
 }
 
@@ -129,17 +129,17 @@ func (l *Limiter) Forecast(n int) time.Duration {
 	return l.queue.State.Forecast(l.now(), n+l.queue.Waiting()).Duration()
 }
 
-// pump hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
-func (l *Limiter) pump(now Instant, caller *Waiter) {
+// dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
+func (l *Limiter) dispatch(now Instant, caller *Waiter) {
 	granted, d := l.queue.Pump(now, l.granted[:0])
 	for i, w := range granted {
-		w.nudge()
+		w.signal()
 		granted[i] = nil
 	}
 	l.granted = granted[:0]
 	head := l.queue.Head()
 	if head != nil && head != caller && (head != l.keeper || d.Until < l.due) {
-		head.nudge()
+		head.signal()
 	}
 	l.keeper, l.due = head, d.Until
 }
@@ -152,7 +152,7 @@ func (l *Limiter) review(now Instant) {
 			next := w.next
 			if w.refusal = l.hopeless(now, ahead, w); w.refusal != nil {
 				l.queue.Leave(w)
-				w.nudge()
+				w.signal()
 			} else {
 				ahead++
 			}
@@ -172,11 +172,11 @@ func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *FullError {
 
 // refuse makes an error with the time at which the request is expected to fit.
 func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *FullError {
-	at, window := l.queue.State.Expected(now, ahead, p, l.trip)
+	at, window := l.queue.State.Expected(now, ahead, p, l.roundTrip)
 	return &FullError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
 }
 
-func (w *Waiter) nudge() {
+func (w *Waiter) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default: // a response is due

@@ -22,7 +22,7 @@ func TestSnapshotSaysWhenItWasTold(t *testing.T) {
 	})
 }
 
-// Only what travelled tells how long a request takes.
+// Only a request that was sent tells how long a request takes.
 func TestWhatWasNotSentTookNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{PerMinute: 120})
@@ -33,13 +33,13 @@ func TestWhatWasNotSentTookNoTime(t *testing.T) {
 			l.Done(time.Now(), &Report{p, o})
 		}
 		took(time.Millisecond, Observation{NotSent: true})
-		require.Zero(t, l.trip)
+		require.Zero(t, l.roundTrip)
 		took(time.Second, told(120, 100, time.Minute))
-		require.Equal(t, second, l.trip)
+		require.Equal(t, second, l.roundTrip)
 		took(time.Millisecond, Observation{NotSent: true})
 		l.Done(time.Now(), &Report{Observation: told(120, 99, time.Minute)})
-		require.Equal(t, second, l.trip)
+		require.Equal(t, second, l.roundTrip)
 		took(5*time.Second, told(120, 98, time.Minute))
-		require.Equal(t, 2*second, l.trip)
+		require.Equal(t, 2*second, l.roundTrip)
 	})
 }

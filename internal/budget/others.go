@@ -147,8 +147,8 @@ func (s *State) keepsLess(now, reset Instant, spare float64) Instant {
 	return max(to, now+millisecond)
 }
 
-// politeness delays the probe after a reset while others are active, until the window has given back what is left to them.
-func (s *State) politeness(left, keep float64) Instant {
+// probeDelay delays the probe after a reset while others are active, until the window has given back what is left to them.
+func (s *State) probeDelay(left, keep float64) Instant {
 	limit := s.Limits[Minute].Max
 	if keep == 0 || limit == 0 || s.Figures.Window == Day || left > keep {
 		return 0

@@ -189,11 +189,11 @@ func TestPolitenessAfterAReset(t *testing.T) {
 		left, keep float64
 		want       Instant
 	}{{4, 10, 3500 * millisecond}, {10, 10, second / 2}, {10.1, 10, 0}, {0, 20, lookahead}, {0, 0, 0}, {-1, 0, 0}} {
-		require.Equal(t, c.want, s.politeness(c.left, c.keep), "%v", c)
+		require.Equal(t, c.want, s.probeDelay(c.left, c.keep), "%v", c)
 	}
 	s.Figures.Window = Day
-	require.Zero(t, s.politeness(4, 10))
+	require.Zero(t, s.probeDelay(4, 10))
 	s = shared(Others{})
 	s.Limits[Minute].Max = 0
-	require.Zero(t, s.politeness(4, 10))
+	require.Zero(t, s.probeDelay(4, 10))
 }

@@ -23,7 +23,7 @@ type Waiter struct {
 	giveUp   Instant
 	deadline bool // giveUp is the deadline of the context
 	waitDay  bool
-	hasty    bool // now or not at all
+	noWait   bool // now or not at all
 	refusal  *FullError
 }
 

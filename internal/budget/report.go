@@ -1,14 +1,23 @@
 package budget
 
-import "time"
+import (
+	"time"
+
+	"example.com/prospectkit/internal/ratehdr"
+)
+
+// How long a 429 pauses a surface: no documented window is longer than a day.
+const (
+	MinHold     = 500 * time.Millisecond
+	LongestHold = 24 * time.Hour
+)
 
 const (
-	longest     = day               // no response can pause a surface for longer
-	floorWait   = 500 * millisecond // no call returns sooner after a 429
-	widest      = 30 * second       // of the spread after many 429s
-	mostAllowed = 1 << 20           // in flight on an unlimited surface
-	mostTold    = 1 << 31           // higher figures are absurd
-	minuteAndA  = 62 * time.Second  // a longer reset is the day's
+	minHold     = Instant(MinHold / time.Microsecond)
+	longestHold = Instant(LongestHold / time.Microsecond)
+	widest      = 30 * second // of the spread after many 429s
+	mostAllowed = 1 << 20     // in flight on an unlimited surface
+	mostTold    = 1 << 31     // higher figures are absurd
 )
 
 // Report takes the result of a request, which may be wrong in any way: a surface is never paused for more than a day.
@@ -43,7 +52,7 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 		s.Strikes, s.BlindAt = 0, now
 		s.bare(p)
 	}
-	s.landed(p)
+	s.releaseProbe(p)
 }
 
 // count adds completed requests to both window counts, and to the total.
@@ -109,25 +118,25 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	case o.HasReset:
 		wait = bounded(o.Reset) + second
 	}
-	wait = max(wait, floorWait)
+	wait = max(wait, minHold)
 	spread := min(min(wait/10, second)<<doublings, widest)
-	until := now + min(wait+Instant(min(max(o.Jitter, 0), 1)*float64(spread)), longest)
+	until := now + min(wait+Instant(min(max(o.Jitter, 0), 1)*float64(spread)), longestHold)
 	if until > s.HeldUntil || fresh {
 		s.HeldUntil = max(until, s.HeldUntil)
 		s.HeldIn = Minute
-		if wait > instant(minuteAndA) {
+		if wait > instant(ratehdr.MaxMinuteReset) {
 			s.HeldIn = Day
 		}
 	}
 }
 
-func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longest) }
+func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longestHold) }
 
 // windowOf is the window that a response describes: by the distance of its reset, else by its limit.
 func (s *State) windowOf(o *Observation) Window {
 	limit := int64(o.Limit)
 	switch {
-	case o.HasReset && o.Reset > minuteAndA:
+	case o.HasReset && o.Reset > ratehdr.MaxMinuteReset:
 		return Day
 	case limit > 0 && limit == s.Limits[Minute].Max:
 		return Minute

@@ -22,10 +22,10 @@ type SharedLimiter struct {
 }
 
 const (
-	atOnce   = 16               // permits of one ask, so that every process gets some
-	pollNews = 50 * millisecond // between probes for answers that other processes got
-	pollEach = 5 * millisecond  // the same for each process, if that is more
-	pollRest = second           // between probes for anything else, at most
+	atOnce       = 16               // permits of one ask, so that every process gets some
+	pollResponse = 50 * millisecond // between probes for answers that other processes got
+	pollEach     = 5 * millisecond  // the same for each process, if that is more
+	pollRest     = second           // between probes for anything else, at most
 )
 
 // NewShared returns the limiter of a surface whose state is in a store.
@@ -38,7 +38,7 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay, hasty: r.NoWait}
+	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay, noWait: r.NoWait}
 	l.mu.Lock()
 	now := l.now()
 	l.limit(ctx, r, w, now)
@@ -67,7 +67,7 @@ func (l *SharedLimiter) refuseHopeless(w *Waiter, ahead int) *FullError {
 	}
 	now := l.now()
 	refusal := l.hopeless(now, ahead, w)
-	if refusal == nil && w.hasty {
+	if refusal == nil && w.noWait {
 		refusal = l.tooLate(now, w, false)
 	}
 	if refusal != nil {
@@ -83,7 +83,7 @@ func (l *SharedLimiter) Take(time.Time, Priority, *Permit) bool { return false }
 func (l *SharedLimiter) Done(_ time.Time, r *Report) {
 	r.spread()
 	l.mu.Lock()
-	l.travelled(l.now(), r)
+	l.recordRoundTrip(l.now(), r)
 	a := l.ask([]Report{*r}, l.queue.order(l.asked, atOnce), nil)
 	l.mu.Unlock()
 	l.exchange(context.Background(), a, nil)
@@ -98,7 +98,7 @@ func (l *SharedLimiter) serve(ctx context.Context, w *Waiter, arrived bool) {
 	var a *Ask
 	if w.queued && (first || arrived) && (l.now() >= l.due || first && arrived) {
 		wanted := l.queue.order(l.asked, atOnce)
-		if len(wanted) == 0 && w.hasty { // another reply may come too late for it
+		if len(wanted) == 0 && w.noWait { // another reply may come too late for it
 			wanted = []Priority{w.Priority}
 		}
 		if len(wanted) > 0 {
@@ -207,7 +207,7 @@ func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 	if denied {
 		poll := pollRest
 		if r.Denied.Reason == News {
-			poll = min(max(pollNews, Instant(r.Processes)*pollEach), pollRest)
+			poll = min(max(pollResponse, Instant(r.Processes)*pollEach), pollRest)
 		}
 		l.due = min(max(r.Denied.Until, now+millisecond), now+poll)
 	}
@@ -232,7 +232,7 @@ func (l *SharedLimiter) follow(now Instant) {
 // hand gives a permit to the first call that may have it, or to a caller that cannot wait while all others are still being asked for.
 func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
 	w := l.queue.queues[g.Priority].first
-	if caller != nil && caller.hasty && caller.queued && caller.Priority == g.Priority && l.asked >= l.queue.Waiting()-1 {
+	if caller != nil && caller.noWait && caller.queued && caller.Priority == g.Priority && l.asked >= l.queue.Waiting()-1 {
 		w = caller
 	}
 	if w == nil && g.Priority == Batch { // it leaves the reserve untouched, so any call may have it
@@ -244,7 +244,7 @@ func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
 	}
 	l.queue.passed(w)
 	w.Permit = g.Permit
-	w.nudge()
+	w.signal()
 }
 
 // decide uses the part of this process.
@@ -260,7 +260,7 @@ func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
 		}
 		s.Report(now, r.Permit, r.Observation)
 	}
-	l.pump(now, caller)
+	l.dispatch(now, caller)
 	if l.queue.Waiting() > 0 {
 		l.due = min(l.due, now+instant(retryEvery))
 	}

@@ -79,14 +79,14 @@ const (
 )
 
 const (
-	lateGrace  = 10 * second // a request without a response is counted within this, or never
-	probeLease = 2 * minute  // an unreported probe is dropped
-	patience   = 2 * second  // a probe that takes longer was hardly refused: another may be sent
-	firstTrip  = second / 4  // the expected round trip before the first response
-	forgotten  = 2 * minute  // unreported requests in flight are complete after this, or twice this at most
-	staleness  = 5 * second  // how long until a probe checks again what others take
-	margin     = 2           // more has to be left for a probe while others are active, as their estimate may be low
-	silence    = 3           // probes without figures after which the service counts as sending none
+	lateGrace      = 10 * second // a request without a response is counted within this, or never
+	probeLease     = 2 * minute  // an unreported probe is dropped
+	patience       = 2 * second  // a probe that takes longer was hardly refused: another may be sent
+	firstRoundTrip = second / 4  // the expected round trip before the first response
+	forgotten      = 2 * minute  // unreported requests in flight are complete after this, or twice this at most
+	staleness      = 5 * second  // how long until a probe checks again what others take
+	margin         = 2           // more has to be left for a probe while others are active, as their estimate may be low
+	silence        = 3           // probes without figures after which the service counts as sending none
 )
 
 // NewState returns the state of a surface that was never used.
@@ -131,7 +131,7 @@ func (s *State) Return(p Permit) {
 	if s.closes(&p) {
 		s.Dispatched = max(s.Dispatched-1, s.Completed+s.late())
 	}
-	s.landed(&p)
+	s.releaseProbe(&p)
 }
 
 // closes removes a request from those in flight. It is not there if it was dropped, or admitted by another state.
@@ -148,7 +148,7 @@ func (s *State) closes(p *Permit) bool {
 	return false
 }
 
-func (s *State) landed(p *Permit) {
+func (s *State) releaseProbe(p *Permit) {
 	if p.Probe && s.ProbeUntil == p.At+probeLease { // and not a dropped one
 		s.ProbeUntil = 0
 	}
@@ -250,11 +250,11 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	case now < s.probing(now):
 		return Delay{Until: s.probing(now), Reason: News, Window: f.Window}, false
 	case now >= reset:
-		if polite := reset + s.politeness(left, keep); now < polite {
-			return Delay{Until: polite, Reason: Shared, Window: f.Window}, false
+		if at := reset + s.probeDelay(left, keep); now < at {
+			return Delay{Until: at, Reason: Shared, Window: f.Window}, false
 		}
 		return s.probe(now, permit)
-	case left > reserve && s.pictureIsOld(now, cover, left, keep, reserve), cover <= 0 && reserve == 0 && s.slidOn(now):
+	case left > reserve && s.pictureIsOld(now, cover, left, keep, reserve), cover <= 0 && reserve == 0 && s.slidingMinuteHasRoom(now):
 		return s.probe(now, permit)
 	}
 	d = Delay{Until: reset, Reason: Exhausted, Window: f.Window}
@@ -289,8 +289,8 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
 
-// slidOn reports whether so many of our own requests have left a sliding minute that, with no others active, it must have room.
-func (s *State) slidOn(now Instant) bool {
+// slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it must have room.
+func (s *State) slidingMinuteHasRoom(now Instant) bool {
 	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0 &&
 		s.Counts[Minute].Sum+s.inFlight() < s.Limits[Minute].Max
 }

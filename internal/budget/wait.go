@@ -34,7 +34,7 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 		return Permit{}, refusal
 	}
 	l.queue.Join(w)
-	l.pump(now, w)
+	l.dispatch(now, w)
 	if r.NoWait && w.queued {
 		refusal := l.tooLate(now, w, false)
 		l.quit(w)
@@ -71,7 +71,7 @@ func (l *Limiter) tend(_ context.Context, w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := l.now(); w.queued && (l.queue.Head() == w || now >= w.giveUp) {
-		l.pump(now, w)
+		l.dispatch(now, w)
 	}
 }
 
@@ -144,7 +144,7 @@ func (l *Limiter) quit(w *Waiter) {
 // call wakes the first in queue, unless it is the caller.
 func (l *Limiter) call(caller *Waiter) {
 	if head := l.queue.Head(); head != nil && head != caller {
-		head.nudge()
+		head.signal()
 	}
 }
 

@@ -64,7 +64,7 @@ func (w *wire) flag(v *bool) {
 }
 
 func (w *wire) span(v *time.Duration) {
-	i := min(max(instant(*v), 0), 2*longest)
+	i := min(max(instant(*v), 0), 2*longestHold)
 	number(w, &i)
 	*v = i.Duration()
 }

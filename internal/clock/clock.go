@@ -11,9 +11,9 @@ import (
 // How far clocks may differ: those of the Date header and of createdAt; the local one and the
 // service's, without a Date header; and while a gateway repeats a request.
 const (
-	differ          = 2 * time.Minute
-	strangersDiffer = 24 * time.Hour
-	aMoment         = 10 * time.Second
+	maxSkew            = 2 * time.Minute
+	maxSkewWithoutDate = 24 * time.Hour
+	maxRepeat          = 10 * time.Second
 )
 
 // Since is the time since an instant, by the monotonic clock if the instant is of this process, so
@@ -32,9 +32,9 @@ type Sent struct {
 func (s Sent) Overdue(within time.Duration, h http.Header) bool {
 	age, margin := Since(s.Last), time.Duration(0)
 	if !s.Local {
-		margin = strangersDiffer
-		if now, off := service(h); s.Ahead != nil && off == differ {
-			age, margin = now.Sub(s.Last.Add(*s.Ahead)), aMoment
+		margin = maxSkewWithoutDate
+		if now, off := service(h); s.Ahead != nil && off == maxSkew {
+			age, margin = now.Sub(s.Last.Add(*s.Ahead)), maxRepeat
 		}
 	}
 	return age >= within+margin
@@ -44,7 +44,7 @@ func (s Sent) Overdue(within time.Duration, h http.Header) bool {
 // effect.
 func (s Sent) Earliest(h http.Header) time.Time {
 	if s.Ahead != nil && !s.Local {
-		return s.First.Add(*s.Ahead - differ)
+		return s.First.Add(*s.Ahead - maxSkew)
 	}
 	now, off := service(h)
 	return now.Add(-Since(s.First) - off)
@@ -54,8 +54,8 @@ func (s Sent) Earliest(h http.Header) time.Time {
 // if only a gateway can have repeated a request.
 func Before(t time.Time, h http.Header) time.Time {
 	now, off := service(h)
-	if off == differ {
-		off = aMoment
+	if off == maxSkew {
+		off = maxRepeat
 	}
 	return now.Add(-Since(t) - off)
 }
@@ -64,9 +64,9 @@ func Before(t time.Time, h http.Header) time.Time {
 func service(h http.Header) (now time.Time, off time.Duration) {
 	date, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
-		return time.Now(), strangersDiffer
+		return time.Now(), maxSkewWithoutDate
 	}
-	return date, differ
+	return date, maxSkew
 }
 
 // Service is what is known about the service's clock. It is safe for concurrent use.

@@ -194,7 +194,7 @@ func TestDo_ClosesTheUpload(t *testing.T) {
 	}
 }
 
-// The time limit begins anew with the response and with each 64 KiB of it, but not with each byte.
+// The time limit begins again with the response and with each 64 KiB of it, but not with each byte.
 func TestDo_TimeLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		step int // bytes every second

@@ -43,7 +43,7 @@ func (e *MisfitError) Error() string { return e.Err.Error() }
 
 func (e *MisfitError) Unwrap() error { return e.Err }
 
-var errNoObject = errors.New("a row is no object")
+var errNoObject = errors.New("a row is not an object")
 
 // find looks through the fields that are not exported: they are for what the struct itself was read from.
 func (own *ownText) find(t reflect.Type, offset uintptr) {

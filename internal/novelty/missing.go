@@ -126,5 +126,5 @@ func Outline(text []byte) string {
 	case c.Is('n'):
 		return "null"
 	}
-	return "no object"
+	return "not an object"
 }

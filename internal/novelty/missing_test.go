@@ -91,7 +91,7 @@ func TestOutline(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		``: "empty", `{}`: "an object without plain keys", `{"a b":1,"":2}`: "an object without plain keys", `{"a":{"b":1},"c d":2,"e":[]}`: "an object with a, e",
-		`[]`: "an array of 0", `[1,[2,3],{}]`: "an array of 3", `null`: "null", `"text"`: "no object", `7`: "no object", `false`: "no object",
+		`[]`: "an array of 0", `[1,[2,3],{}]`: "an array of 3", `null`: "null", `"text"`: "not an object", `7`: "not an object", `false`: "not an object",
 	} {
 		require.Equal(t, want, Outline([]byte(text)), text)
 	}
@@ -100,6 +100,6 @@ func TestOutline(t *testing.T) {
 
 func TestNotThere(t *testing.T) {
 	require.EqualError(t, NotThere("a.b", "", []byte(`[1]`)), `"a.b" is not there: the value is an array of 1`)
-	require.EqualError(t, NotThere("a.b", ".a", []byte(`1`)), `"a.b" is not there: a is no object`)
+	require.EqualError(t, NotThere("a.b", ".a", []byte(`1`)), `"a.b" is not there: a is not an object`)
 	require.EqualError(t, NotThere("a.b", "a", nil), `"a.b" is not there: a is empty`)
 }

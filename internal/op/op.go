@@ -98,24 +98,24 @@ const (
 
 // Op is one operation: a row of the table.
 type Op struct {
-	Name         string // stable: span names, fault names, docs
-	Method       string
-	Path         string // a net/http.ServeMux pattern without the method; empty when the caller supplies it
-	Scope        Scope
-	Surface      Surface
-	Class        Class
-	Spends       Effect // credits
-	Sends        Effect // messages to prospects
-	Writes       Effect // into systems outside the service, a CRM
-	Provenance   Provenance
-	Codes        []string      // documented for it, beside the five of every operation
-	Likely       []string      // plausible by the error table, but not documented for it
-	Timeout      time.Duration // of one attempt
-	Shape        Shape
-	Entity       string        // the key that wraps the response, if there is one
-	Verify       string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
-	VisibleAfter time.Duration // a change may take this long after the call to show
-	Summary      string        // one phrase for the catalogue
+	Name          string // stable: span names, fault names, docs
+	Method        string
+	Path          string // a net/http.ServeMux pattern without the method; empty when the caller supplies it
+	Scope         Scope
+	Surface       Surface
+	Class         Class
+	Spends        Effect // credits
+	Sends         Effect // messages to prospects
+	WritesOutside Effect // into systems outside the service, a CRM
+	Provenance    Provenance
+	Codes         []string      // documented for it, beside the five of every operation
+	Likely        []string      // plausible by the error table, but not documented for it
+	Timeout       time.Duration // of one attempt
+	Shape         Shape
+	Entity        string        // the key that wraps the response, if there is one
+	Verify        string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
+	VisibleAfter  time.Duration // a change may take this long after the call to show
+	Summary       string        // one phrase for the catalogue
 }
 
 // Shape says how much of request and response is documented.

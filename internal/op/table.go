@@ -74,7 +74,7 @@ var (
 		Likely:  []string{"LIST_NOT_FOUND", "LIST_PROCESSING"},
 	})
 	ListsCRMPush = def(Op{
-		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, Writes: Yes, Shape: Typed,
+		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, WritesOutside: Yes, Shape: Typed,
 		Summary: "push contacts into the connected CRM, in the background",
 		Verify:  "no documented read shows it: look in the CRM",
 		Codes:   []string{"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "CRM_NOT_CONNECTED", "VALIDATION_FAILED"},
@@ -368,7 +368,7 @@ func def(o Op) *Op {
 	if o.Scope == "" {
 		o.Scope = defaults.Scope
 	}
-	for _, e := range []*Effect{&o.Spends, &o.Sends, &o.Writes} {
+	for _, e := range []*Effect{&o.Spends, &o.Sends, &o.WritesOutside} {
 		if *e == "" {
 			*e = No
 		}

@@ -38,7 +38,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		require.Contains(t, scopes, o.Scope, o.Name)
 		require.Contains(t, op.Windows, o.Surface, o.Name)
 		require.Contains(t, classes, o.Class, o.Name)
-		require.Subset(t, effects, []op.Effect{o.Spends, o.Sends, o.Writes}, o.Name)
+		require.Subset(t, effects, []op.Effect{o.Spends, o.Sends, o.WritesOutside}, o.Name)
 		require.Contains(t, provenances, o.Provenance, o.Name)
 		require.Contains(t, shapes, o.Shape, o.Name)
 		require.Equal(t, o.Class == op.Read, o.Verify == "", "%s: what shows an unknown outcome", o.Name)
@@ -90,7 +90,7 @@ func TestReadsAreGetsUnlessMetered(t *testing.T) {
 		require.Equal(t, o.Class == op.Read, o.Safe(), o.Name)
 		require.Equal(t, o.Class != op.Read && o.Class != op.MeteredRead, o.Write(), o.Name)
 		if o.Class == op.Read {
-			require.False(t, o.Spends.Possible() || o.Sends.Possible() || o.Writes.Possible(), "%s: a read without consequences", o.Name)
+			require.False(t, o.Spends.Possible() || o.Sends.Possible() || o.WritesOutside.Possible(), "%s: a read without consequences", o.Name)
 		}
 		if o.Class == op.MeteredRead {
 			require.True(t, o.Spends.Possible(), o.Name)
@@ -118,7 +118,7 @@ func TestConsequences(t *testing.T) {
 	}
 	spends := func(o *op.Op) op.Effect { return o.Spends }
 	sends := func(o *op.Op) op.Effect { return o.Sends }
-	writes := func(o *op.Op) op.Effect { return o.Writes }
+	writes := func(o *op.Op) op.Effect { return o.WritesOutside }
 
 	require.Equal(t, []string{
 		"agents.create-person-discovery", "agents.create-people-watcher", "agents.create-web-monitor", "agents.activate",

@@ -1,10 +1,10 @@
 package pagewalk
 
-// Stall notices that the pages of a walk by token bring nothing new. The zero value is ready to
+// StallDetector notices that the pages of a walk by token bring nothing new. The zero value is ready to
 // use.
-type Stall struct {
+type StallDetector struct {
 	shown Recent // what was on the pages
-	empty int    // pages without records since the last that brought something new
+	empty int    // pages without records since the last that held something new
 	same  int    // pages with nothing but known records, likewise
 }
 
@@ -14,9 +14,9 @@ const (
 	mostSame  = 2
 )
 
-// Page notes a page of n records, and reports how many pages in a row brought nothing new, and
+// Page notes a page of n records, and reports how many pages in a row held nothing new, and
 // whether these are too many.
-func (s *Stall) Page(n int, id func(int) string) (barren int, stalled bool) {
+func (s *StallDetector) Page(n int, id func(int) string) (stale int, stalled bool) {
 	fresh := false
 	for i := range n {
 		fresh = s.shown.Add(id(i)) || fresh
@@ -33,4 +33,4 @@ func (s *Stall) Page(n int, id func(int) string) (barren int, stalled bool) {
 }
 
 // Forget makes all records new again.
-func (s *Stall) Forget() { s.shown = Recent{} }
+func (s *StallDetector) Forget() { s.shown = Recent{} }

@@ -7,27 +7,27 @@ import (
 )
 
 func TestStallIsNoticed(t *testing.T) {
-	page := func(s *Stall, ids string) (int, bool) {
+	page := func(s *StallDetector, ids string) (int, bool) {
 		return s.Page(len(ids), func(i int) string { return ids[i : i+1] })
 	}
-	var empty Stall
+	var empty StallDetector
 	for n := 1; n <= mostEmpty; n++ {
-		barren, stalled := page(&empty, "")
-		require.Equal(t, n, barren)
+		stale, stalled := page(&empty, "")
+		require.Equal(t, n, stale)
 		require.Equal(t, n == mostEmpty, stalled, n)
 	}
 
-	var same Stall
+	var same StallDetector
 	for _, step := range []struct {
 		ids     string
-		barren  int
+		stale   int
 		stalled bool
 	}{{"ab", 0, false}, {"ba", 1, false}, {"bc", 0, false}, {"", 1, false}, {"c", 2, false}, {"a", 3, true}} {
-		barren, stalled := page(&same, step.ids)
-		require.Equal(t, step.barren, barren, step.ids)
+		stale, stalled := page(&same, step.ids)
+		require.Equal(t, step.stale, stale, step.ids)
 		require.Equal(t, step.stalled, stalled, step.ids)
 	}
 	same.Forget()
-	barren, _ := page(&same, "a")
-	require.Zero(t, barren)
+	stale, _ := page(&same, "a")
+	require.Zero(t, stale)
 }

@@ -17,7 +17,7 @@ func Token(text jsonscan.Text) (string, error) {
 		return "", nil
 	}
 	if !c.Is('"') {
-		return "", BadTokenError("the token of the next page is no string")
+		return "", BadTokenError("the token of the next page is not a string")
 	}
 	token := c.String()
 	if len(token) > maxToken {

@@ -72,10 +72,10 @@ type walk[T, K any] struct {
 	latest  int             // of the totals, in the order in which they came
 	least   int             // of the totals
 	place   int             // of the last record read, by the sizes of the pages
-	cut     int             // records of the page after a checkpoint that were delivered before it
-	brought int             // records that did not come before
-	pushed  int             // records that were pushed back, by the total, and did not come again yet
-	barren  int             // pages in a row that brought nothing new; below 0: none was read
+	skipped int             // records of the page after a checkpoint that were delivered before it
+	fresh   int             // records that did not come before
+	shifted int             // records that inserts have shifted back, by the total, and that did not come again yet
+	stale   int             // pages in a row that held nothing new; below 0: none was read
 	before  []T             // items of the page before, if they alone identify it
 	seen    Recent
 	ahead   ahead[T, K]
@@ -83,12 +83,12 @@ type walk[T, K any] struct {
 
 const (
 	rereadRounds = 5 // after which a boundary is given up where records keep vanishing
-	mostBarren   = 2
+	maxStale     = 2
 )
 
 // Walk reads page by page and yields each without its repeats, and an error as the last.
 func (c Config[T, K]) Walk(ctx context.Context, yield func(*Page[T, K], error) bool) {
-	w := &walk[T, K]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, barren: -1}
+	w := &walk[T, K]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
 	page, err := w.open()
@@ -104,8 +104,8 @@ func (c Config[T, K]) Walk(ctx context.Context, yield func(*Page[T, K], error) b
 				return
 			}
 		}
-		size := w.cut + len(page.Items)
-		w.cut = 0
+		size := w.skipped + len(page.Items)
+		w.skipped = 0
 		w.dropRepeats(page)
 		last := w.atEnd(page, size)
 		if err = w.stuck(page, size); err != nil && !last {
@@ -135,7 +135,7 @@ func (w *walk[T, K]) handOut(p *Page[T, K], yield func(*Page[T, K], error) bool)
 
 // finish reports the end. How many records are missing is not known for a walk over a part.
 func (w *walk[T, K]) finish() {
-	missing := max(0, w.least-w.brought)
+	missing := max(0, w.least-w.fresh)
 	if w.First > 1 || w.Resume != nil {
 		missing = 0
 	}
@@ -160,7 +160,7 @@ func (w *walk[T, K]) atEnd(p *Page[T, K], size int) bool {
 }
 
 // stuck is the error of a walk that may never end, or would leave out what it cannot read: two
-// pages in a row brought nothing new. Inserts in front bring records again, but then the total has
+// pages in a row held nothing new. Inserts in front bring records again, but then the total has
 // grown by as many.
 func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
 	again := false
@@ -169,16 +169,16 @@ func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
 		w.before = p.Items
 	}
 	repeats := size - len(p.Items)
-	explained := repeats > 0 && repeats <= w.pushed
-	first := w.barren < 0 // it may be empty, or cut by a checkpoint
+	explained := repeats > 0 && repeats <= w.shifted
+	first := w.stale < 0 // it may be empty, or cut by a checkpoint
 	if !first {
-		w.pushed = max(0, w.pushed-repeats)
+		w.shifted = max(0, w.shifted-repeats)
 	}
 	if first || len(p.Items) > 0 && !again || explained {
-		w.barren = 0
+		w.stale = 0
 		return nil
 	}
-	if w.barren++; w.barren < mostBarren {
+	if w.stale++; w.stale < maxStale {
 		return nil
 	}
 	what, total := "are empty", "no total is given"
@@ -203,7 +203,7 @@ func (w *walk[T, K]) watch(p *Page[T, K]) {
 		w.least, w.latest = p.TotalRecords, p.TotalRecords
 	}
 	w.least = min(w.least, p.TotalRecords)
-	w.pushed += max(0, p.TotalRecords-w.latest)
+	w.shifted += max(0, p.TotalRecords-w.latest)
 	w.latest = p.TotalRecords
 }
 
@@ -314,7 +314,7 @@ func (w *walk[T, K]) dropRepeats(p *Page[T, K]) {
 	}
 	repeats := len(p.Items) - len(kept)
 	w.Progress.Update(func(r *Report) { r.Repeats += repeats })
-	w.brought += len(kept)
+	w.fresh += len(kept)
 	p.Items = kept
 }
 
@@ -329,7 +329,7 @@ func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 	for _, id := range cp.Last {
 		w.seen.Add(id)
 	}
-	w.pushed = len(cp.Last) // which may all be after the place that is found
+	w.shifted = len(cp.Last) // which may all be after the place that is found
 	if w.skipTo(home, cp) {
 		return home, nil
 	}
@@ -368,11 +368,11 @@ func (w *walk[T, K]) skipTo(p *Page[T, K], cp *Checkpoint) bool {
 		if !cp.names(w.ID(&p.Items[i])) {
 			continue
 		}
-		w.cut = i + 1
-		for k := range p.Items[:w.cut] {
+		w.skipped = i + 1
+		for k := range p.Items[:w.skipped] {
 			w.seen.Add(w.ID(&p.Items[k]))
 		}
-		p.Items, w.number = p.Items[w.cut:], p.Number
+		p.Items, w.number = p.Items[w.skipped:], p.Number
 		return true
 	}
 	return false

@@ -14,10 +14,13 @@ import (
 // date.
 const Never = time.Duration(1<<63 - 1)
 
+// MaxMinuteReset is the longest reset of a minute window, rounding included. A longer one is the day's.
+const MaxMinuteReset = 62 * time.Second
+
 const (
-	maxSeconds = 1 << 31       // more are absurd
-	dayAndBit  = 86_400        // up to here, RateLimit-Reset is seconds from now
-	epochFloor = 1_000_000_000 // from here on, it is a Unix time
+	maxSeconds       = 1 << 31       // more are absurd
+	maxRelativeReset = 86_400        // up to here, RateLimit-Reset is seconds from now
+	epochFloor       = 1_000_000_000 // from here on, it is a Unix time
 )
 
 // Rate is what the RateLimit headers of a response say.
@@ -34,7 +37,7 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	r.Limit, r.Remaining = count(h, "Ratelimit-Limit"), count(h, "Ratelimit-Remaining")
 	if reset, found := integer(h, "Ratelimit-Reset"); found {
 		switch {
-		case reset <= dayAndBit:
+		case reset <= maxRelativeReset:
 			r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
 		case reset >= epochFloor:
 			r.Reset, r.HasReset = max(0, clock(h, now).until(time.Unix(reset, 0))), true
@@ -54,7 +57,7 @@ const (
 // minute.
 func (r Rate) Window(perMinute, perDay int) string {
 	switch {
-	case r.HasReset && r.Reset > 62*time.Second, r.Limit > 0 && r.Limit == perDay:
+	case r.HasReset && r.Reset > MaxMinuteReset, r.Limit > 0 && r.Limit == perDay:
 		return Day
 	case r.Limit > 0 && r.Limit == perMinute:
 		return Minute

@@ -51,7 +51,7 @@ func TestRetry_ClassOfEveryOperation(t *testing.T) {
 	})
 }
 
-// repeatableInDoubt are the operations that AllowRetryUnknown may retry: the same call leaves the same state, or a unique
+// retriedWhenUnknown are the operations that AllowRetryUnknown may retry: the same call leaves the same state, or a unique
 // name guards it. The agents are drafts, which cost nothing.
 var retriedWhenUnknown = map[string]bool{
 	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,

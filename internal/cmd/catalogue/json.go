@@ -36,7 +36,7 @@ func operationsJSON(string) ([]byte, error) {
 		rows = append(rows, operation{
 			Name: o.Name, Method: orNull(o.Method), Path: orNull(o.Path),
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
-			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.Writes,
+			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.WritesOutside,
 			Provenance: o.Provenance, Shape: o.Shape, AttemptTimeoutSeconds: o.Timeout.Seconds(),
 			Codes: append([]string{}, o.Codes...), Likely: append([]string{}, o.Likely...), Verify: orNull(o.Verify), Summary: o.Summary,
 		})

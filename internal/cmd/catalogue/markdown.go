@@ -130,7 +130,7 @@ func effects(o *op.Op) string {
 	for _, e := range []struct {
 		word   string
 		effect op.Effect
-	}{{"spends", o.Spends}, {"sends", o.Sends}, {"writes outside", o.Writes}} {
+	}{{"spends", o.Spends}, {"sends", o.Sends}, {"writes outside", o.WritesOutside}} {
 		switch e.effect {
 		case op.Yes:
 			list = append(list, "**"+e.word+"**")

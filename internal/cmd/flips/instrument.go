@@ -141,7 +141,7 @@ func (p *patient) wrap(e ast.Expr, call string) (text string) {
 func (p *patient) table(value ast.Expr) {
 	table, ok := value.(*ast.CompositeLit)
 	if !ok {
-		p.err = errors.New("decisions is no literal")
+		p.err = errors.New("decisions is not a literal")
 		return
 	}
 	columns := []string{"read", "metered", "write"}

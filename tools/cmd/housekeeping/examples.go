@@ -33,7 +33,7 @@ func examples(root string) ([]string, error) {
 				findings = append(findings, fmt.Sprintf("%s: Example%s does not run, because it has no output", dir, e.Name))
 			}
 			if e.Play == nil {
-				findings = append(findings, fmt.Sprintf("%s: Example%s is no whole program: it uses something of another file, or its package is no _test package", dir, e.Name))
+				findings = append(findings, fmt.Sprintf("%s: Example%s is not a whole program: it uses something of another file, or its package is not a _test package", dir, e.Name))
 			}
 			if dir == "." {
 				service, _, _ := strings.Cut(e.Name, "_")

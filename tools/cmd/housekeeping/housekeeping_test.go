@@ -121,7 +121,7 @@ func TestReferences(t *testing.T) {
 
 func TestExamples(t *testing.T) {
 	require.Equal(t, []string{
-		".: ExampleB is no whole program: it uses something of another file, or its package is no _test package",
+		".: ExampleB is not a whole program: it uses something of another file, or its package is not a _test package",
 		"LostService has no example",
 		"sandbox: Example_idle does not run, because it has no output",
 	}, findings(t, examples, map[string]string{

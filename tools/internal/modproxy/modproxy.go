@@ -30,7 +30,7 @@ var Published = []string{".", "redisbudget", "otelprospectkit"}
 // know below root. It returns the modules it wrote.
 func Write(root, version, out string) ([]module.Version, error) {
 	if semver.Canonical(version) != version {
-		return nil, fmt.Errorf("%q is no version like v1.2.3", version)
+		return nil, fmt.Errorf("%q is not a version like v1.2.3", version)
 	}
 	var written []module.Version
 	for _, dir := range Published {
