@@ -170,9 +170,8 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	}
 }
 
-// authenticate makes the token the user name of HTTP Basic, which cannot hold a colon. The token is
-// kept in closures only, so that no dump of a client shows it. commonHeader puts it into the header of
-// all requests, and secrets hides it in quotes of responses.
+// authenticate makes the token the user name of HTTP Basic, which cannot hold a colon. Only
+// closures hold the token: no dump shows it. commonHeader sends it, secrets hides it in quotes.
 func (c *config) authenticate(token string, bad *check.Violations) {
 	check.Token(bad, token)
 	header := []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
