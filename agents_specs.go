@@ -50,11 +50,7 @@ type agentSpec struct {
 	own func(*check.Violations)
 }
 
-// Bounds of the credits of one run.
-const (
-	minCreditSpend = 1000
-	maxCreditSpend = 200_000
-)
+const minCreditSpend, maxCreditSpend = 1000, 200_000 // of one run
 
 // terms are the fields that all kinds have.
 type terms struct {

@@ -19,12 +19,9 @@ import (
 
 // readResponse decodes a 2xx response, and refuses one that may be a gateway's.
 //
-// A 2xx alone proves nothing. Login pages, maintenance pages and caches between here and the service
-// send it, too, also as JSON. Taken for the service's, it would turn a write that never arrived into a
-// success, and an empty object into an empty list. So a response needs evidence, and the more its call
-// may have changed or cost, the more of it.
-//
-// The first line that applies decides. A response is proved if it holds what only the service can know:
+// A 2xx alone proves nothing: login pages and caches between here and the service send it, too, also as
+// JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
+// call may have changed or cost, the more evidence its response needs. The first line that applies decides. A response is proved if it holds what only the service can know:
 // see args.proof.
 //
 //	an error envelope, except in a proved read                      refused

@@ -113,8 +113,7 @@ func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
-// maxPrefetch is how many pages can be read ahead: as many as the default transport keeps idle
-// connections, so that no page needs a new one.
+// maxPrefetch is also how many idle connections the default transport keeps: no page needs a new one.
 const maxPrefetch = 64
 
 // Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides
