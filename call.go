@@ -204,6 +204,9 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
+	if route, ok := client.conf.routes[o]; ok {
+		c.opts.method, c.opts.path = route[0], route[1]
+	}
 	for i, option := range opts {
 		if option == nil {
 			bad.Add("option "+strconv.Itoa(i+1), "is nil")
