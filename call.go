@@ -17,9 +17,9 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
-	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
 )
 
@@ -29,7 +29,7 @@ type args struct {
 	query  any      // a struct with url tags, or nil
 	body   any      // anything encoding/json knows, or nil
 	form   bool     // the body goes as a multipart form
-	upload *uploadBody
+	upload *upload.Body
 	check  func(*check.Violations)
 
 	secret    string // the scroll token or cursor that the call sends: hidden in every quote of a response
@@ -193,14 +193,6 @@ func callFrom(ctx context.Context) *call {
 	return c
 }
 
-// uploadBody is a request body that is opened for each attempt and read while it is sent.
-type uploadBody struct {
-	contentType string
-	length      int64
-	check       func(ctx context.Context, limit time.Duration, bad *check.Violations)
-	open        func(ctx context.Context, limit time.Duration) (*exchange.Upload, error)
-}
-
 // prepare makes a plan of arguments and options, or returns all violations at once. It fills as much
 // of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
@@ -211,6 +203,9 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if ctx == nil {
 		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
+	}
+	if route, ok := client.conf.routes[o]; ok {
+		c.opts.method, c.opts.path = route[0], route[1]
 	}
 	for i, option := range opts {
 		if option == nil {
@@ -224,7 +219,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 		in.check(bad)
 	}
 	if in.upload != nil {
-		in.upload.check(c.ctx, c.timeout, bad)
+		in.upload.Check(c.ctx, c.timeout, bad)
 	}
 	for _, part := range []any{in.query, in.body} {
 		if self, ok := part.(interface{ check(*check.Violations) }); ok {

@@ -188,7 +188,7 @@ func (a *attempt) openUpload() (err error) {
 	if c.in.upload == nil {
 		return nil
 	}
-	if a.upload, err = c.in.upload.open(c.ctx, c.timeout); err != nil {
+	if a.upload, err = c.in.upload.Open(c.ctx, c.timeout); err != nil {
 		c.status, c.errorResponse, c.cause = 0, Error{}, c.redactError(err)
 	}
 	return err
@@ -221,7 +221,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 		req.Body = io.NopCloser(strings.NewReader(""))
 	}
 	if a.upload != nil {
-		req.Body, req.ContentLength = a.upload, c.in.upload.length
+		req.Body, req.ContentLength = a.upload, c.in.upload.Length
 	}
 
 	x := &a.exchange

@@ -103,7 +103,7 @@ func (c *call) encode() {
 		c.header.Set(kv[0], kv[1])
 	}
 	if in.upload != nil {
-		c.header["Content-Type"] = []string{in.upload.contentType}
+		c.header["Content-Type"] = []string{in.upload.ContentType}
 		if len(c.opts.fields) > 0 {
 			bad.Add("WithField", "cannot be used with an upload: it has form fields of its own")
 		}

@@ -441,3 +441,15 @@ func ExampleWithGate() {
 	// prospectkit: campaigns.approve: refused locally: a gate refused: ada wants campaigns.approve during the freeze
 	// <nil> 1
 }
+
+// Paths that are not documented are set once, for the client and for the sandbox.
+func ExampleWithRoutes() {
+	ctx := context.Background()
+	const route = "POST /business/agents/{agentId}/pause"
+	sb := sandbox.New(nil, sandbox.WithRoute("agents.pause", route))
+	client := clientOf(sb, prospectkit.WithRoutes(map[string]string{"agents.pause": route}))
+	_, err := client.Agents.Pause(ctx, "a00000000000000000000001")
+	fmt.Println(errors.Is(err, prospectkit.CodeAgentNotFound), sb.Calls("agents.pause"))
+	// Output:
+	// true 1
+}

@@ -7,6 +7,7 @@ import (
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/upload"
 )
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
@@ -17,9 +18,9 @@ func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 
 // CallUpload makes an upload as a call of any class, for tests of what may be repeated.
 func (c *Client) CallUpload(ctx context.Context, class Class, in Upload) error {
-	o, u := *op.ImportsCreate, upload{Upload: in}
+	o := *op.ImportsCreate
 	o.Class = op.Class(class)
-	_, err := do[Object](ctx, c, &o, args{upload: u.stream()}, nil)
+	_, err := do[Object](ctx, c, &o, args{upload: upload.New(upload.File(in))}, nil)
 	return err
 }
 

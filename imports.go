@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/outbound"
+	"example.com/prospectkit/internal/upload"
 )
 
 // ImportsService imports files of contacts or companies.
@@ -50,12 +47,6 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 	}}
 }
 
-const (
-	maxUpload  = 10 << 20 // documented as 10MB, whichever that is
-	sniffBytes = 512
-	filePart   = "file"
-)
-
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger file see
 // [ImportsService.Presign]. Name, size and the first bytes are checked before anything is sent. The
 // file is streamed and never held in memory. The response is undocumented. Whether an import costs
@@ -71,9 +62,9 @@ const (
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
-	u := upload{Upload: in}
-	defer u.close()
-	return do[Object](ctx, s.client, op.ImportsCreate, args{upload: u.stream()}, opts)
+	body := upload.New(upload.File(in))
+	defer body.Close()
+	return do[Object](ctx, s.client, op.ImportsCreate, args{upload: body}, opts)
 }
 
 // FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id
@@ -115,93 +106,4 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.client, op.ImportsPresign, args{body: in}, opts)
-}
-
-// upload is an Upload being sent. The file that check opens serves the first attempt.
-type upload struct {
-	Upload
-	opened io.ReadCloser
-}
-
-func (u *upload) check(ctx context.Context, limit time.Duration, bad *check.Violations) {
-	format, ok := fileformat.Of(u.Name)
-	switch {
-	case fileformat.Base(u.Name) == "":
-		bad.Add("name", "must not be empty")
-	case check.HasControl(u.Name):
-		bad.Add("name", "has a control character")
-	case !ok:
-		bad.Add("name", "must end in .csv, .xls or .xlsx")
-	}
-	switch {
-	case u.Size < 1:
-		bad.Add("size", "is %d, must be positive", u.Size)
-	case u.Size > maxUpload:
-		bad.Add("size", "is %d, must be at most %d: see Presign", u.Size, maxUpload)
-	}
-	bad.Text("name", u.Name)
-	for name, value := range u.Fields {
-		if name == "" || name == filePart {
-			bad.Add("fields", "must not have the name %q", name)
-		}
-		bad.Text("fields."+name, name, value)
-	}
-	switch {
-	case u.Open == nil:
-		bad.Add(filePart, "needs Open")
-	case ok:
-		u.sniff(ctx, limit, format, bad)
-	}
-}
-
-// sniff opens the file and checks that its first bytes match its name. If the context has ended,
-// nothing is sent anyway.
-func (u *upload) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *check.Violations) {
-	file, head, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
-	u.opened = file
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		bad.Add(filePart, "%v", err)
-	case !format.Begins(head):
-		bad.Add(filePart, "does not begin as %s does", format.Name)
-	}
-}
-
-// open returns the file that check opened, and after that opens the file again.
-func (u *upload) open(ctx context.Context, limit time.Duration) (io.ReadCloser, error) {
-	if file := u.opened; file != nil {
-		u.opened = nil
-		return file, nil
-	}
-	file, _, err := exchange.Open(ctx, limit, u.Open, sniffBytes)
-	if err != nil {
-		return nil, fmt.Errorf("%s %w", filePart, err)
-	}
-	return file, nil
-}
-
-// close closes the file that check opened, if it was never sent.
-func (u *upload) close() {
-	if u.opened != nil {
-		exchange.Close(u.opened)
-	}
-}
-
-// stream returns the form with the file in it. The text around the file is built first, for the length.
-func (u *upload) stream() *uploadBody {
-	format, _ := fileformat.Of(u.Name)
-	form := outbound.NewFileForm(u.Fields, filePart, fileformat.Base(u.Name), format.MediaType)
-	return &uploadBody{
-		contentType: form.ContentType,
-		length:      int64(len(form.Head)) + u.Size + int64(len(form.Tail)),
-		check:       u.check,
-		open: func(ctx context.Context, limit time.Duration) (*exchange.Upload, error) {
-			file, err := u.open(ctx, limit)
-			if err != nil {
-				return nil, err
-			}
-			return exchange.NewUpload(form.Head, form.Tail, file, u.Size, u.Progress), nil
-		},
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -116,6 +117,7 @@ type config struct {
 	headersSeen *ratehdr.Seen // the same
 	hooks       []CallHook
 	gates       []Gate
+	routes      map[*op.Op][2]string // method and path of WithRoutes
 }
 
 // settings are set by a client, and a call may override them.
@@ -403,13 +405,38 @@ func WithHeader(key, value string) CallOption {
 // order. The method of an operation that has one cannot be changed.
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
-		method, path, _ := strings.Cut(route, " ")
-		if !check.IsToken(method) || strings.ToUpper(method) != method || !op.ValidPath(path) {
-			bad.Add("WithRoute", "must be a method and a path like POST /lists/{listId}, "+
-				"without query, fragment, dot segment, control character or open brace")
-		}
-		c.method, c.path = method, path
+		c.method, c.path = cutRoute(bad, "WithRoute", route)
 	})
+}
+
+// WithRoutes sets routes of operations whose path is assumed or undocumented, by the name in the
+// catalogue, as in WithRoutes(map[string]string{"agents.pause": "POST /business/agents/{agentId}/pause"}).
+// They hold for every call, also those of [OutcomeUnknownError.Resolve]; [WithRoute] replaces one for a
+// call. The rules are those of [WithRoute]. [Client.With] adds to them.
+func WithRoutes(routes map[string]string) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		all := make(map[*op.Op][2]string)
+		maps.Copy(all, c.routes)
+		for _, name := range slices.Sorted(maps.Keys(routes)) {
+			option := "WithRoutes " + name
+			o, ok := op.ByName(name)
+			if !ok || o.Provenance == op.Documented {
+				bad.Add(option, "is not an operation with an undocumented path")
+				continue
+			}
+			method, path := cutRoute(bad, option, routes[name])
+			bad.Must(o.Method == "" || method == o.Method, option, "has the method %s, must have %s", method, o.Method)
+			all[o] = [2]string{method, path}
+		}
+		c.routes = all
+	})
+}
+
+func cutRoute(bad *check.Violations, option, route string) (method, path string) {
+	method, path, _ = strings.Cut(route, " ")
+	bad.Must(check.IsToken(method) && strings.ToUpper(method) == method && op.ValidPath(path), option,
+		"must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
+	return method, path
 }
 
 // ReadOnly refuses every operation that may change something, before anything is sent. It is for

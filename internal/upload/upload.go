@@ -1,0 +1,124 @@
+// Package upload is the body of a request that imports a file: a form, which is opened for each attempt
+// and read while it is sent.
+package upload
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/fileformat"
+	"example.com/prospectkit/internal/outbound"
+)
+
+const (
+	longest    = 10 << 20 // documented as 10MB, whichever that is
+	sniffBytes = 512
+	filePart   = "file"
+)
+
+// File is the file to import; see the type Upload of the root, which has the same fields.
+type File struct {
+	Name     string
+	Size     int64
+	Open     func() (io.ReadCloser, error)
+	Fields   map[string]string
+	Progress func(sent, total int64)
+}
+
+// Body is a File being sent. The file that Check opens serves the first attempt.
+type Body struct {
+	ContentType string
+	Length      int64
+
+	file   File
+	form   outbound.FileForm
+	opened io.ReadCloser
+}
+
+// New returns the form with the file in it. The text around the file is built first, for the length.
+func New(f File) *Body {
+	format, _ := fileformat.Of(f.Name)
+	form := outbound.NewFileForm(f.Fields, filePart, fileformat.Base(f.Name), format.MediaType)
+	return &Body{
+		ContentType: form.ContentType, Length: int64(len(form.Head)) + f.Size + int64(len(form.Tail)), file: f, form: form,
+	}
+}
+
+// Open opens the form for an attempt.
+func (b *Body) Open(ctx context.Context, limit time.Duration) (*exchange.Upload, error) {
+	file, err := b.reopen(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	return exchange.NewUpload(b.form.Head, b.form.Tail, file, b.file.Size, b.file.Progress), nil
+}
+
+// Check opens the file and adds what is wrong with it.
+func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violations) {
+	format, ok := fileformat.Of(b.file.Name)
+	switch {
+	case fileformat.Base(b.file.Name) == "":
+		bad.Add("name", "must not be empty")
+	case check.HasControl(b.file.Name):
+		bad.Add("name", "has a control character")
+	case !ok:
+		bad.Add("name", "must end in .csv, .xls or .xlsx")
+	}
+	switch {
+	case b.file.Size < 1:
+		bad.Add("size", "is %d, must be positive", b.file.Size)
+	case b.file.Size > longest:
+		bad.Add("size", "is %d, must be at most %d: see Presign", b.file.Size, longest)
+	}
+	bad.Text("name", b.file.Name)
+	for name, value := range b.file.Fields {
+		if name == "" || name == filePart {
+			bad.Add("fields", "must not have the name %q", name)
+		}
+		bad.Text("fields."+name, name, value)
+	}
+	switch {
+	case b.file.Open == nil:
+		bad.Add(filePart, "needs Open")
+	case ok:
+		b.sniff(ctx, limit, format, bad)
+	}
+}
+
+// sniff opens the file and checks that its first bytes match its name. If the context has ended,
+// nothing is sent anyway.
+func (b *Body) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *check.Violations) {
+	file, head, err := exchange.Open(ctx, limit, b.file.Open, sniffBytes)
+	b.opened = file
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		bad.Add(filePart, "%v", err)
+	case !format.Begins(head):
+		bad.Add(filePart, "does not begin as %s does", format.Name)
+	}
+}
+
+// reopen returns the file that Check opened, and after that opens the file again.
+func (b *Body) reopen(ctx context.Context, limit time.Duration) (io.ReadCloser, error) {
+	if file := b.opened; file != nil {
+		b.opened = nil
+		return file, nil
+	}
+	file, _, err := exchange.Open(ctx, limit, b.file.Open, sniffBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", filePart, err)
+	}
+	return file, nil
+}
+
+// Close closes the file that Check opened, if it was never sent.
+func (b *Body) Close() {
+	if b.opened != nil {
+		exchange.Close(b.opened)
+	}
+}
