@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -79,7 +78,7 @@ func (d *shakyDisk) do(operation string, whole func() error, failed func()) erro
 		if failed != nil {
 			failed()
 		}
-		return syscall.ENOSPC
+		return errFull
 	}
 	err := whole()
 	if kill {

@@ -87,7 +87,10 @@ type killer struct {
 	sandbox struct{ BaseURL, Token, ControlURL string }
 	server  string // address of the sandbox
 	proxy   net.Listener
-	conns   sync.WaitGroup // of the program: they end when the sandbox has done everything
+
+	mu    sync.Mutex // guards conns
+	conns int        // directions of connections: none are left when the sandbox has done everything
+	idle  *sync.Cond
 
 	when   atomic.Pointer[instant]
 	events evidence
@@ -103,6 +106,7 @@ type instant struct {
 func newKiller(t *testing.T, seed uint64) *killer {
 	t.Helper()
 	k := &killer{t: t, random: rand.New(rand.NewPCG(seed, 7))}
+	k.idle = sync.NewCond(&k.mu)
 	dir := t.TempDir()
 	command := filepath.Join(dir, "prospectkit-sandbox.exe")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "../cmd/prospectkit-sandbox").CombinedOutput()
@@ -178,14 +182,14 @@ func (k *killer) serve() {
 			_ = client.Close()
 			continue
 		}
-		k.conns.Add(2)
+		k.opened(2)
 		go k.pass(client, server, true)
 		go k.pass(server, client, false)
 	}
 }
 
 func (k *killer) pass(from, to net.Conn, up bool) {
-	defer k.conns.Done()
+	defer k.opened(-1)
 	buf := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(buf)
@@ -209,6 +213,29 @@ func (k *killer) pass(from, to net.Conn, up bool) {
 	} else {
 		_ = to.Close()
 		_ = from.Close()
+	}
+}
+
+func (k *killer) opened(n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.conns += n
+	k.idle.Broadcast()
+}
+
+// settle waits until the sandbox has done what a dead process had sent.
+func (k *killer) settle() {
+	k.t.Helper()
+	var d net.Dialer
+	last, err := d.DialContext(k.t.Context(), "tcp", k.proxy.Addr().String())
+	require.NoError(k.t, err)
+	require.NoError(k.t, last.(*net.TCPConn).CloseWrite())
+	_, err = io.Copy(io.Discard, last) // connections are accepted in order: all of the process are known when this one ends
+	require.NoError(k.t, errors.Join(err, last.Close()))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for k.conns > 0 {
+		k.idle.Wait()
 	}
 }
 
@@ -353,7 +380,7 @@ func (k *killer) run(o *orders, how string) (died bool, exit int, said []message
 	}
 	err = cmd.Wait()
 	k.when.Store(nil)
-	k.conns.Wait()
+	k.settle()
 	if err != nil {
 		exited := new(exec.ExitError)
 		require.ErrorAs(t, err, &exited)
