@@ -31,7 +31,7 @@ type car struct {
 	Built   time.Time `json:"built"`
 	Skipped string    `json:"-"`
 	Untold  string
-	unseen  string `json:"unseen"` //nolint:govet,unused // it is no member
+	unseen  string //nolint:unused // it is no member
 }
 
 type open struct {
