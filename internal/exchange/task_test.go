@@ -63,7 +63,7 @@ func TestRun_GraceAfterTheContext(t *testing.T) {
 		"in time":                        {time.Second / 2, false, true, time.Second / 2, 0},
 		"sees the context":               {until + grace/2, false, true, until + grace/2, 0},
 		"heeds the interruption":         {time.Hour, true, true, until + grace + grace/2, 1},
-		"ends late":           {until + grace + grace/4, false, true, until + grace + grace/4, 1},
+		"ends late":                      {until + grace + grace/4, false, true, until + grace + grace/4, 1},
 		"heeds nothing, and is too late": {time.Hour, false, false, until + 2*grace, 1},
 	} {
 		for _, panics := range []bool{false, true} {
