@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,14 +17,14 @@ import (
 func TestAttempt_AbandonedHeaderIsNotSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		released := make(chan struct{})
-		var abandoned, sent http.Header
+		var abandoned atomic.Pointer[http.Header]
+		var sent http.Header
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-			if abandoned == nil {
-				abandoned = r.Header
+			if abandoned.CompareAndSwap(nil, &r.Header) {
 				<-released
 				return nil, io.EOF
 			}
-			abandoned.Set("X-Late", "1")
+			abandoned.Load().Set("X-Late", "1")
 			sent = r.Header.Clone()
 			return respond(200, oneUser), nil
 		}), prospectkit.WithAttemptTimeout(time.Second))

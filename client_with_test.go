@@ -17,18 +17,18 @@ func TestClient_OneMistakeIsRefused(t *testing.T) {
 	for name, mistake := range map[string]prospectkit.ClientOption{
 		"nil": nil, "no transport": prospectkit.WithTransport(nil), "no HTTP client": prospectkit.WithHTTPClient(nil), "a wait below zero": prospectkit.WithMaxWait(-1),
 	} {
-		for op, make := range map[string]func(...prospectkit.ClientOption) (*prospectkit.Client, error){
+		for op, client := range map[string]func(...prospectkit.ClientOption) (*prospectkit.Client, error){
 			"client.with": parent.With, "client.from-env": prospectkit.FromEnv,
 			"client.new": func(o ...prospectkit.ClientOption) (*prospectkit.Client, error) {
 				return prospectkit.New(baseURL, token, o...)
 			},
 		} {
-			client, err := make(mistake)
-			require.Nil(t, client, "%s, %s", op, name)
+			made, err := client(mistake)
+			require.Nil(t, made, "%s, %s", op, name)
 			var refused *prospectkit.RefusedError
 			require.ErrorAs(t, err, &refused, "%s, %s", op, name)
 			require.Len(t, refused.Violations, 1)
-			_, err = make(prospectkit.WithTransport(always(http.StatusOK, oneUser)))
+			_, err = client(prospectkit.WithTransport(always(http.StatusOK, oneUser)))
 			require.NoError(t, err)
 		}
 	}

@@ -200,11 +200,9 @@ func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p Rows
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	q := p.wire()
-	q.PageNum = 0
 	return pager[R]{
 		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
-		query: listID + "?" + collection(q), id: id,
+		query: listID + "?" + collection(p.wire()), id: id,
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number

@@ -3,6 +3,7 @@ package budget
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestMalformedLists(t *testing.T) {
 		for n := range len(c.data) {
 			require.Equal(t, errMalformed, c.decode(c.data[:n]), "%s, %d bytes", name, n)
 		}
-		require.Equal(t, errMalformed, c.decode(append(c.data[:len(c.data):len(c.data)], make([]byte, 8)...)), name)
+		require.Equal(t, errMalformed, c.decode(append(slices.Clip(c.data), make([]byte, 8)...)), name)
 		for _, v := range []float64{0, format + 1, -1} {
 			require.Equal(t, errMalformed, c.decode(with(c.data, 0, v)), name)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -93,7 +94,7 @@ func TestDo(t *testing.T) {
 				require.True(t, c.want == string(*r.Body)) //nolint:testifylint // a difference would fill the screen
 			}
 			require.Equal(t, c.status, r.Response.StatusCode)
-			require.Equal(t, 1, body.closed)
+			require.EqualValues(t, 1, body.closed.Load())
 			require.Equal(t, "text/plain", r.Response.Header.Get("Content-Type"))
 			require.Equal(t, c.gzip, r.Response.Header.Get("Content-Length") == "", "it is not that of the text")
 			require.Empty(t, r.Response.Header.Get("Content-Encoding"))
@@ -159,7 +160,7 @@ func TestDo_AnnouncedLength(t *testing.T) {
 		r := x.Do()
 		require.Equal(t, c.err, r.BodyErr)
 		require.Equal(t, c.want, string(*r.Body))
-		require.Equal(t, 1, body.closed)
+		require.EqualValues(t, 1, body.closed.Load())
 	}
 	x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: text("{}")}, nil
@@ -190,11 +191,11 @@ func TestDo_ClosesTheUpload(t *testing.T) {
 		}))
 		x.Upload, _ = upload(f, 7)
 		require.Equal(t, fail, x.Do().Err)
-		require.Equal(t, 1, f.closed)
+		require.EqualValues(t, 1, f.closed.Load())
 	}
 }
 
-// The time limit begins again with the response and with each 64 KiB of it, but not with each byte.
+// The time limit restarts with the response and with each 64 KiB of it, but not with each byte.
 func TestDo_TimeLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		step int // bytes every second
@@ -216,13 +217,13 @@ func TestDo_TimeLimit(t *testing.T) {
 						return min(len(p), c.step), nil
 					}))}, nil
 				}))
-				ended := time.Duration(0)
+				var ended atomic.Int64
 				x.Silence = 3 * time.Second
-				x.Timer = time.AfterFunc(x.Silence, func() { ended = time.Since(began) })
+				x.Timer = time.AfterFunc(x.Silence, func() { ended.Store(int64(time.Since(began))) })
 				r := x.Do()
 				x.Timer.Stop()
 				require.Len(t, *r.Body, 10*c.step)
-				require.Equal(t, c.ends, ended)
+				require.Equal(t, c.ends, time.Duration(ended.Load()))
 			})
 		})
 	}
@@ -242,9 +243,9 @@ func TestDoOrAbandon(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				released := make(chan struct{})
-				reads, closes := 0, 0
+				var reads, closes atomic.Int32
 				body := &file{Reader: readFunc(func([]byte) (int, error) {
-					if reads++; reads == 1 {
+					if reads.Add(1) == 1 {
 						<-released
 					}
 					return 1, nil
@@ -264,7 +265,7 @@ func TestDoOrAbandon(t *testing.T) {
 				r, abandoned := x.DoOrAbandon(ctx)
 				require.True(t, abandoned)
 				require.Equal(t, time.Second+2*grace, time.Since(began))
-				require.Equal(t, 1, closes, "of the upload")
+				require.EqualValues(t, 1, closes.Load(), "of the upload")
 				require.Equal(t, c.err, r.Err)
 				require.Equal(t, c.body, r.BodyErr)
 				if c.status > 0 {
@@ -273,21 +274,21 @@ func TestDoOrAbandon(t *testing.T) {
 					require.Same(t, x.Request, r.Response.Request)
 					require.Nil(t, r.Response.Body)
 					require.Empty(t, *r.Body)
-					require.Equal(t, 1, body.closed)
+					require.EqualValues(t, 1, body.closed.Load())
 				}
 				close(released)
 				synctest.Wait()
-				require.LessOrEqual(t, reads, 1, "an abandoned exchange reads no more")
+				require.LessOrEqual(t, reads.Load(), int32(1), "an abandoned exchange reads no more")
 			})
 		})
 	}
 }
 
-func closingOf(f *file, closes *int) io.ReadCloser {
+func closingOf(f *file, closes *atomic.Int32) io.ReadCloser {
 	return struct {
 		io.Reader
 		io.Closer
-	}{f, closer(func() error { *closes++; return nil })}
+	}{f, closer(func() error { closes.Add(1); return nil })}
 }
 
 // In time, the result is that of Do.

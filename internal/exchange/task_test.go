@@ -63,7 +63,7 @@ func TestRun_GraceAfterTheContext(t *testing.T) {
 		"in time":                        {time.Second / 2, false, true, time.Second / 2, 0},
 		"sees the context":               {until + grace/2, false, true, until + grace/2, 0},
 		"heeds the interruption":         {time.Hour, true, true, until + grace + grace/2, 1},
-		"ends on its own, late":           {until + grace + grace/4, false, true, until + grace + grace/4, 1},
+		"ends late":                      {until + grace + grace/4, false, true, until + grace + grace/4, 1},
 		"heeds nothing, and is too late": {time.Hour, false, false, until + 2*grace, 1},
 	} {
 		for _, panics := range []bool{false, true} {
@@ -126,11 +126,12 @@ func TestClose(t *testing.T) {
 		for takes, want := range map[time.Duration]time.Duration{
 			0: 0, grace / 2: grace / 2, grace + grace/2: grace + grace/2, time.Hour: 2 * grace,
 		} {
-			began, closed := time.Now(), false
-			Close(closer(func() error { time.Sleep(takes); closed = true; return nil }))
+			began := time.Now()
+			var closed atomic.Bool
+			Close(closer(func() error { time.Sleep(takes); closed.Store(true); return nil }))
 			require.Equal(t, want, time.Since(began))
 			time.Sleep(time.Hour) // virtual
-			require.True(t, closed)
+			require.True(t, closed.Load())
 		}
 		require.PanicsWithValue(t, "in Close", func() { Close(closer(func() error { panic("in Close") })) })
 		closeAsync(closer(func() error { panic("of nobody's interest") }))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -17,10 +18,10 @@ import (
 // file is a source that notes whether it is closed.
 type file struct {
 	io.Reader
-	closed int
+	closed atomic.Int32
 }
 
-func (f *file) Close() error { f.closed++; return nil }
+func (f *file) Close() error { f.closed.Add(1); return nil }
 
 func text(s string) *file { return &file{Reader: strings.NewReader(s)} }
 
@@ -51,9 +52,9 @@ func TestOpen(t *testing.T) {
 		whole, err := io.ReadAll(source)
 		require.NoError(t, err)
 		require.Equal(t, content, string(whole), "the head can still be read")
-		require.Zero(t, f.closed)
+		require.Zero(t, f.closed.Load())
 		require.NoError(t, source.Close())
-		require.Equal(t, 1, f.closed)
+		require.EqualValues(t, 1, f.closed.Load())
 	}
 }
 
@@ -75,7 +76,7 @@ func TestOpen_Failures(t *testing.T) {
 			require.Nil(t, head)
 		})
 	}
-	require.Equal(t, 1, unreadable.closed)
+	require.EqualValues(t, 1, unreadable.closed.Load())
 }
 
 // Whatever a source does, opening it ends with the context or the time limit, and what is opened too late is closed.
@@ -97,7 +98,7 @@ func TestOpen_EndsInTime(t *testing.T) {
 				require.Nil(t, source)
 				require.Equal(t, c.after, time.Since(began))
 				time.Sleep(2 * time.Hour) // virtual
-				require.Positive(t, f.closed)
+				require.Positive(t, f.closed.Load())
 			})
 		})
 	}
@@ -128,9 +129,9 @@ func TestUpload(t *testing.T) {
 			require.NoError(t, err, name)
 			require.Equal(t, "<head>"+content+"<tail>", string(got), name)
 			require.EqualValues(t, len(content), *progress, name)
-			require.Equal(t, 1, f.closed, "not every transport closes a body")
+			require.EqualValues(t, 1, f.closed.Load(), "not every transport closes a body")
 			require.NoError(t, u.Close())
-			require.Equal(t, 1, f.closed)
+			require.EqualValues(t, 1, f.closed.Load())
 			require.False(t, u.Withhold(), "the end was handed over")
 			_, err = u.Read(make([]byte, 1))
 			require.Equal(t, io.EOF, err)

@@ -23,9 +23,9 @@ type vehicle struct {
 	Pair   [2]engine         `json:"pair,omitzero"`
 	ByName map[string]engine `json:"byName,omitempty"`
 	Next   *engine           `json:"next,omitempty"`
-	Built  time.Time         `json:"built,omitempty"`
-	Self   tuned             `json:"self,omitempty"`
-	Named  engine            `json:"engine,omitempty"`
+	Built  time.Time         `json:"built,omitzero"`
+	Self   tuned             `json:"self,omitzero"`
+	Named  engine            `json:"engine,omitzero"`
 	Left   string            `json:"-"`
 	hidden string            //nolint:unused // it is no member
 }

@@ -77,7 +77,7 @@ func TestForm(t *testing.T) {
 	require.Equal(t, "multipart/form-data", kind)
 	r := multipart.NewReader(strings.NewReader(string(form)), params["boundary"])
 	var got []string
-	for part, err := r.NextPart(); err != io.EOF; part, err = r.NextPart() { //nolint:errorlint // it is the end
+	for part, err := r.NextPart(); err != io.EOF; part, err = r.NextPart() {
 		require.NoError(t, err)
 		text, err := io.ReadAll(part)
 		require.NoError(t, err)

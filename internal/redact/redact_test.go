@@ -59,6 +59,8 @@ func TestHide(t *testing.T) {
 		require.Equal(t, other, secrets.Hide(other, false))
 	}
 	require.Equal(t, "text", redact.Secrets{}.Key("").Hide("text", true))
+	require.Equal(t, "==a = b=", secrets.Hide("==a = b=", false))
+	require.Equal(t, "="+redact.Hidden, secrets.Hide("="+key+"==", false), "with what fills it up, and nothing before it")
 }
 
 // A short secret is hidden only as a word of its own.
