@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 // args are the arguments of a method, before any check.
@@ -35,6 +36,7 @@ type args struct {
 	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
 
+	cost   spend.Call     // what is known of its cost, beside operation, ids and body
 	lookup journal.Lookup // what a search for its effect needs, beside the ids
 
 	maxItems int      // of a page; 0: as many as a page may have
@@ -90,6 +92,13 @@ func (c *callOf[T]) fields() *novelty.Shape {
 	return c.responseShape(reflect.TypeFor[T]())
 }
 
+func (c *callOf[T]) results() int {
+	if page, ok := any(c.out).(interface{ count() int }); ok && c.done {
+		return page.count()
+	}
+	return -1
+}
+
 func (c *callOf[T]) proved() bool {
 	if c.in.proof != nil {
 		return c.in.proof(c.out)
@@ -126,6 +135,7 @@ type plan struct {
 		decode(body []byte) error
 		proved() bool // reports whether the service must have sent what was decoded
 		fields() *novelty.Shape
+		results() int // that may have a price each; -1 if the response does not tell
 	}
 }
 
@@ -151,7 +161,9 @@ type tally struct {
 	ticketID    string               // empty until the call needs a ticket
 	firstSent   time.Time            // the first attempt that may have had an effect
 	lastSent    time.Time
-	journalErr  error      // why the last attempt was not sent
+	reserved    bool       // credits, by the guard
+	rule        SafetyRule // that kept an attempt from being sent
+	ruleErr     error      // why
 	waitError   *WaitError // of the limiter
 }
 
@@ -246,10 +258,15 @@ func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
 	return e
 }
 
+// mayCost reports whether a call may spend credits, and whether it may send messages or write into a
+// CRM.
+func mayCost(o *op.Op, in args) (spends, outside bool) {
+	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.Writes.Possible()
+}
+
 // forbids returns the rule that refuses a call, or "".
 func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends := o.Spends.Possible() && !in.free
-	outside := o.Sends.Possible() || o.Writes.Possible()
+	spends, outside := mayCost(o, in)
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
@@ -351,8 +368,8 @@ func (c *call) result(loopErr error) error {
 		t := c.ticket()
 		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
-	case c.journalErr != nil:
-		return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: RuleJournal, cause: c.journalErr}
+	case c.rule != "":
+		return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: c.rule, cause: c.ruleErr}
 	case c.waitError != nil && len(c.attempts) == 0:
 		return c.waitError
 	}
