@@ -107,6 +107,7 @@ func ownImports(modules []module) map[string]string {
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
 	own["claim"] = modules[0].path + "/claim"
 	own["journal"] = modules[0].path + "/journal"
+	own["spend"] = modules[0].path + "/spend"
 	return own
 }
 
