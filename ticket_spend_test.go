@@ -138,7 +138,7 @@ func movers(name string, start bool) prospectkit.PeopleWatcher {
 	}
 }
 
-// A doubt counts until it is resolved: by the error, or by its ticket in another process.
+// An unknown outcome counts until it is resolved: by the error, or by its ticket in another process.
 func TestSpendGuard_Resolves(t *testing.T) {
 	for _, happened := range []bool{true, false} {
 		for _, elsewhere := range []bool{true, false} {
