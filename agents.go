@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/spend"
 )
 
 // AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
@@ -93,7 +94,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := do[newAgent](ctx, s.client, spec.op, args{
 		shape: op.Typed, // of the response: what is undocumented is in the request
-		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(),
+		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
 		proof: func(made any) bool {
 			return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name)
 		},

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,14 +14,18 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/spend"
 )
 
 // AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
 //
 // ListName names the agent and its results list. It must differ from the name of every list and
 // agent. A blank one is refused (assumed: the documented minimum is one character). MaxCreditSpend
-// bounds one run or refresh; the number of runs is not bounded.
+// bounds one run or refresh; the number of runs is not bounded. WorstCase forecasts what the agent can spend
+// in so many days, or fails with [spend.ErrUnknownPrice].
 type AgentSpec interface {
+	WorstCase(days int) (credits int64, err error)
+
 	spec() agentSpec
 	draft() AgentSpec // the same without Start
 }
@@ -48,6 +53,19 @@ type agentSpec struct {
 	terms
 	raw []Fields // undocumented fields, beside the typed ones
 	own func(*check.Violations)
+
+	every int // days between runs; 0: undocumented
+}
+
+// cost is what is known of the cost of the agent, once it starts.
+func (s agentSpec) cost() *spend.Agent {
+	a := &spend.Agent{Op: s.op.Name, PerRun: int64(s.spend), Every: s.every, Until: time.Now().AddDate(0, 0, 31)}
+	if s.expires.never {
+		a.Until = time.Time{}
+	} else if !s.expires.IsZero() {
+		a.Until = s.expires.midnight().Add(36 * time.Hour) // the date ends everywhere on earth
+	}
+	return a
 }
 
 const minCreditSpend, maxCreditSpend = 1000, 200_000 // of one run
@@ -110,6 +128,10 @@ type PersonDiscovery struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
+// WorstCase fails with [spend.ErrUnknownPrice]: how often such an agent runs is undocumented. Each run costs
+// MaxCreditSpend at most.
+func (p PersonDiscovery) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
+
 func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
 
 func (p PersonDiscovery) spec() agentSpec {
@@ -161,11 +183,15 @@ type PeopleWatcher struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
+// WorstCase returns how many credits the agent can spend in so many days: MaxCreditSpend when it starts, and
+// again every Frequency days until it expires (documented). It needs MaxCreditSpend.
+func (p PeopleWatcher) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
+
 func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
 
 func (p PeopleWatcher) spec() agentSpec {
 	return agentSpec{
-		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p, raw: []Fields{p.Extra},
+		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p, raw: []Fields{p.Extra}, every: cmp.Or(p.Frequency, 1),
 		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
 		own:   p.checkSources,
 	}
@@ -220,6 +246,10 @@ type WebMonitor struct {
 	Unlimited      bool          `json:"-"`                       // start without MaxCreditSpend
 	Extra          Fields        `json:"-"`                       // fields whose names are undocumented
 }
+
+// WorstCase fails with [spend.ErrUnknownPrice]: how often such an agent runs is undocumented. Each run costs
+// MaxCreditSpend at most, and a cap of n results bounds all runs to n times [spend.WebMonitorResult].
+func (p WebMonitor) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
 

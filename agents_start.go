@@ -10,6 +10,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 // notStarted is the error after a draft was saved and its activation failed. It keeps the fields of
@@ -90,7 +91,7 @@ func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, op
 			return nil, err
 		}
 	}
-	e, err := s.ensureDraft(ctx, in.draft(), opts)
+	e, err := s.ensureDraft(ctx, in, start, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, op
 	if !start || e.WasStarted {
 		return e, nil
 	}
-	if err := s.startDraft(ctx, e, sharedOptions(opts)); err != nil {
+	if err := s.startDraft(ctx, e, spec, sharedOptions(opts)); err != nil {
 		return e, notStarted(err)
 	}
 	return e, nil
@@ -116,20 +117,26 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 		return refusal(spec.op, bad)
 	}
 	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
-		return forbidden(op.AgentsActivate, rule)
+		return forbidden(op.AgentsActivate, rule, nil)
 	}
 	return nil
 }
 
-// ensureDraft gets or creates a draft. Creating it again is safe, because its name is unique.
-func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, opts []CallOption) (*EnsuredAgent, error) {
+// ensureDraft gets or creates a draft. Creating it again is safe, because its name is unique. None is
+// created that could not be paid for.
+func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
 	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found != nil && found.Type == spec.kind {
 		return &EnsuredAgent{Agent: found}, nil
 	}
+	if start {
+		if err := s.client.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
+			return nil, forbidden(op.AgentsActivate, RuleSpendGuard, err)
+		}
+	}
 	var first error // the first unknown outcome: a later refusal does not make it known
 	for round := 1; ; round++ {
-		draft, err := s.Create(ctx, in, opts...)
+		draft, err := s.Create(ctx, in.draft(), opts...)
 		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
 		switch {
 		case err == nil:
@@ -183,10 +190,11 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 }
 
 // startDraft activates a draft, and again as long as an unknown activation shows no effect.
-func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, opts []CallOption) error {
+func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec agentSpec, opts []CallOption) error {
+	starts := callOption(func(c *callConfig, _ *check.Violations) { c.starts = spec.cost() })
 	var first error // the first unknown outcome: a later refusal does not make it known
 	for round := 1; ; round++ {
-		agent, err := s.Activate(ctx, e.Agent.ID, opts...)
+		agent, err := s.Activate(ctx, e.Agent.ID, append(slices.Clip(opts), starts)...)
 		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
 		switch {
 		case err == nil && agent.Status != "":

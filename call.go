@@ -21,6 +21,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 // args are the arguments of a method, before any check.
@@ -36,6 +37,7 @@ type args struct {
 	laterPage bool   // of a scroll: an attempt may use up its token
 	free      bool   // spends no credits, although the operation may
 
+	cost   spend.Call     // what is known of its cost, beside operation, ids and body
 	lookup journal.Lookup // what a search for its effect needs, beside the ids
 
 	maxItems int      // of a page; 0: as many as a page may have
@@ -94,6 +96,13 @@ func (c *callOf[T]) fields() *novelty.Shape {
 	return c.responseShape(reflect.TypeFor[T]())
 }
 
+func (c *callOf[T]) results() int {
+	if page, ok := any(c.out).(interface{ count() int }); ok && c.done {
+		return page.count()
+	}
+	return -1
+}
+
 func (c *callOf[T]) proved() bool {
 	if c.in.proof != nil {
 		return c.in.proof(c.out)
@@ -130,6 +139,7 @@ type plan struct {
 		decode(body []byte) error
 		proved() bool // reports whether the service must have sent what was decoded
 		fields() *novelty.Shape
+		results() int // that may have a price each; -1 if the response does not tell
 	}
 }
 
@@ -157,6 +167,7 @@ type tally struct {
 	lastSent    time.Time
 	key         *credential.Key // of the last attempt, if the client has a source of keys
 	rekeyed     bool            // another one was asked for
+	reserved    bool            // credits, by the guard
 	rule        SafetyRule      // that kept an attempt from being sent
 	ruleErr     error           // why
 	waitError   *WaitError      // of the limiter

@@ -15,6 +15,7 @@ import (
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/spend"
 )
 
 // Error returns the code itself.
@@ -114,6 +115,7 @@ const (
 	ErrResponseLost        = ErrorClass("the response was lost")      // applied, or billed, but the response cannot be read
 	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: nothing was sent
 	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
+	ErrSpendCap            = ErrorClass("the spend cap is reached")   // a RefusedError of WithSpendGuard: nothing was sent
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
@@ -445,8 +447,8 @@ func (e *Error) errorCode() Code { return e.Code }
 // RefusedError is a call that this client refused before anything was sent: the arguments break
 // documented bounds, or a safety rule forbids the operation. It lists all violations.
 //
-// It matches [ErrRefusedLocally], and for arguments also [CodeValidationFailed] and [ErrInvalid],
-// so that one branch covers the local and the remote check.
+// It matches [ErrRefusedLocally], for a spend cap also [ErrSpendCap], and for arguments also
+// [CodeValidationFailed] and [ErrInvalid], so that one branch covers the local and the remote check.
 type RefusedError struct {
 	Op         string
 	Method     string
@@ -454,7 +456,7 @@ type RefusedError struct {
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
 
-	cause error // of RuleJournal, RuleToken and RuleGate
+	cause error // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard
 }
 
 // SafetyRule is a rule that refused a call before anything was sent.
@@ -466,9 +468,10 @@ const (
 	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed: use another one"
-	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
-	RuleToken        SafetyRule = "the token source gave no token"         // the same
-	RuleGate         SafetyRule = "a gate refused"                         // the same
+	RuleJournal      SafetyRule = "the journal could not store the ticket"      // Unwrap returns why
+	RuleSpendGuard   SafetyRule = "the spend guard did not reserve the credits" // the same
+	RuleToken        SafetyRule = "the token source gave no token"              // the same
+	RuleGate         SafetyRule = "a gate refused"                              // the same
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: omit it, and resolve an unknown outcome"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
@@ -485,8 +488,8 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 }
 
 // forbidden returns the error of an operation that a safety rule refuses.
-func forbidden(o *op.Op, rule SafetyRule) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule}
+func forbidden(o *op.Op, rule SafetyRule, cause error) *RefusedError {
+	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule, cause: cause}
 }
 
 // Violation is one broken bound.
@@ -509,14 +512,17 @@ func (e *RefusedError) Error() string {
 
 // Is matches the targets that [RefusedError] names.
 func (e *RefusedError) Is(target error) bool {
-	if target == error(ErrRefusedLocally) {
+	switch target {
+	case error(ErrRefusedLocally):
 		return true
+	case error(ErrSpendCap):
+		return errors.Is(e.cause, spend.ErrCap)
 	}
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
-// Unwrap returns the error of the journal for [RuleJournal], of the source for [RuleToken], of the
-// gate for [RuleGate], and nil otherwise.
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, and nil for
+// the other rules.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].
@@ -526,13 +532,15 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 const opFromEnv = "client.from-env"
 
 // Advice returns [ActionFixInput] for arguments, [ActionNever] for a safety rule, and
-// [ActionMayPass] for [RuleJournal] and [RuleToken].
+// [ActionMayPass] for [RuleJournal], [RuleSpendGuard] and [RuleToken].
 func (e *RefusedError) Advice() Advice {
 	switch {
 	case e.Rule == RuleJournal:
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal can be written"}
 	case e.Rule == RuleToken:
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the token source works"}
+	case e.Rule == RuleSpendGuard:
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; the guard needs a price, credits or its store: see the cause"}
 	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	case e.Op == opFromEnv:

@@ -12,6 +12,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
 )
 
 // clientOf is a client for a sandbox. It repeats without a pause, because nobody wants to wait for an example.
@@ -59,6 +60,37 @@ func ExampleNoSpend() {
 	// prospectkit: search.prospects: refused locally: no-spend: the operation may spend credits
 	// prospectkit: contacts.resolve: refused locally: no-spend: the operation may spend credits
 	// Openings initializing - 0 credits
+}
+
+// One cap for all ranges: what does not fit is refused before it is sent.
+func ExampleWithSpendGuard() {
+	ctx := context.Background()
+	sb := sandbox.New(nil, sandbox.Credits(100), sandbox.WithPrices(sandbox.Prices{"contacts.resolve": 20}))
+	guard := spend.NewGuard(50, spend.Prices{"contacts.resolve": {PerCall: 20}}) // of your plan
+	client := clientOf(sb, prospectkit.WithSpendGuard(guard))
+
+	for range 3 {
+		_, err := client.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
+		fmt.Println(errors.Is(err, prospectkit.ErrSpendCap), prospectkit.CodeOf(err))
+	}
+	sb.Fail("contacts.resolve", sandbox.DropAfter())
+	for range 3 {
+		_, err := client.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
+		fmt.Println(errors.Is(err, prospectkit.ErrSpendCap), errors.Is(err, prospectkit.ErrOutcomeUnknown))
+	}
+	books, err := guard.Books(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%+v, %d left\n", books.Total, books.Left)
+	// Output:
+	// false CONTACT_NOT_FOUND
+	// false CONTACT_NOT_FOUND
+	// false CONTACT_NOT_FOUND
+	// false true
+	// false true
+	// true false
+	// {Committed:0 InDoubt:40 Released:60}, 10 left
 }
 
 // Given to a client, a rule holds for all its calls; given to a call, for that one.

@@ -22,6 +22,7 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 // ClientOption configures a [Client]; see [New] and [Client.With].
@@ -111,6 +112,7 @@ type config struct {
 	reported  *novelty.Memory // shared by With
 
 	journal   journal.Journal // nil: none
+	guard     *spend.Guard    // nil: none
 	workspace string          // of the key, if the options name it
 	clock     *clock.Service  // shared by With, unless the transport is another
 
@@ -141,6 +143,7 @@ type callConfig struct {
 	header [][2]string
 	fields []outbound.Field
 
+	starts            *spend.Agent // the draft, if its spec is known
 	allowRetryUnknown bool
 }
 

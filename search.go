@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/spend"
 )
 
 // SearchService finds prospects and companies. Searches may spend credits, so their iterators
@@ -182,7 +183,7 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	fetch := func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
 		body := body
 		body.ScrollToken = token
-		in := args{ids: ids, body: body, laterPage: token != "", secret: token, maxItems: most}
+		in := args{ids: ids, body: body, laterPage: token != "", secret: token, maxItems: most, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
 		page, err := do[profiles](ctx, s.client, o, in, opts)
 		if err != nil {
 			return nil, nil, err
@@ -206,5 +207,7 @@ type profiles struct {
 	Profiles    []Profile     `json:"profiles"`
 	ScrollToken jsonscan.Text `json:"scrollToken"`
 }
+
+func (p *profiles) count() int { return len(p.Profiles) }
 
 func (p *profiles) validate() error { return errorIf(p.Profiles == nil, "the page has no profiles") }

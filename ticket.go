@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 // WithJournal stores a ticket of every write and every paid read before it is sent, and notes its
@@ -25,6 +26,23 @@ func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(j != nil, "WithJournal", "got nil")
 		c.journal = j
+	})
+}
+
+// WithSpendGuard reserves the most that a call can cost before its ticket is stored. A call that does
+// not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
+// [RuleSpendGuard], and nothing is sent. Calls that cost nothing (documented) need no price.
+//
+// A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds a
+// final verdict. The start of an agent counts all its runs, since later ones happen without a call: see
+// [spend.Price]. [Client.With] cannot replace a guard.
+func WithSpendGuard(g *spend.Guard) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		if err := g.Err(); err != nil {
+			bad.Add("WithSpendGuard", "got a guard that cannot be used: %s", err)
+		}
+		bad.Must(c.guard == nil || c.guard == g, "WithSpendGuard", "must not replace another guard")
+		c.guard = g
 	})
 }
 
@@ -116,18 +134,22 @@ func newInquiry(c *Client, o *op.Op, t journal.Ticket, local bool) *inquiry {
 
 func (q *inquiry) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
 
-// settle finds out the outcome, and notes a final one in the journal.
+// settle finds out the outcome, and tells a final one to the guard and the journal.
 func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	r, err := q.watch(ctx, patience, opts)
-	j := q.client.conf.journal
-	if err != nil || j == nil || q.ticket.ID == "" {
+	if err != nil || q.ticket.ID == "" {
 		return r, err
 	}
+	outcome := journal.NotApplied
 	switch {
 	case r.Verdict == VerdictHappened:
-		err = j.Ended(ctx, q.ticket.ID, journal.Applied)
-	case r.Verdict == VerdictNotSeen && r.Final:
-		err = j.Ended(ctx, q.ticket.ID, journal.NotApplied)
+		outcome = journal.Applied
+	case r.Verdict != VerdictNotSeen || !r.Final:
+		return r, nil
+	}
+	err = q.client.conf.guard.Settle(ctx, q.ticket.ID, string(outcome), -1)
+	if j := q.client.conf.journal; j != nil && err == nil { // or the ticket stays in doubt, for the guard
+		err = j.Ended(ctx, q.ticket.ID, outcome)
 	}
 	return r, err
 }
@@ -225,14 +247,29 @@ func (c *call) journaled() bool {
 	return c.client.conf.journal != nil && c.op.Class != op.Read && (c.op.Write() || !c.in.free)
 }
 
-// noteSending stores the ticket of the call before an attempt.
+// reserve reserves the credits of the call before its first attempt.
+func (c *call) reserve() error {
+	if spends, _ := mayCost(c.op, c.in); c.client.conf.guard == nil || c.reserved || !spends {
+		return nil
+	}
+	cost := c.in.cost
+	cost.Agent = cmp.Or(cost.Agent, c.opts.starts)
+	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.Safe()
+	if c.ruleErr = c.client.conf.guard.Reserve(c.ctx, cost); c.ruleErr != nil {
+		c.rule = RuleSpendGuard
+	}
+	c.reserved = c.ruleErr == nil
+	return c.ruleErr
+}
+
+// noteSending reserves the credits of the call and stores its ticket before an attempt.
 func (c *call) noteSending(now time.Time) error {
 	if c.unknown == nil { // no earlier attempt can have had an effect
 		c.firstSent = now
 	}
 	c.lastSent = now
-	if !c.journaled() {
-		return nil
+	if err := c.reserve(); err != nil || !c.journaled() {
+		return err
 	}
 	if c.ruleErr = c.client.conf.journal.Sending(c.ctx, c.ticket()); c.ruleErr != nil {
 		c.rule = RuleJournal
@@ -240,13 +277,17 @@ func (c *call) noteSending(now time.Time) error {
 	return c.ruleErr
 }
 
-// noteEnd notes the outcome of the call. A journal that fails to do so keeps the ticket in doubt.
+// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
+// guard is first: a crash in between leaves the ticket.
 func (c *call) noteEnd(err error) {
-	if c.ticketID == "" || !c.journaled() {
-		return
-	}
 	outcome := map[Outcome]journal.Outcome{
 		OutcomeApplied: journal.Applied, OutcomeNotApplied: journal.NotApplied, OutcomeUnknown: journal.Unknown,
 	}[OutcomeOf(err)]
+	if c.reserved && c.client.conf.guard.Settle(c.ctx, c.ticketID, string(outcome), c.response.results()) != nil {
+		outcome = journal.Unknown
+	}
+	if c.ticketID == "" || !c.journaled() {
+		return
+	}
 	_ = c.client.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
 }

@@ -22,7 +22,8 @@ var linkRules = []linkRule{
 		},
 		never: []string{"/sandbox", "/sandbox/fixture"},
 	},
-	{pkg: "/journal/journaltest", never: []string{""}},     // a store needs no client
+	{pkg: "/journal/journaltest", never: []string{""}}, // a store needs no client
+	{pkg: "/spend", never: []string{""}},
 	{pkg: "/cmd/prospectkit-sandbox", never: []string{""}}, // fixture too
 	{pkg: "/sandbox", never: []string{""}},                 // a double that shares the client's code agrees with the client's mistakes
 }

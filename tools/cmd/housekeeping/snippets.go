@@ -108,6 +108,7 @@ func ownImports(modules []module) map[string]string {
 	own["claim"] = modules[0].path + "/claim"
 	own["filter"] = modules[0].path + "/filter"
 	own["journal"] = modules[0].path + "/journal"
+	own["spend"] = modules[0].path + "/spend"
 	return own
 }
 

@@ -1,0 +1,287 @@
+// Package spend caps the credits that calls spend. A [Guard] reserves the most that a call can cost
+// before the call is sent. It commits what the call has spent, releases the credits of a call that was not
+// applied, and keeps those of a call whose outcome is unknown until that is resolved.
+//
+//	guard := spend.NewGuard(500, spend.Prices{"search.prospects": {PerResult: 1}})
+//	client, err := prospectkit.New(baseURL, token, prospectkit.WithSpendGuard(guard))
+//
+// One guard serves any number of clients. With a [Store], the cap holds for several processes
+// together, and survives them: see [NewSharedGuard].
+//
+// The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend,
+// nor runs of agents that were started without it.
+package spend
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ErrCap says that a call could cost more than the cap leaves. Match it with [errors.Is]; errors.As
+// finds the figures in a [CapError].
+var ErrCap = errors.New("spend: the cap is reached")
+
+// CapError is a call that could cost more than the cap leaves. Nothing was reserved.
+type CapError struct {
+	Op      string
+	Credits int64 // that the call can cost
+	Left    int64 // of the cap
+	Cap     int64
+}
+
+// Error says in one line what does not fit.
+func (e *CapError) Error() string {
+	return fmt.Sprintf("the call can cost %d credits, and %d of %d are left", e.Credits, e.Left, e.Cap)
+}
+
+// Is matches [ErrCap].
+func (e *CapError) Is(target error) bool { return target == ErrCap }
+
+// Guard keeps the credits of all calls below a cap. It is safe for concurrent use. It starts no
+// goroutine and no timer that outlives a call.
+type Guard struct {
+	most   int64
+	prices Prices
+	store  Store
+	err    error
+
+	mu   sync.Mutex
+	late map[string]end // what the store has not taken yet
+}
+
+// NewGuard returns a guard with a cap in credits. Its state ends with the process. A client refuses
+// a guard with a negative cap or price. Changing the map later has no effect.
+func NewGuard(credits int64, prices Prices) *Guard {
+	return NewSharedGuard(credits, prices, new(memory))
+}
+
+// NewSharedGuard returns a guard whose state is in a store. Each reservation is stored before its call is sent. If
+// it cannot be stored, the call is refused. All guards of one store count the same
+// credits, each against its own cap, so give all of them the same cap. The cap is for the life of the
+// state: for a cap per month, use another state each month.
+//
+// A process that is killed leaves its reservations. Each counts until its ticket is resolved, or until you
+// settle it with [Guard.Commit] or [Guard.Release].
+func NewSharedGuard(credits int64, prices Prices, store Store) *Guard {
+	g := &Guard{most: credits, prices: maps.Clone(prices), store: store, late: map[string]end{}}
+	if credits < 0 {
+		g.err = errors.Join(g.err, fmt.Errorf("the cap of %d credits is negative", credits))
+	}
+	if store == nil {
+		g.err = errors.Join(g.err, errors.New("the store is nil"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(prices)) {
+		if err := prices[name].check(); err != nil {
+			g.err = errors.Join(g.err, fmt.Errorf("the price of %s %w", name, err))
+		}
+	}
+	return g
+}
+
+// Err returns what is wrong with the cap, the prices or the store, and nil if the guard can be used.
+func (g *Guard) Err() error {
+	if g == nil || g.store == nil && g.err == nil {
+		return errors.New("it was not made by NewGuard")
+	}
+	return g.err
+}
+
+// Reserve reserves the most that a call can cost. It fails with [ErrCap] if that does not fit, with
+// [ErrUnknownPrice], or with an error of the store. The call must then not be sent. A client calls it.
+func (g *Guard) Reserve(ctx context.Context, c Call) error {
+	if c.ID == "" {
+		return errors.New("spend: the call has no ID")
+	}
+	tried := false
+	err := g.update(ctx, func(s *state) error {
+		made, err := g.claim(s, c)
+		if err != nil {
+			return err
+		}
+		made.Since, tried = time.Now(), true
+		s.Reserved[c.ID] = made
+		return nil
+	})
+	if err != nil && tried {
+		g.postpone(c.ID, end{}) // it may be stored, and the call is not sent
+	}
+	return err
+}
+
+// Check fails as [Guard.Reserve] would now, and reserves nothing. A nil guard refuses nothing.
+func (g *Guard) Check(ctx context.Context, c Call) error {
+	if g == nil {
+		return nil
+	}
+	return g.view(ctx, func(s *state) error {
+		_, err := g.claim(s, c)
+		return err
+	})
+}
+
+// claim is what a call needs, if that fits.
+func (g *Guard) claim(s *state, c Call) (claim, error) {
+	credits, each, err := g.prices.of(c)
+	if err != nil {
+		return claim{}, err
+	}
+	delete(s.Reserved, c.ID) // of an earlier attempt to store it
+	if left := g.most - min(g.most, s.held()); credits > left {
+		return claim{}, &CapError{Op: c.Op, Credits: credits, Left: left, Cap: g.most}
+	}
+	made := claim{Op: c.Op, Credits: credits, Each: each}
+	if each != 0 {
+		made.Results = c.Results
+	}
+	return made, nil
+}
+
+// Commit says that a call was applied: all that was reserved for it counts as spent. Call it once you
+// have found out what no read of the API tells. It does nothing if the call is settled.
+func (g *Guard) Commit(ctx context.Context, id string) error {
+	return g.settle(ctx, id, end{applied: true, results: -1})
+}
+
+// Release says that a call was not applied: a failed request never consumes credits (documented). It
+// does nothing if the call is settled.
+func (g *Guard) Release(ctx context.Context, id string) error {
+	return g.settle(ctx, id, end{})
+}
+
+// Settle tells the outcome of a call: "applied" commits, "not applied" releases, and any other keeps what is
+// reserved. results is how many results the response had, or negative if it does not tell. If the price
+// counts results, those are what was spent, even if they are more than was reserved. A client calls it.
+// A nil guard does nothing.
+func (g *Guard) Settle(ctx context.Context, id, outcome string, results int) error {
+	switch {
+	case g != nil && outcome == "applied":
+		return g.settle(ctx, id, end{applied: true, results: results})
+	case g != nil && outcome == "not applied":
+		return g.Release(ctx, id)
+	}
+	return nil
+}
+
+// settleTimeout bounds how long the end of a call waits for the store.
+const settleTimeout = 5 * time.Second
+
+// settle ends a reservation. What the store does not take now, it gets with the next change.
+func (g *Guard) settle(ctx context.Context, id string, e end) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	err := g.update(ctx, func(s *state) error {
+		s.settle(id, e)
+		return nil
+	})
+	if err != nil {
+		g.postpone(id, e)
+	}
+	return err
+}
+
+func (g *Guard) postpone(id string, e end) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late[id] = e
+}
+
+// update changes the state, and settles what the store has not taken before.
+func (g *Guard) update(ctx context.Context, change func(*state) error) error {
+	if err := g.Err(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	late := maps.Clone(g.late)
+	g.mu.Unlock()
+	err := g.store.Update(ctx, func(data []byte) ([]byte, error) {
+		s, err := decode(data)
+		if err != nil {
+			return nil, err
+		}
+		for id, e := range late {
+			s.settle(id, e)
+		}
+		if err := change(s); err != nil {
+			return nil, err
+		}
+		return s.encode()
+	})
+	if err == nil && len(late) > 0 {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for id := range late {
+			delete(g.late, id)
+		}
+	}
+	return err
+}
+
+// errView ends an update without a change.
+var errView = errors.New("spend: nothing to store")
+
+// view reads the state.
+func (g *Guard) view(ctx context.Context, look func(*state) error) error {
+	err := g.update(ctx, func(s *state) error { return cmp.Or(look(s), errView) })
+	if errors.Is(err, errView) {
+		return nil
+	}
+	return err
+}
+
+// Book is what happened to the credits that were reserved.
+type Book struct {
+	Committed int64 // spent
+	InDoubt   int64 // of calls in progress, of unknown outcomes, and of processes that ended in the middle of a call
+	Released  int64 // given back
+}
+
+// Reservation is the credits of a call whose outcome is not known.
+type Reservation struct {
+	ID      string // of its ticket
+	Op      string
+	Credits int64
+	Since   time.Time
+}
+
+// Books is the state of a guard.
+type Books struct {
+	Cap   int64
+	Left  int64 // of the cap: what is neither committed nor in doubt
+	Total Book
+	Ops   map[string]Book // by operation
+	Open  []Reservation   // what is in doubt, oldest first
+}
+
+// Books returns the books. They include what other processes did with the same store.
+func (g *Guard) Books(ctx context.Context) (Books, error) {
+	b := Books{Cap: g.most, Ops: map[string]Book{}}
+	err := g.view(ctx, func(s *state) error {
+		b.Left = g.most - min(g.most, s.held())
+		for op, settled := range s.Books {
+			b.add(op, Book{Committed: settled.Committed, Released: settled.Released})
+		}
+		for id, c := range s.Reserved {
+			b.add(c.Op, Book{InDoubt: c.Credits})
+			b.Open = append(b.Open, Reservation{id, c.Op, c.Credits, c.Since})
+		}
+		return nil
+	})
+	slices.SortFunc(b.Open, func(x, y Reservation) int {
+		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.ID, y.ID))
+	})
+	return b, err
+}
+
+func (b *Books) add(op string, more Book) {
+	b.Total, b.Ops[op] = b.Total.plus(more), b.Ops[op].plus(more)
+}
+
+func (b Book) plus(more Book) Book {
+	return Book{plus(b.Committed, more.Committed), plus(b.InDoubt, more.InDoubt), plus(b.Released, more.Released)}
+}
