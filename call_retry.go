@@ -240,7 +240,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 }
 
 // mayRekey reports whether the service has rejected the key, and the call may ask for another one.
-// "Missing, malformed, expired, revoked": the service knows before any work.
+// "A missing, malformed, expired or revoked token answers 401" (documented), before any work.
 func (c *call) mayRekey() bool {
 	return c.errorResponse.Code == CodeUnauthorized && !c.rekeyed && c.client.conf.keys().Changes()
 }

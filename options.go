@@ -263,7 +263,8 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 
 // WithTokenSource asks source for the API token: before the first call if [New] got an empty one, and
 // after the service has rejected the current one with [CodeUnauthorized]. In between, the token is
-// kept. A client and those derived from it ask together, and only once at a time.
+// kept. A client and those derived from it ask together, and only once at a time. Given to [Client.With],
+// the new source takes over from the current token. All tokens must be of one workspace.
 //
 // "A missing, malformed, expired or revoked token answers 401" (documented): the service has done
 // nothing, so a rejected call is resent with another token, even a write. It counts as an attempt, and

@@ -20,6 +20,7 @@ const (
 	stepRetry
 	stepResend
 	stepWait
+	stepRekey
 )
 
 var decisions = [...]struct {
@@ -50,7 +51,7 @@ func TestInstrument(t *testing.T) {
 	for _, f := range flips {
 		texts = append(texts, f.text)
 	}
-	require.Len(t, texts, 3*5+6*2)
+	require.Len(t, texts, 3*6+6*2)
 	require.Equal(t, []string{
 		"failCut, read: stepRetry -> stepStop", "failCut, read: stepRetry -> stepUnknown", "failCut, read: stepRetry -> stepLost",
 	}, texts[:3])
@@ -73,7 +74,7 @@ func TestInstrument_NoTable(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Each cell can be one of five other steps.
+// Each cell can be one of six other steps.
 func TestInstrument_TheTable(t *testing.T) {
 	code, err := os.ReadFile("../../../" + source)
 	require.NoError(t, err)
@@ -87,10 +88,10 @@ func TestInstrument_TheTable(t *testing.T) {
 	}
 	require.NotEmpty(t, cells)
 	for cell, others := range cells {
-		require.Equal(t, 5, others, cell)
+		require.Equal(t, 6, others, cell)
 	}
 	chosen, err := choose(flips, kinds{few: true}, regexp.MustCompile(""))
 	require.NoError(t, err)
 	require.Len(t, chosen, len(cells))
-	require.Greater(t, len(flips), 5*len(cells), "conditions, too")
+	require.Greater(t, len(flips), 6*len(cells), "conditions, too")
 }
