@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -265,7 +266,7 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 				require.NotErrorIs(t, err, prospectkit.ErrSpendCap)
 				require.Equal(t, spend.Book{}, booked(t, guard))
 				for _, e := range sb.Journal() {
-					require.True(t, e.Method == "GET" || name == "free read", e.Path)
+					require.True(t, e.Method == http.MethodGet || name == "free read", e.Path)
 				}
 			})
 		})

@@ -3,8 +3,8 @@ package spend_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -109,7 +109,7 @@ func TestGuard_ManyAtOnceNeverPassTheCap(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
-			id := fmt.Sprint(i)
+			id := strconv.Itoa(i)
 			if g.Reserve(t.Context(), call(id, "a")) == nil && i%2 == 0 {
 				_ = g.Commit(t.Context(), id)
 			}

@@ -199,7 +199,7 @@ func plus(a, b int64) int64 {
 }
 
 func times(a, b int64) int64 {
-	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= math.MaxInt64 {
+	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= math.MaxInt64 { //nolint:gosec // G115: neither is negative
 		return int64(low)
 	}
 	return math.MaxInt64
