@@ -65,6 +65,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
+		agentPolls:  newAgentPolls(),
 	}
 	var bad check.Violations
 	c.authenticate(token, &bad)
@@ -110,7 +111,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
-		conf.headersSeen, conf.clock = new(ratehdr.Seen), new(clock.Service)
+		conf.headersSeen, conf.clock, conf.agentPolls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
 		conf.build()
 	}
 	return newClient(&conf), nil

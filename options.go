@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
 
@@ -113,7 +114,8 @@ type config struct {
 	workspace string          // of the key, if the options name it
 	clock     *clock.Service  // shared by With, unless the transport is another
 
-	headersSeen *ratehdr.Seen // the same
+	headersSeen *ratehdr.Seen        // the same
+	agentPolls  *waits.Shared[Agent] // the same; of WaitEach
 	hooks       []CallHook
 }
 
