@@ -298,7 +298,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 				}
 				return agent, err
 			},
-			ID:  func(a *Agent) string { return a.ID },
+			ID: func(a *Agent) string { return a.ID },
 		}
 		defer each.Shared.Join()()
 		if each.Await(agentIDs); each.Over() {

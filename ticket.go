@@ -239,8 +239,5 @@ func (c *call) noteEnd(err error) {
 	if c.ticketID == "" || !c.journaled() {
 		return
 	}
-	outcome := map[Outcome]journal.Outcome{
-		OutcomeApplied: journal.Applied, OutcomeNotApplied: journal.NotApplied, OutcomeUnknown: journal.Unknown,
-	}[OutcomeOf(err)]
-	_ = c.client.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
+	_ = c.client.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, journal.Outcome(OutcomeOf(err)))
 }

@@ -31,6 +31,7 @@ var sharedRows = map[string][]string{
 	"campaigns.scheduled-sends":      {"CampaignsService.Sends", "CampaignsService.SendsPage"},
 	"contacts.timeline":              {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
 	"imports.create":                 {"ImportsService.FromUpload", "ImportsService.FromUploadJSON", "ImportsService.Upload"},
+	"lists.crm-push":                 {"ListsService.PushEach", "ListsService.PushToCRM"},
 	"lists.create":                   {"ListsService.Create", "ListsService.Ensure"},
 	"lists.get":                      {"ListsService.Get", "ListsService.WaitFor"},
 	"lists.list":                     {"ListsService.All", "ListsService.Page", "ListsService.Pages"},
