@@ -467,6 +467,7 @@ const (
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed"
 	RuleJournal      SafetyRule = "the journal could not store the ticket" // Unwrap returns why
+	RuleReview       SafetyRule = "the campaign is not what was reviewed"  // Violations name what changed
 	RuleRetryUnknown SafetyRule = "an operation that may spend, send or add twice is never retried automatically"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
@@ -495,14 +496,11 @@ type Violation struct {
 
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
-	if e.Rule != "" {
-		return describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))
-	}
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
 		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
-	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
+	return strings.TrimSuffix(describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))+": "+strings.Join(parts, "; "), ": ")
 }
 
 // Is matches the targets that [RefusedError] names.

@@ -17,7 +17,11 @@ func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 	sb := sandbox.New(nil, sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{
 		Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
 			Name: "main", Credits: 5000, Accounts: []string{"email"},
-			Lists: []sandbox.List{{ID: fairListID, Name: "Fair"}}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
+			Lists: []sandbox.List{{ID: fairListID, Name: "Fair", Rows: sandbox.Rows(sandbox.Row{"email": "ada@engines.example"})}}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
+			Campaigns: []sandbox.Campaign{{
+				ID: autumnID, Name: "Autumn", Channels: []string{"email"}, ListIDs: []string{fairListID},
+				Steps: []sandbox.Step{{Type: "email", Subject: "Hello", Body: "Do you have a minute?"}},
+			}},
 			Agents: []sandbox.Agent{
 				{ID: founderAgentID, Name: "Founders", Type: sandbox.WebMonitor, Status: "active"},
 				{ID: draftAgentID, Name: "Investors", Type: sandbox.WebMonitor},
@@ -35,6 +39,7 @@ func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 const (
 	founderAgentID = "a60000000000000000000001"
 	draftAgentID   = "a60000000000000000000002"
+	autumnID       = "ca0000000000000000000007"
 	fairListID     = "a00000000000000000000007"
 )
 
@@ -92,4 +97,33 @@ func ExampleListsService_PushEach() {
 	// part 2 of 3, 500 contacts: unknown
 	// part 3 of 3, 200 contacts: applied
 	// 3 calls
+}
+
+// A person reads the review and agrees to its digest. A change since then refuses the approval.
+func ExampleCampaignsService_ApproveReviewed() {
+	ctx := context.Background()
+	client, sb := batchSandbox()
+	seen, err := client.Campaigns.Review(ctx, autumnID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(seen.Steps), "step,", seen.Contacts, "contact") // print seen for the person
+
+	sb.Do(func(tx *sandbox.Tx) { tx.AddRows(fairListID, sandbox.Row{"email": "bob@zuse.example"}) })
+	_, err = client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
+	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
+		fmt.Println(refused.Violations[1].Param, refused.Violations[1].Problem)
+	}
+	if seen, err = client.Campaigns.Review(ctx, autumnID); err != nil {
+		log.Fatal(err)
+	}
+	approval, err := client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(approval.Status, "after", sb.Calls("campaigns.approve"), "approval")
+	// Output:
+	// 1 step, 1 contact
+	// contacts changed: 1 reviewed, 2 now
+	// active after 1 approval
 }

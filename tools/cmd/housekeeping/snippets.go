@@ -107,6 +107,8 @@ func ownImports(modules []module) map[string]string {
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
 	own["claim"] = modules[0].path + "/claim"
 	own["journal"] = modules[0].path + "/journal"
+	own["push"] = modules[0].path + "/push"
+	own["review"] = modules[0].path + "/review"
 	return own
 }
 
