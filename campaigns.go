@@ -227,17 +227,12 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
 	r, shared := new(review.Review), sharedOptions(opts)
 	pages := pageOptions(shared)
-	for step, err := range s.Steps(ctx, campaignID, pages...) {
-		if err != nil {
-			return nil, err
-		}
-		r.Add(review.Steps, step.Raw())
+	err := review.AddAll(r, review.Steps, s.Steps(ctx, campaignID, pages...))
+	if err == nil {
+		err = review.AddAll(r, review.Sends, s.Sends(ctx, campaignID, pages...))
 	}
-	for send, err := range s.Sends(ctx, campaignID, pages...) {
-		if err != nil {
-			return nil, err
-		}
-		r.Add(review.Sends, send.Raw())
+	if err != nil {
+		return nil, err
 	}
 	for campaign, err := range s.All(ctx, pages...) {
 		if err != nil {
@@ -258,11 +253,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 			return err
 		}
 		r.Add(review.Lists, list.Raw().Raw())
-		for row, err := range s.client.Lists.Rows(ctx, list.ID, RowsParams{}, pageOptions(opts)...) {
-			if err != nil {
-				return err
-			}
-			r.Add(review.Contacts, row.Raw())
+		if err := review.AddAll(r, review.Contacts, s.client.Lists.Rows(ctx, list.ID, RowsParams{}, pageOptions(opts)...)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
 
@@ -132,7 +133,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	began, looks := time.Now(), 0
 	opts = append(slices.Clip(opts), WithInfo(&q.info))
 	var r Resolution
-	err := poll(ctx, patience, func() (done bool, err error) {
+	err := waits.Until(ctx, patience, func() (done bool, err error) {
 		r, err = q.look(ctx, opts)
 		r.AsOf, looks = time.Now(), looks+1
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
@@ -150,20 +151,6 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 			r.Note, plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}
 	return &r, nil
-}
-
-// poll calls try with growing pauses until it is done, patience is over or the context would end.
-func poll(ctx context.Context, patience time.Duration, try func() (done bool, err error)) error {
-	until := time.Now().Add(patience)
-	for pause := time.Second; ; pause *= 2 {
-		done, err := try()
-		if err != nil || done {
-			return err
-		}
-		if pause = min(pause, time.Until(until)); pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
-			return nil
-		}
-	}
 }
 
 // look reads the state once.

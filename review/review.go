@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +58,17 @@ func (r *Review) Add(s Section, text json.RawMessage) {
 		r.Contacts++
 		r.rows = append(r.rows, sum(text))
 	}
+}
+
+// AddAll adds the texts of a sequence, up to its first error.
+func AddAll[T interface{ Raw() json.RawMessage }](r *Review, s Section, texts iter.Seq2[T, error]) error {
+	for text, err := range texts {
+		if err != nil {
+			return err
+		}
+		r.Add(s, text.Raw())
+	}
+	return nil
 }
 
 // sumLength is that of the sums: 128 bits.

@@ -58,7 +58,7 @@ func (s *Shared[T]) Read(
 				return nil, began, ctx.Err()
 			}
 		case wait > 0:
-			if err := sleep(ctx, wait); err != nil {
+			if err := Sleep(ctx, wait); err != nil {
 				return nil, began, err
 			}
 		default:
@@ -116,15 +116,4 @@ func (s *Shared[T]) charge(at time.Time, requests int) {
 		s.paid = at
 	}
 	s.paid = s.paid.Add(time.Duration(requests) * s.Every)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
