@@ -300,7 +300,8 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			},
 			ID: func(a *Agent) string { return a.ID },
 		}
-		defer each.Shared.Join()()
+		leave := each.Shared.Join()
+		defer leave()
 		if each.Await(agentIDs); each.Over() {
 			return
 		}

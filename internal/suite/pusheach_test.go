@@ -123,11 +123,11 @@ func TestPushEach_Parts(t *testing.T) {
 	var got []string
 	for range 2 { // the second range has nothing left
 		for part, err := range seq {
-			got = append(got, fmt.Sprintf("%d %d %d %d %s %t %t", part.Number, part.Of, len(part.ContactIDs), len(part.Excepted), part.Outcome, part.Earlier, errors.Is(err, prospectkit.ErrOutcomeUnknown)))
+			got = append(got, fmt.Sprintf("%d %d %d %d %s %t,%t", part.Number, part.Of, len(part.ContactIDs), len(part.Excepted), part.Outcome, part.Earlier, errors.Is(err, prospectkit.ErrOutcomeUnknown)))
 		}
 	}
 	require.Equal(t, []string{
-		"1 3 499 1 applied false false", "2 3 0 500 not applied false false", "3 3 100 0 unknown false true", "2 3 0 500 not applied false false",
+		"1 3 499 1 applied false,false", "2 3 0 500 not applied false,false", "3 3 100 0 unknown false,true", "2 3 0 500 not applied false,false",
 	}, got)
 	require.Len(t, arrived(sb), 599)
 }
@@ -173,8 +173,8 @@ func TestPushEach_UnknownPart(t *testing.T) {
 		require.Equal(t, 1, part.Number)
 	}
 	require.Equal(t, 3, sb.Calls("lists.crm-push"))
-	for range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, push.ResumeFrom(checkpoint)) {
-		t.Error("all was applied")
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, push.ResumeFrom(checkpoint)) {
+		t.Error("all was applied", err)
 	}
 }
 

@@ -122,8 +122,8 @@ func TestWaitEach_Ends(t *testing.T) {
 func TestWaitEach_SendsNothing(t *testing.T) {
 	sb, ids := hundred(t, 2)
 	client := SandboxClient(t, sb)
-	for range client.Agents.WaitEach(t.Context()) {
-		t.Error("nothing was awaited")
+	for _, err := range client.Agents.WaitEach(t.Context()) {
+		t.Error("nothing was awaited", err)
 	}
 	for agent, err := range client.Agents.WaitEach(t.Context(), ids[0], "agent 1") {
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
