@@ -9,6 +9,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -169,7 +170,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 // created just now may not be visible yet.
 func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
 	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
-	err := poll(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
+	err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
 		agent, nameless, err := s.named(ctx, spec.name, reads)
 		switch {
 		case agent != nil && agent.Type == spec.kind:

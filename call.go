@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/upload"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -331,7 +332,7 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
 			c.headerForCookies(req)
-			if err := sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
+			if err := waits.Sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
 				return err
 			}
 			return c.rekey()
@@ -536,25 +537,4 @@ func withCause(err, cause error) error {
 		return cause
 	}
 	return fmt.Errorf("%w; %w", err, cause)
-}
-
-// sleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept the
-// full time.
-func sleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
-	at, ok := ctx.Deadline()
-	return (!ok || time.Until(at) > d) && sleep(ctx, d) == nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

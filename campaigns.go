@@ -7,6 +7,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/review"
 )
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
@@ -213,6 +214,78 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 		ids:   []string{campaignID},
 		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
 	}, opts)
+}
+
+// Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
+// listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000.
+// The lists are those under listIds in the listing (assumed); they need the scope lists. Pass the
+// Digest of the review to [CampaignsService.ApproveReviewed].
+//
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
+//
+// GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
+	r, shared := new(review.Review), sharedOptions(opts)
+	pages := pageOptions(shared)
+	err := review.AddAll(r, review.Steps, s.Steps(ctx, campaignID, pages...))
+	if err == nil {
+		err = review.AddAll(r, review.Sends, s.Sends(ctx, campaignID, pages...))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for campaign, err := range s.All(ctx, pages...) {
+		if err != nil {
+			return nil, err
+		}
+		if sameID(campaign.Text("id"), campaignID) {
+			r.Add(review.Campaign, campaign.Raw())
+			return r, s.reviewLists(ctx, r, *campaign, shared)
+		}
+	}
+	return nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
+}
+
+func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, campaign Object, opts []CallOption) error {
+	for id := range campaign.All("listIds") {
+		list, err := s.client.Lists.Get(ctx, id.Text(""), GetListParams{}, opts...)
+		if err != nil {
+			return err
+		}
+		r.Add(review.Lists, list.Raw().Raw())
+		if err := review.AddAll(r, review.Contacts, s.client.Lists.Rows(ctx, list.ID, RowsParams{}, pageOptions(opts)...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ApproveReviewed approves a campaign if it is still what was reviewed. It makes the [CampaignsService.Review]
+// twice more, so that a change during the first also counts. If anything differs, nothing is approved: the
+// error is a [RefusedError] with [RuleReview], whose Violations name what changed. The approval itself
+// takes no content, so a change after the last read and before the approval goes unnoticed.
+//
+// Errors: those of [CampaignsService.Review] and [CampaignsService.Approve].
+//
+// POST /business/campaigns/{campaignId}/approve, scope campaigns.
+func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
+	if !review.Valid(digest) {
+		return nil, refusal(op.CampaignsApprove, check.One("digest", "is none of a review"))
+	}
+	for range 2 {
+		now, err := s.Review(ctx, campaignID, opts...)
+		if err != nil {
+			return nil, err
+		}
+		if changes := now.Changes(digest); len(changes) > 0 {
+			refused := forbidden(op.CampaignsApprove, RuleReview, nil)
+			for _, c := range changes {
+				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
+			}
+			return nil, refused
+		}
+	}
+	return s.Approve(ctx, campaignID, opts...)
 }
 
 // lookForApproval reads the status of a campaign from the listing. Only an active one is proof.

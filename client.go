@@ -67,6 +67,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
+		agentPolls:  newAgentPolls(),
 	}
 	var bad check.Violations
 	var badOptions check.Violations
@@ -121,7 +122,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
-		conf.headersSeen, conf.clock = new(ratehdr.Seen), new(clock.Service)
+		conf.headersSeen, conf.clock, conf.agentPolls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
 		conf.build()
 	}
 	return newClient(&conf), nil

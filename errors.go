@@ -472,6 +472,7 @@ const (
 	RuleSpendGuard   SafetyRule = "the spend guard did not reserve the credits" // the same
 	RuleToken        SafetyRule = "the token source gave no token"              // the same
 	RuleGate         SafetyRule = "a gate refused"                              // the same
+	RuleReview       SafetyRule = "the campaign is not what was reviewed"       // Violations name what changed
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: omit it, and resolve an unknown outcome"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
@@ -500,14 +501,11 @@ type Violation struct {
 
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
-	if e.Rule != "" {
-		return describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))
-	}
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
 		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
-	return strings.TrimSuffix(describe(e.Op, "refused locally")+": "+strings.Join(parts, "; "), ": ")
+	return strings.TrimSuffix(describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))+": "+strings.Join(parts, "; "), ": ")
 }
 
 // Is matches the targets that [RefusedError] names.

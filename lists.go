@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/push"
 )
 
 // ListsService manages prospect lists: contact lists hold people, company lists hold companies.
@@ -256,6 +257,34 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 		ids: []string{listID}, body: in,
 		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
 	}, opts)
+}
+
+// PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields
+// each part with its outcome: applied, not applied or unknown. Repeated ids are sent once, and those
+// of [push.Except] never. Without ids, it sends nothing. Use [push.SaveTo] and [push.ResumeFrom] to resume a push.
+//
+// A part that was not applied, or whose outcome is unknown, comes with its error; the loop goes on,
+// unless you leave it, the context has ended, or the call was refused before it was sent. A second
+// range goes on where the first has ended: it sends what was not applied. No part whose outcome is
+// unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM.
+//
+// Errors: those of [ListsService.PushToCRM].
+//
+// POST /business/lists/{listId}/crm-push, scope lists.
+func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
+	o := op.ListsCRMPush
+	return push.Each(ctx, push.Sender{
+		Target: s.client.BaseURL() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
+		Send: func(ctx context.Context, ids []string) error {
+			_, err := s.PushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids})
+			return err
+		},
+		Outcome: func(err error) journal.Outcome { return journal.Outcome(OutcomeOf(err)) },
+		Useless: func(err error) bool { return errors.Is(err, ErrRefusedLocally) },
+		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
+		Unsaved: func(err error) error { return withoutEffect(o, err) },
+		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: errors.New("an earlier run may have sent it")},
+	}, contactIDs, opts)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the

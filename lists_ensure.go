@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 )
 
 // Ensured is the result of [ListsService.Ensure].
@@ -123,7 +124,7 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	var info Info
 	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: refusal}
 	reads := append(slices.Clip(e.reads), WithInfo(&info))
-	err := poll(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
+	err := waits.Until(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		conflict.Holder, conflict.Near, err = e.lists.named(ctx, e.in.Name, reads)
 		return conflict.Holder != nil, err
 	})

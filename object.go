@@ -1,12 +1,10 @@
 package prospectkit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -82,16 +80,7 @@ func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
 	}
-	var err error
-	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer {
-		err = novelty.Missing(o.raw, t.Elem())
-	}
-	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(o.raw))
-		d.DisallowUnknownFields()
-		err = d.Decode(v)
-	}
-	if err != nil {
+	if err := novelty.DecodeStrict(o.raw, v); err != nil {
 		return fmt.Errorf("prospectkit: %w", err)
 	}
 	return nil
@@ -108,32 +97,13 @@ func (o Object) Get(path string) (Object, bool) {
 	key, path, more := strings.Cut(path, ".")
 	raw, ok := o.index.Lookup(o.raw, key)
 	if !ok {
-		raw, ok = element(o.raw, key)
+		raw, ok = jsonscan.At(o.raw, key)
 	}
 	v := Object{raw: raw}
 	if more && ok {
 		return v.Get(path)
 	}
 	return v, ok
-}
-
-// element returns the value at a position in an array.
-func element(raw []byte, position string) (value []byte, ok bool) {
-	c := jsonscan.New(raw)
-	if !c.Is('[') {
-		return nil, false
-	}
-	n, err := strconv.ParseUint(position, 10, 31)
-	if err != nil {
-		return nil, false
-	}
-	c.Array()
-	for ; c.Element(); n-- {
-		if value = c.Span(); n == 0 {
-			return value, c.Err() == nil
-		}
-	}
-	return nil, false
 }
 
 // Find returns the value at a path, or an error that says how far the path leads, and which keys

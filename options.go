@@ -21,6 +21,7 @@ import (
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -116,7 +117,8 @@ type config struct {
 	workspace string          // of the key, if the options name it
 	clock     *clock.Service  // shared by With, unless the transport is another
 
-	headersSeen *ratehdr.Seen // the same
+	headersSeen *ratehdr.Seen        // the same
+	agentPolls  *waits.Shared[Agent] // the same; of WaitEach
 	hooks       []CallHook
 	gates       []Gate
 	routes      map[*op.Op][2]string // method and path of WithRoutes

@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -159,7 +160,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	began, looks := time.Now(), 0
 	opts = append(slices.Clip(opts), WithInfo(&q.info))
 	var r Resolution
-	err := poll(ctx, patience, func() (done bool, err error) {
+	err := waits.Until(ctx, patience, func() (done bool, err error) {
 		r, err = q.look(ctx, opts)
 		r.AsOf, looks = time.Now(), looks+1
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
@@ -177,20 +178,6 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 			r.Note, plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}
 	return &r, nil
-}
-
-// poll calls try with growing pauses until it is done, patience is over or the context would end.
-func poll(ctx context.Context, patience time.Duration, try func() (done bool, err error)) error {
-	until := time.Now().Add(patience)
-	for pause := time.Second; ; pause *= 2 {
-		done, err := try()
-		if err != nil || done {
-			return err
-		}
-		if pause = min(pause, time.Until(until)); pause <= 0 || !sleepBeforeDeadline(ctx, pause) {
-			return nil
-		}
-	}
 }
 
 // look reads the state once. A new write whose effect a read can show needs a case here.
@@ -280,9 +267,7 @@ func (c *call) noteSending(now time.Time) error {
 // noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
 // guard is first: a crash in between leaves the ticket.
 func (c *call) noteEnd(err error) {
-	outcome := map[Outcome]journal.Outcome{
-		OutcomeApplied: journal.Applied, OutcomeNotApplied: journal.NotApplied, OutcomeUnknown: journal.Unknown,
-	}[OutcomeOf(err)]
+	outcome := journal.Outcome(OutcomeOf(err))
 	if c.reserved && c.client.conf.guard.Settle(c.ctx, c.ticketID, string(outcome), c.response.results()) != nil {
 		outcome = journal.Unknown
 	}

@@ -9,6 +9,7 @@ import (
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/waits"
 )
 
 // WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
@@ -112,7 +113,7 @@ func waitFor[T any](
 			client.emit(ctx, o, Event{
 				Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason,
 			})
-			if sleep(ctx, wait) == nil {
+			if waits.Sleep(ctx, wait) == nil {
 				continue
 			}
 		}

@@ -7,7 +7,7 @@ local lateGrace, probeLease, patience, forgotten, staleness, margin, silence = 1
 local slots = 64
 local memory, prior, burstMemory, lookahead = 60 * second, 5 * second, 180 * second, 5 * second
 local fairShare, sure, burstShare = 0.75, 2, 0.75
-local longest, floorWait, widest, mostAllowed, mostTold = day, 500 * millisecond, 30 * second, 2 ^ 20, 2 ^ 31
+local longest, floorWait, widest, mostAllowed, mostTold = day, 500 * millisecond, 30 * second, 2 ^ 20, 2 ^ 30
 local minuteAndABit = 62 * second
 local lately, expiry = 600 * second, 172800
 

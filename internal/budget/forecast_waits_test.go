@@ -231,7 +231,7 @@ func TestForecastByTheMinute(t *testing.T) {
 
 	s = NewState(Config{})
 	s.HeldUntil = 31 * second
-	forecast(&s, second, map[int]Instant{0: 30 * second, 1 << 40: 30 * second})
+	forecast(&s, second, map[int]Instant{0: 30 * second, 1 << 30: 30 * second})
 }
 
 // Of the day, what is left counts first. Then come whole days, and of the last one the minutes.

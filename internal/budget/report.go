@@ -17,7 +17,7 @@ const (
 	longestHold = Instant(LongestHold / time.Microsecond)
 	widest      = 30 * second // of the spread after many 429s
 	mostAllowed = 1 << 20     // in flight on an unlimited surface
-	mostTold    = 1 << 31     // higher figures are absurd
+	mostTold    = 1 << 30     // higher figures are absurd
 )
 
 // Report takes the result of a request, which may be wrong in any way: a surface is never paused for more than a day.

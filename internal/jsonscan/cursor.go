@@ -348,3 +348,22 @@ var faults = [...]string{
 	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
 	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than were asked for",
 }
+
+// At returns the value at a position in an array, whose number is a text.
+func At(array []byte, position string) (value []byte, ok bool) {
+	c := New(array)
+	if !c.Is('[') {
+		return nil, false
+	}
+	n, err := strconv.ParseUint(position, 10, 31)
+	if err != nil {
+		return nil, false
+	}
+	c.Array()
+	for ; c.Element(); n-- {
+		if value = c.Span(); n == 0 {
+			return value, c.Err() == nil
+		}
+	}
+	return nil, false
+}

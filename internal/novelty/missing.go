@@ -1,6 +1,7 @@
 package novelty
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -9,6 +10,18 @@ import (
 
 	"example.com/prospectkit/internal/jsonscan"
 )
+
+// DecodeStrict decodes a JSON text into v. It is an error if either side misses anything.
+func DecodeStrict(text []byte, v any) error {
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer {
+		if err := Missing(text, t.Elem()); err != nil {
+			return err
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
 
 // Missing returns an error for the first field of a type that a JSON text has no key for. The tags
 // omitempty and omitzero excuse a field, and a type that decodes itself is not examined.

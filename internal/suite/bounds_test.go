@@ -47,7 +47,7 @@ func createList(name string, kind prospectkit.ListKind) boundCall {
 	}
 }
 
-func push(crm string, ids []string) boundCall {
+func pushing(crm string, ids []string) boundCall {
 	return func(ctx context.Context, c *prospectkit.Client) error {
 		_, err := c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids})
 		return err
@@ -119,13 +119,13 @@ var boundCases = []struct {
 	{"move a wrong id", moveTo("x/../y", FolderID), "listId must be 24 hexadecimal digits"},
 	{"move to nowhere", moveTo(ListID, ""), "folderId must be 24 hexadecimal digits"},
 
-	{"push all", push("crm", nil), ""},
-	{"push none", push("crm", []string{}), "contactIds has 0 ids, must have 1 to 500; nil means the whole list"},
-	{"push 1", push("crm", contactIDs(1)), ""},
-	{"push 500", push("crm", contactIDs(500)), ""},
-	{"push 501", push("crm", contactIDs(501)), "contactIds has 501 ids, must have 1 to 500; nil means the whole list"},
-	{"push a wrong id", push("crm", append(contactIDs(1), "x")), "contactIds must all be 24 hexadecimal digits"},
-	{"push to nobody", push(" ", nil), "crm must not be blank"},
+	{"push all", pushing("crm", nil), ""},
+	{"push none", pushing("crm", []string{}), "contactIds has 0 ids, must have 1 to 500; nil means the whole list"},
+	{"push 1", pushing("crm", contactIDs(1)), ""},
+	{"push 500", pushing("crm", contactIDs(500)), ""},
+	{"push 501", pushing("crm", contactIDs(501)), "contactIds has 501 ids, must have 1 to 500; nil means the whole list"},
+	{"push a wrong id", pushing("crm", append(contactIDs(1), "x")), "contactIds must all be 24 hexadecimal digits"},
+	{"push to nobody", pushing(" ", nil), "crm must not be blank"},
 
 	{"folders of contact lists", folders(prospectkit.ContactListFolder), ""},
 	{"folders of company lists", folders(prospectkit.CompanyListFolder), ""},

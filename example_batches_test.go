@@ -1,0 +1,129 @@
+package prospectkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/push"
+	"example.com/prospectkit/sandbox"
+)
+
+// batchSandbox is a sandbox with two agents, and a client for it.
+func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
+	sb := sandbox.New(nil, sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{
+		Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "main", Credits: 5000, Accounts: []string{"email"},
+			Lists: []sandbox.List{{ID: fairListID, Name: "Fair", Rows: sandbox.Rows(sandbox.Row{"email": "ada@engines.example"})}}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
+			Campaigns: []sandbox.Campaign{{
+				ID: autumnID, Name: "Autumn", Channels: []string{"email"}, ListIDs: []string{fairListID},
+				Steps: []sandbox.Step{{Type: "email", Subject: "Hello", Body: "Do you have a minute?"}},
+			}},
+			Agents: []sandbox.Agent{
+				{ID: founderAgentID, Name: "Founders", Type: sandbox.WebMonitor, Status: "active"},
+				{ID: draftAgentID, Name: "Investors", Type: sandbox.WebMonitor},
+			},
+		}},
+	}))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sb
+}
+
+// Ids in that sandbox.
+const (
+	founderAgentID = "a60000000000000000000001"
+	draftAgentID   = "a60000000000000000000002"
+	autumnID       = "ca0000000000000000000007"
+	fairListID     = "a00000000000000000000007"
+)
+
+// One listing a poll serves all agents. The error of one does not end the wait for the others.
+func ExampleAgentsService_WaitEach() {
+	client, sb := batchSandbox()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	for agent, err := range client.Agents.WaitEach(ctx, founderAgentID, draftAgentID) {
+		switch {
+		case errors.Is(err, prospectkit.ErrNotStarted):
+			fmt.Println(agent.Name, "is a draft")
+		case err != nil:
+			log.Fatal(err)
+		default:
+			fmt.Println(agent.Name, agent.Status)
+		}
+	}
+	fmt.Println(sb.Calls("agents.list"), "request")
+	// Output:
+	// Founders active
+	// Investors is a draft
+	// 1 request
+}
+
+// The checkpoint is stored before each part is sent. The response to the second part is lost: the next run reports that part, and
+// sends the third one.
+func ExampleListsService_PushEach() {
+	ctx := context.Background()
+	client, sb := batchSandbox()
+	sb.Fail("lists.crm-push", sandbox.Nth(2), sandbox.DropAfter())
+	var contactIDs []string
+	for n := range 1200 {
+		contactIDs = append(contactIDs, fmt.Sprintf("c%023x", n))
+	}
+	var stored string // in a file or a database
+	save := push.SaveTo(func(_ context.Context, checkpoint string) error {
+		stored = checkpoint
+		return nil
+	})
+	objected := push.Except(contactIDs[:10])
+	for run := range 2 {
+		for part, err := range client.Lists.PushEach(ctx, fairListID, "crm-1", contactIDs, objected, save, push.ResumeFrom(stored)) {
+			fmt.Printf("part %d of %d, %d contacts: %s\n", part.Number, part.Of, len(part.ContactIDs), part.Outcome)
+			if err != nil && run == 0 {
+				break // look in the CRM, then run again
+			}
+		}
+		fmt.Println(sb.Calls("lists.crm-push"), "calls")
+	}
+	// Output:
+	// part 1 of 3, 490 contacts: applied
+	// part 2 of 3, 500 contacts: unknown
+	// 2 calls
+	// part 2 of 3, 500 contacts: unknown
+	// part 3 of 3, 200 contacts: applied
+	// 3 calls
+}
+
+// A person reads the review and agrees to its digest. A change since then refuses the approval.
+func ExampleCampaignsService_ApproveReviewed() {
+	ctx := context.Background()
+	client, sb := batchSandbox()
+	seen, err := client.Campaigns.Review(ctx, autumnID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(seen.Steps), "step,", seen.Contacts, "contact") // print seen for the person
+
+	sb.Do(func(tx *sandbox.Tx) { tx.AddRows(fairListID, sandbox.Row{"email": "bob@zuse.example"}) })
+	_, err = client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
+	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
+		fmt.Println(refused.Violations[1].Param, refused.Violations[1].Problem)
+	}
+	if seen, err = client.Campaigns.Review(ctx, autumnID); err != nil {
+		log.Fatal(err)
+	}
+	approval, err := client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(approval.Status, "after", sb.Calls("campaigns.approve"), "approval")
+	// Output:
+	// 1 step, 1 contact
+	// contacts changed: 1 reviewed, 2 now
+	// active after 1 approval
+}

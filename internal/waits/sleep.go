@@ -1,0 +1,42 @@
+package waits
+
+import (
+	"context"
+	"time"
+)
+
+// Sleep sleeps, or returns why the context has ended.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// SleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept the
+// full time.
+func SleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
+	at, ok := ctx.Deadline()
+	return (!ok || time.Until(at) > d) && Sleep(ctx, d) == nil
+}
+
+// Until calls try with growing pauses until it is done, patience is over or the context would end.
+func Until(ctx context.Context, patience time.Duration, try func() (done bool, err error)) error {
+	until := time.Now().Add(patience)
+	for pause := time.Second; ; pause *= 2 {
+		done, err := try()
+		if err != nil || done {
+			return err
+		}
+		if pause = min(pause, time.Until(until)); pause <= 0 || !SleepBeforeDeadline(ctx, pause) {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package waits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/waits"
+)
+
+func TestShared_OneReadForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &waits.Shared[int]{Every: time.Minute, Burst: 3}
+		reads := 0
+		list := func(context.Context) ([]int, int, error) {
+			reads++
+			time.Sleep(time.Second)
+			return []int{reads}, 1, nil
+		}
+		defer s.Join()()
+		now := time.Now()
+		got := make(chan string, 10)
+		for range cap(got) {
+			go func() {
+				items, began, err := s.Read(t.Context(), now, list)
+				got <- fmt.Sprint(items, began.Sub(now), err)
+			}()
+		}
+		time.Sleep(2 * time.Second)
+		for range cap(got) {
+			require.Equal(t, "[1] 0s <nil>", <-got)
+		}
+		require.Equal(t, 1, reads)
+		// One that asks later gets a later one.
+		items, began, err := s.Read(t.Context(), time.Now(), list)
+		require.NoError(t, err)
+		require.Equal(t, []int{2}, items)
+		require.Equal(t, now.Add(2*time.Second), began)
+	})
+}
+
+// Pages and reads beside the listing count, and whoever is too early waits.
+func TestShared_Pace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &waits.Shared[int]{Every: time.Minute, Burst: 4}
+		start := time.Now()
+		var at []time.Duration
+		list := func(context.Context) ([]int, int, error) {
+			at = append(at, time.Since(start))
+			return nil, 2, nil
+		}
+		for range 4 {
+			_, _, err := s.Read(t.Context(), time.Now(), list)
+			require.NoError(t, err)
+			time.Sleep(time.Nanosecond)
+		}
+		for i := range at {
+			at[i] = at[i].Truncate(time.Second)
+		}
+		require.Equal(t, []time.Duration{0, 0, time.Minute, 3 * time.Minute}, at)
+		s.Charge(3)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+		defer cancel()
+		_, _, err := s.Read(ctx, time.Now(), list)
+		require.True(t, waits.Ended(err), "%v", err)
+		require.Len(t, at, 4)
+	})
+}
+
+// The failure, the end and the panic of one waiter are not those of the others.
+func TestShared_FailuresAreNotShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &waits.Shared[int]{Every: time.Minute, Burst: 10}
+		wrong := errors.New("wrong")
+		for _, fail := range []func() error{func() error { return wrong }, func() error { panic("wrong") }} {
+			now := time.Now()
+			go func() {
+				defer func() { _ = recover() }()
+				_, _, err := s.Read(t.Context(), now, func(context.Context) ([]int, int, error) {
+					time.Sleep(time.Second)
+					return nil, 1, fail()
+				})
+				require.ErrorIs(t, err, wrong)
+			}()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			_, _, err := s.Read(ctx, now, nil)
+			cancel()
+			require.True(t, waits.Ended(err), "%v", err)
+			items, _, err := s.Read(t.Context(), now, func(context.Context) ([]int, int, error) { return []int{7}, 1, nil })
+			require.NoError(t, err)
+			require.Equal(t, []int{7}, items)
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+// The last listing is kept only for those who wait.
+func TestShared_ForgetsTheLastListing(t *testing.T) {
+	s := &waits.Shared[int]{Burst: 10}
+	reads := 0
+	list := func(context.Context) ([]int, int, error) { reads++; return nil, 1, nil }
+	var from time.Time
+	for _, want := range []int{1, 2} {
+		leave, other := s.Join(), s.Join()
+		for range 2 {
+			_, _, err := s.Read(t.Context(), from, list)
+			require.NoError(t, err)
+		}
+		leave()
+		_, _, err := s.Read(t.Context(), from, list)
+		require.NoError(t, err)
+		other()
+		require.Equal(t, want, reads)
+	}
+}

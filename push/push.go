@@ -1,0 +1,119 @@
+// Package push is about pushes of many contacts into a CRM, in parts: the parts that
+// [example.com/prospectkit.ListsService.PushEach] yields, its options, and how a push is resumed.
+package push
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/journal"
+)
+
+// Part is a part of a push: up to 500 contacts, which were sent in one call.
+type Part struct {
+	Number int // from 1
+	Of     int // the number of all parts
+
+	// ContactIDs are what was sent, and Excepted what [Except] kept back. A part without ContactIDs was
+	// not sent.
+	ContactIDs []string
+	Excepted   []string
+
+	// Outcome is applied, not applied or unknown. Applied means that the service accepted the part: it
+	// works in the background, and only the CRM shows the result.
+	Outcome journal.Outcome
+
+	// Earlier says that an earlier run sent the part, and may have stopped before it knew the outcome.
+	// Nothing was sent now.
+	Earlier bool
+}
+
+// Option is an option of a push.
+type Option func(*options)
+
+type options struct {
+	from    string
+	resumes bool
+	except  map[string]bool
+	repeat  bool
+	save    func(ctx context.Context, checkpoint string) error
+	bad     check.Violations
+}
+
+// Except keeps contacts back, such as those who objected. The push sends none of them, in whichever
+// case their ids are written. An id that is not one of 24 hexadecimal digits refuses the push before
+// anything is sent. Options of this kind add up.
+//
+// It is no part of the checkpoint, so that a resumed push may keep back more contacts.
+func Except(contactIDs []string) Option {
+	chosen := make(map[string]bool, len(contactIDs))
+	var bad check.Violations
+	bad.IDs("Except", contactIDs)
+	for _, id := range contactIDs {
+		chosen[strings.ToLower(id)] = true
+	}
+	return func(o *options) {
+		maps.Copy(o.except, chosen)
+		o.bad = append(o.bad, bad...)
+	}
+}
+
+// SaveTo stores the checkpoint of the push, twice for each part: before the part is sent, so that a
+// process that dies then does not send it again, and when its outcome is known. If save fails, the
+// push ends; if it fails before a part, that part is not sent. A checkpoint has one byte for each
+// part, and about 24 more. It holds no id.
+func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
+	return func(o *options) {
+		o.bad.Must(save != nil, "SaveTo", "got nil")
+		o.save = save
+	}
+}
+
+// ResumeFrom resumes a push from a checkpoint of [SaveTo]. List, CRM and contact ids have to be the
+// same, in the same order. Parts that were applied are left out. Parts whose outcome is unknown
+// are yielded with their error, but not sent. All others are sent. An empty checkpoint is that of a
+// push that has yet to begin.
+func ResumeFrom(checkpoint string) Option {
+	return func(o *options) { o.from, o.resumes = checkpoint, checkpoint != "" }
+}
+
+// RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]. Their
+// contacts may reach the CRM twice: a second push overwrites fields that were changed there
+// meanwhile. Look in the CRM first.
+func RepeatUnknown() Option { return func(o *options) { o.repeat = true } }
+
+func read(opts []Option) options {
+	o := options{except: make(map[string]bool)}
+	for _, option := range opts {
+		if o.bad.Must(option != nil, "option", "is nil"); option != nil {
+			option(&o)
+		}
+	}
+	return o
+}
+
+// split divides ids into those to send and those to keep back.
+func (o *options) split(ids []string) (send, back []string) {
+	for _, id := range ids {
+		if o.except[strings.ToLower(id)] {
+			back = append(back, id)
+		} else {
+			send = append(send, id)
+		}
+	}
+	return send, back
+}
+
+// once returns the ids without repeats, in order.
+func once(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		key := strings.ToLower(id)
+		repeated := seen[key]
+		seen[key] = true
+		return repeated
+	})
+}

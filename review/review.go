@@ -1,0 +1,207 @@
+// Package review is about what a person sees before they approve a campaign:
+// [example.com/prospectkit.CampaignsService.Review] makes a [Review], and ApproveReviewed compares its
+// digest.
+package review
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
+// read. It holds personal data: keep it out of logs.
+type Review struct {
+	Campaign json.RawMessage
+	Steps    []json.RawMessage
+	Sends    []json.RawMessage
+	Lists    []json.RawMessage
+	Contacts int // rows of the lists
+
+	rows [][]byte // their sums
+}
+
+// Section is a part of a review.
+type Section string
+
+// The sections, in the order of the digest.
+const (
+	Campaign Section = "campaign"
+	Steps    Section = "steps"
+	Sends    Section = "sends"
+	Lists    Section = "lists"
+	Contacts Section = "contacts"
+)
+
+var sections = []Section{Campaign, Steps, Sends, Lists, Contacts}
+
+// Add adds a JSON text to a section. Of a contact, only a sum is kept.
+func (r *Review) Add(s Section, text json.RawMessage) {
+	text = slices.Clone(text)
+	switch s {
+	case Campaign:
+		r.Campaign = text
+	case Steps:
+		r.Steps = append(r.Steps, text)
+	case Sends:
+		r.Sends = append(r.Sends, text)
+	case Lists:
+		r.Lists = append(r.Lists, text)
+	case Contacts:
+		r.Contacts++
+		r.rows = append(r.rows, sum(text))
+	}
+}
+
+// AddAll adds the texts of a sequence, up to its first error.
+func AddAll[T interface{ Raw() json.RawMessage }](r *Review, s Section, texts iter.Seq2[T, error]) error {
+	for text, err := range texts {
+		if err != nil {
+			return err
+		}
+		r.Add(s, text.Raw())
+	}
+	return nil
+}
+
+// sumLength is that of the sums: 128 bits.
+const sumLength = 16
+
+// sum is the same for the same content: the order of keys, space, escapes, and timestamps of the
+// reading do not count.
+func sum(text json.RawMessage) []byte {
+	h := sha256.Sum256(canonical(text))
+	return h[:sumLength]
+}
+
+func canonical(text json.RawMessage) []byte {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return text
+	}
+	plain, err := json.Marshal(withoutReadTimes(v)) // sorts the keys
+	if err != nil {
+		return text
+	}
+	return plain
+}
+
+// readTimes are names under which APIs say when something was read. None of them is documented for
+// this service. Only a timestamp under such a name is left out.
+var readTimes = []string{"asof", "fetchedat", "lastreadat", "lastviewedat", "readat", "retrievedat", "servedat", "servertime", "viewedat"}
+
+func withoutReadTimes(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if saysWhenRead(key, inner) {
+				delete(v, key)
+			} else {
+				v[key] = withoutReadTimes(inner)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutReadTimes(v[i])
+		}
+	}
+	return v
+}
+
+func saysWhenRead(key string, value any) bool {
+	text, ok := value.(string)
+	if _, err := time.Parse(time.RFC3339Nano, text); !ok || err != nil {
+		return false
+	}
+	return slices.Contains(readTimes, strings.ToLower(strings.ReplaceAll(key, "_", "")))
+}
+
+// sums are those of a section, in no order of the service.
+func (r *Review) sums(s Section) [][]byte {
+	var texts []json.RawMessage
+	switch s {
+	case Campaign:
+		texts = []json.RawMessage{r.Campaign}
+	case Steps:
+		texts = r.Steps
+	case Sends:
+		texts = r.Sends
+	case Lists:
+		texts = r.Lists
+	case Contacts:
+		return slices.SortedFunc(slices.Values(r.rows), bytes.Compare)
+	}
+	all := make([][]byte, len(texts))
+	for i, text := range texts {
+		all[i] = sum(text)
+	}
+	slices.SortFunc(all, bytes.Compare)
+	return all
+}
+
+const version = "review1"
+
+// Digest identifies what was read: whoever agrees to it agrees to this content. It names no person
+// and has about 140 characters.
+func (r *Review) Digest() string {
+	parts := []string{version}
+	for _, s := range sections {
+		sums := r.sums(s)
+		h := sha256.Sum256(bytes.Join(sums, nil))
+		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:sumLength]))
+	}
+	return strings.Join(parts, ".")
+}
+
+// Valid reports whether a text is a digest of this package.
+func Valid(digest string) bool {
+	parts := strings.Split(digest, ".")
+	if len(parts) != 1+2*len(sections) || parts[0] != version || strings.ContainsAny(digest, "\r\n") {
+		return false
+	}
+	for i := 1; i < len(parts); i += 2 {
+		n, err := strconv.Atoi(parts[i])
+		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
+		if err != nil || wrong != nil || n < 0 || len(h) != sumLength {
+			return false
+		}
+	}
+	return true
+}
+
+// Change is a section that is not as it was.
+type Change struct {
+	Section  Section
+	Was, Now int // elements
+}
+
+// String says what changed, in words.
+func (c Change) String() string {
+	if c.Was == c.Now {
+		return "changed"
+	}
+	return fmt.Sprintf("changed: %d reviewed, %d now", c.Was, c.Now)
+}
+
+// Changes lists the sections that differ from those of a valid digest.
+func (r *Review) Changes(since string) (changes []Change) {
+	was, now := strings.Split(since, "."), strings.Split(r.Digest(), ".")
+	for i, s := range sections {
+		at := 1 + 2*i
+		if was[at] != now[at] || was[at+1] != now[at+1] {
+			before, _ := strconv.Atoi(was[at])
+			after, _ := strconv.Atoi(now[at])
+			changes = append(changes, Change{s, before, after})
+		}
+	}
+	return changes
+}
