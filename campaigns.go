@@ -265,7 +265,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 // error is a [RefusedError] with [RuleReview], whose Violations name what changed. The approval itself
 // takes no content, so a change after the last read and before the approval goes unnoticed.
 //
-// Errors: those of [CampaignsService.Review] and [CampaignsService.Approve].
+// Errors: those of [CampaignsService.Steps] and [CampaignsService.Approve].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {

@@ -115,6 +115,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf.apply(opts, &bad)
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))
+		conf.agentPolls = newAgentPolls() // the key may be of another workspace
 	}
 	conf.checkScheme(&bad)
 	conf.checkTransport(&bad)
