@@ -17,6 +17,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/upload"
@@ -382,14 +383,14 @@ func (c *call) result(loopErr error) error {
 	}
 	e := c.asError()
 	if c.waitError != nil {
-		e.cause = withCause(e.cause, c.waitError)
+		e.cause = errtext.With(e.cause, c.waitError)
 	}
 	if c.status == 0 && e.cause == nil {
 		e.cause = c.redactError(loopErr)
 	}
 	e.cause = c.withContextErr(e.cause)
 	if c.tooLate {
-		e.cause = withCause(e.cause, errTooLate)
+		e.cause = errtext.With(e.cause, errtext.ErrTooLate)
 	}
 	return e
 }
@@ -500,41 +501,22 @@ func (c *call) event(e Event) Event {
 	return e
 }
 
-// errTooLate says that the deadline is too close for another attempt.
-var errTooLate error = tooLateError{}
-
-type tooLateError struct{}
-
-func (tooLateError) Error() string        { return "the deadline is too near for another attempt" }
-func (tooLateError) Is(target error) bool { return target == context.DeadlineExceeded }
-
 // withContextErr adds the end of the context to a cause that does not have it.
 func (c *call) withContextErr(cause error) error {
 	switch {
 	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
 		return cause
 	case c.next.retries():
-		return withCause(cause, c.contextErr("before the next attempt"))
+		return errtext.With(cause, c.contextErr("before the next attempt"))
 	}
-	return withCause(cause, c.contextErr(""))
+	return errtext.With(cause, c.contextErr(""))
 }
 
 // contextErr returns the end of the context with its cause, and what the call was doing.
 func (c *call) contextErr(when string) error {
-	end := withCause(context.Cause(c.ctx), c.ctx.Err())
+	end := errtext.With(context.Cause(c.ctx), c.ctx.Err())
 	if when == "" {
 		return end
 	}
 	return fmt.Errorf("stopped %s: %w", when, end)
-}
-
-// withCause adds a second cause to an error. Either may be nil.
-func withCause(err, cause error) error {
-	switch {
-	case cause == nil || errors.Is(err, cause):
-		return err
-	case err == nil:
-		return cause
-	}
-	return fmt.Errorf("%w; %w", err, cause)
 }

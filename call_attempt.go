@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
@@ -85,7 +86,7 @@ func (c *call) admit(a *attempt) error {
 	c.next = stepStop
 	c.countPause(a.began)
 	if c.ctx.Err() != nil {
-		c.cause = withCause(c.cause, c.contextErr("before it was sent"))
+		c.cause = errtext.With(c.cause, c.contextErr("before it was sent"))
 		return c.ctx.Err()
 	}
 	if err := c.needKey(); err != nil {
@@ -128,7 +129,7 @@ func (c *call) needKey() error {
 	case len(c.attempts) == 0:
 		c.rule, c.ruleErr = RuleToken, c.redactError(err)
 	default:
-		c.cause = withCause(c.cause, c.redactError(err))
+		c.cause = errtext.With(c.cause, c.redactError(err))
 	}
 	return err
 }
@@ -171,7 +172,7 @@ func (c *call) notAdmitted(err error) error {
 		if c.ctx.Err() != nil {
 			err = c.contextErr("while it waited for the rate limit")
 		}
-		c.cause = withCause(c.cause, err)
+		c.cause = errtext.With(c.cause, err)
 		return err
 	}
 	c.waitError = &WaitError{

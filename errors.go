@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -298,7 +299,7 @@ func unusable(o *op.Op, what string) *Error {
 // of the call. It does quote the service's message: if that names people, so does the line.
 func (e *Error) Error() string {
 	if e.class == ErrNotStarted {
-		return describe(e.Op, e.prose, causeText(e.cause, op.AgentsActivate.Name))
+		return errtext.Line(e.Op, e.prose, errtext.Cause(e.cause, op.AgentsActivate.Name))
 	}
 	code := string(e.Code)
 	if e.Code != "" && e.Status != 0 {
@@ -320,7 +321,7 @@ func (e *Error) Error() string {
 	case e.cause == nil && e.Message == "":
 		code = "no details are known"
 	}
-	text := describe(e.Op, code, cmp.Or(e.prose, e.Message), causeText(e.cause, e.Op))
+	text := errtext.Line(e.Op, code, cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
 	if e.hint != "" {
 		text = strings.TrimSuffix(text, ".") + "; " + e.hint
 	}
@@ -328,25 +329,6 @@ func (e *Error) Error() string {
 		text += " (" + strings.Join(notes, ", ") + ")"
 	}
 	return text
-}
-
-// describe joins the parts of an error's text that are not empty.
-func describe(parts ...string) string {
-	text := "prospectkit"
-	for _, part := range parts {
-		if part != "" {
-			text = strings.TrimSuffix(text, ".") + ": " + redact.OneLine(part)
-		}
-	}
-	return text
-}
-
-// causeText is the text of a cause, without a prefix that repeats the operation.
-func causeText(err error, opName string) string {
-	if err == nil {
-		return ""
-	}
-	return redact.OneLine(strings.ReplaceAll(err.Error(), "prospectkit: "+opName+": ", ""))
 }
 
 func (e *Error) notes() (notes []string) {
@@ -505,7 +487,7 @@ func (e *RefusedError) Error() string {
 	for i, v := range e.Violations {
 		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
-	return strings.TrimSuffix(describe(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))+": "+strings.Join(parts, "; "), ": ")
+	return strings.TrimSuffix(errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))+": "+strings.Join(parts, "; "), ": ")
 }
 
 // Is matches the targets that [RefusedError] names.
@@ -608,7 +590,7 @@ func (e *WaitError) Error() string {
 	if !e.FitsAt.IsZero() {
 		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
 	}
-	return describe(e.Op, text)
+	return errtext.Line(e.Op, text)
 }
 
 // Is matches the targets that [WaitError] names.

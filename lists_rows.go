@@ -5,16 +5,13 @@ import (
 	"context"
 	"iter"
 	"reflect"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/rowquery"
 )
 
 // Row is a row of a list: a contact or a company. Beyond the fields that sort and filter, its
@@ -49,9 +46,6 @@ type RowsParams struct {
 	Sort    RowSort     // Ascending or Descending; the zero value leaves the order to the service
 }
 
-// maxFilterChars is the longest filter, as JSON.
-const maxFilterChars = 8000
-
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
@@ -63,34 +57,12 @@ func (p RowsParams) check(bad *check.Violations) {
 	if kind, sorted := ListKind(p.Filter.Kind()), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
 		bad.Add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
-	text, err := outbound.Text(p.Filter)
-	if err != nil {
-		bad.Add("filters", "cannot be encoded: %v", err)
-		return
-	}
-	if n := utf8.RuneCountInString(text); n > maxFilterChars {
-		bad.Add("filters", "has %d characters, must have at most %d", n, maxFilterChars)
-	}
-	if outbound.Suspect(text) {
-		bad.InvalidText(outbound.Inspect(p.Filter, "filters").Invalid)
-	}
-	if !zeroFilter(p.Filter) {
-		bad.NotEmpty("filters", text)
-	}
+	rowquery.CheckFilter(bad, p.Filter)
 }
-
-// zeroFilter reports whether a filter is the zero value, which does not filter.
-func zeroFilter(f filter.Rows) bool { return reflect.Indirect(reflect.ValueOf(f)).IsZero() }
 
 // wire returns the parameters as they are sent.
 func (p RowsParams) wire() rowsQuery {
-	q := rowsQuery{Limit: p.Limit, PageNum: p.PageNum, SortBy: p.Sort.key, SortOrder: p.Sort.order}
-	if !check.IsNil(p.Filter) && !zeroFilter(p.Filter) {
-		if text, err := outbound.Text(p.Filter); err == nil {
-			q.Filters = text
-		}
-	}
-	return q
+	return rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
 }
 
 type rowsQuery struct {
@@ -241,39 +213,16 @@ func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
 // Unchecked allows an undocumented key, of 1 to 100 characters.
 func (s RowSort) Unchecked() RowSort { s.unchecked = true; return s }
 
-var (
-	contactSortKeys = strings.Fields(`firstName lastName jobTitle createdAt address.city address.country updatedAt
-		company.name company.domain company.industry company.country company.type company.revenue
-		company.socialHeadCount company.address.city company.address.state company.address.country`)
-	companySortKeys = strings.Fields(`name domain industry revenue socialHeadCount`)
-)
-
 // listKind returns the kind of list that a key belongs to; empty for any kind.
 func (s RowSort) listKind() ListKind {
-	switch {
-	case s.unchecked:
+	if s.unchecked {
 		return ""
-	case slices.Contains(contactSortKeys, s.key):
-		return ContactList
-	case slices.Contains(companySortKeys, s.key):
-		return CompanyList
 	}
-	return ""
+	return ListKind(rowquery.SortKind(s.key))
 }
 
 func (s RowSort) check(bad *check.Violations) {
-	if s == (RowSort{}) {
-		return
-	}
-	column, ofColumn := strings.CutPrefix(s.key, "customColumns_")
-	const longest = 100
-	switch n := utf8.RuneCountInString(s.key); {
-	case s.unchecked || n < 1 || n > longest:
-		bad.Length("sortBy", s.key, 1, longest)
-	case ofColumn && !check.IsID(column):
-		bad.Add("sortBy", "must name a column by 24 hexadecimal digits")
-	case !ofColumn && s.listKind() == "":
-		bad.Add("sortBy", "is %q, must be one of %q or %q; the service would ignore it",
-			s.key, contactSortKeys, companySortKeys)
+	if s != (RowSort{}) {
+		rowquery.CheckSort(bad, s.key, s.unchecked)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/outbound"
 )
 
 // Fields is a request body, or a part of one, with undocumented field names that you supply.
@@ -49,14 +50,10 @@ func (o Object) String() string { return string(o.raw) }
 
 // textOf is the JSON text that a value was decoded from, or of a value that a caller made.
 func textOf(from Object, v any) string {
-	if !from.IsZero() {
-		return from.String()
+	if from.IsZero() {
+		return outbound.TextOf(v)
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
+	return from.String()
 }
 
 // IsZero reports whether there is no value.
@@ -227,11 +224,4 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 func (o Object) at(path string) jsonscan.Text {
 	v, _ := o.Get(path)
 	return v.raw
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
@@ -36,7 +37,7 @@ type OutcomeUnknownError struct {
 
 // Error says in one line why the outcome is unknown.
 func (e *OutcomeUnknownError) Error() string {
-	return describe(e.Op, "outcome unknown, it may have happened", causeText(e.cause, e.Op))
+	return errtext.Line(e.Op, "outcome unknown, it may have happened", errtext.Cause(e.cause, e.Op))
 }
 
 // Is matches [ErrOutcomeUnknown].

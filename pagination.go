@@ -387,26 +387,16 @@ func elementsOf(response Object, name string) (array Object, ok bool) {
 	return Object{}, false
 }
 
-// findNamed finds the only item with exactly this name, after trimming, and the names of the others.
-// Several matches are an error: names are documented as unique, but there is a code for ambiguous
-// ones.
+// findNamed is [pagewalk.Named]. Several matches are an error: names are documented as unique, but
+// there is a code for ambiguous ones.
 func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
-	name = strings.TrimSpace(name)
-	for item, err := range items {
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case strings.TrimSpace(nameOf(item)) != name:
-			others = append(others, nameOf(item))
-		case match != nil:
-			e := withoutEffect(o, nil)
-			e.Status, e.Code, e.Message = http.StatusOK, CodeListNameAmbiguous, "several "+noun+" have this name"
-			return nil, nil, e
-		default:
-			match = item
-		}
+	match, others, err = pagewalk.Named(items, name, nameOf)
+	if errors.Is(err, pagewalk.ErrAmbiguous) {
+		e := withoutEffect(o, nil)
+		e.Status, e.Code, e.Message = http.StatusOK, CodeListNameAmbiguous, "several "+noun+" have this name"
+		err = e
 	}
-	return match, others, nil
+	return match, others, err
 }
 
 // maxPageSize is the documented bound of lists and rows.

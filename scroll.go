@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -191,7 +192,7 @@ func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
 	if !stalled {
 		return nil
 	}
-	pages := plural(stale, "page")
+	pages := errtext.Plural(stale, "page")
 	return unusable(w.op, "the last "+pages+" brought nothing new, and another one is offered")
 }
 

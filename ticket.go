@@ -11,6 +11,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -175,7 +176,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	case r.Verdict == VerdictNotSeen && !r.Final:
 		r.Final = q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
 		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-			r.Note, plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
+			r.Note, errtext.Plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}
 	return &r, nil
 }

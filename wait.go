@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
@@ -31,14 +32,14 @@ type WaitTimeoutError struct {
 func (e *WaitTimeoutError) Error() string {
 	text := "not settled"
 	if e.Polls > 0 {
-		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), plural(e.Polls, "poll"))
+		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), errtext.Plural(e.Polls, "poll"))
 	}
 	if e.State != "" {
 		text += ", last seen as " + redact.OneLine(e.State)
 	} else if e.Polls > 0 {
 		text += ", no state was seen"
 	}
-	return describe(e.Op, text, causeText(e.cause, e.Op))
+	return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.Op))
 }
 
 // Unwrap returns why the wait ended.
@@ -119,9 +120,9 @@ func waitFor[T any](
 		}
 		over := ctx.Err()
 		if over == nil && !fits {
-			over = errTooLate
+			over = errtext.ErrTooLate
 		}
-		end.Waited, end.cause = time.Since(began), withCause(err, over)
+		end.Waited, end.cause = time.Since(began), errtext.With(err, over)
 		return last, end
 	}
 }

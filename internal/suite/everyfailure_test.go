@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,22 +130,26 @@ func TestEveryFailure_Iterators(t *testing.T) {
 		}, nil, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ids []string
+			done := func(run *sandbox.Run) (checkpoint string, ids []string) {
+				saved, _ := run.Load("done")
+				checkpoint, lines, _ := strings.Cut(saved, "\n")
+				return checkpoint, strings.Fields(lines)
+			}
 			program := func(run *sandbox.Run) error {
+				var ids []string
 				var progress prospectkit.Progress
 				opts := append(slices.Clip(c.opts), prospectkit.WithProgress(&progress))
 				if c.resumes {
-					from, _ := run.Load("checkpoint")
+					var from string
+					from, ids = done(run)
 					opts = append(opts, prospectkit.ResumeFrom(from))
-				} else {
-					ids = nil
 				}
 				for id, err := range c.read(run.Context(), clientOf(run), opts...) {
 					if err != nil {
 						return err
 					}
-					ids = append(ids, id) // with the checkpoint, as one transaction would
-					run.Save("checkpoint", progress.Checkpoint())
+					ids = append(ids, id)
+					run.Save("done", progress.Checkpoint()+"\n"+strings.Join(ids, "\n")) // both, as one transaction would
 				}
 				return nil
 			}
@@ -154,11 +159,12 @@ func TestEveryFailure_Iterators(t *testing.T) {
 			}
 			sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
 				require.NoError(run, run.Err())
+				_, ids := done(run)
 				require.Len(run, ids, c.n)
 				slices.Sort(ids)
 				require.Len(run, slices.Compact(ids), c.n)
 				return nil
-			}, everySweep(sandbox.Twice(), sandbox.Only(kinds...), sandbox.Setup(func(*sandbox.Run) { ids = nil }))...)
+			}, everySweep(sandbox.Twice(), sandbox.Only(kinds...))...)
 		})
 	}
 }

@@ -1,0 +1,60 @@
+// Package errtext makes the texts of errors, and joins their causes.
+package errtext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"example.com/prospectkit/internal/redact"
+)
+
+const prefix = "prospectkit"
+
+// Line joins the parts of an error's text that are not empty, after the name of the package.
+func Line(parts ...string) string {
+	text := prefix
+	for _, part := range parts {
+		if part != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + redact.OneLine(part)
+		}
+	}
+	return text
+}
+
+// Cause is the text of a cause, without a prefix that repeats the operation.
+func Cause(err error, opName string) string {
+	if err == nil {
+		return ""
+	}
+	return redact.OneLine(strings.ReplaceAll(err.Error(), prefix+": "+opName+": ", ""))
+}
+
+// With adds a second cause to an error. Either may be nil.
+func With(err, cause error) error {
+	switch {
+	case cause == nil || errors.Is(err, cause):
+		return err
+	case err == nil:
+		return cause
+	}
+	return fmt.Errorf("%w; %w", err, cause)
+}
+
+// ErrTooLate says that the deadline is too close for another attempt.
+var ErrTooLate error = tooLateError{}
+
+type tooLateError struct{}
+
+func (tooLateError) Error() string        { return "the deadline is too near for another attempt" }
+func (tooLateError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// Plural counts things.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

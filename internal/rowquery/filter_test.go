@@ -1,0 +1,48 @@
+package rowquery_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/rowquery"
+)
+
+type names struct {
+	Names []string `json:"names,omitempty"`
+}
+
+type odd struct{ C chan int }
+
+func TestCheckFilter(t *testing.T) {
+	for want, filter := range map[string]any{
+		"":                                   names{Names: []string{"a"}},
+		"cannot be encoded":                  odd{make(chan int)},
+		"characters, must have at most 8000": names{Names: []string{strings.Repeat("x", 8000)}},
+		"is not valid UTF-8":                 names{Names: []string{"caf\xe9"}},
+		"is empty, which could mean":         map[string]any{"names": []string{}},
+	} {
+		var bad check.Violations
+		rowquery.CheckFilter(&bad, filter)
+		if want == "" {
+			require.Empty(t, bad)
+			continue
+		}
+		require.Len(t, bad, 1)
+		require.Contains(t, bad[0].Problem, want)
+	}
+	var bad check.Violations
+	rowquery.CheckFilter(&bad, names{})
+	require.Empty(t, bad, "the zero value does not filter")
+}
+
+func TestFilterText(t *testing.T) {
+	require.Empty(t, rowquery.FilterText(nil))
+	require.Empty(t, rowquery.FilterText((*names)(nil)))
+	require.Empty(t, rowquery.FilterText(names{}))
+	require.Empty(t, rowquery.FilterText(&names{}))
+	require.Empty(t, rowquery.FilterText(odd{make(chan int)}))
+	require.JSONEq(t, `{"names":["a"]}`, rowquery.FilterText(&names{Names: []string{"a"}}))
+}

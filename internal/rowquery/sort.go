@@ -1,0 +1,43 @@
+// Package rowquery checks the filter and the sort key of rows, and encodes the filter.
+package rowquery
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/prospectkit/internal/check"
+)
+
+var (
+	contactKeys = strings.Fields(`firstName lastName jobTitle createdAt address.city address.country updatedAt
+		company.name company.domain company.industry company.country company.type company.revenue
+		company.socialHeadCount company.address.city company.address.state company.address.country`)
+	companyKeys = strings.Fields(`name domain industry revenue socialHeadCount`)
+)
+
+// SortKind returns the kind of list that a key belongs to; empty for any kind.
+func SortKind(key string) string {
+	switch {
+	case slices.Contains(contactKeys, key):
+		return "contactList"
+	case slices.Contains(companyKeys, key):
+		return "companyList"
+	}
+	return ""
+}
+
+// CheckSort refuses a key that the service would ignore. An unchecked one only has to be of 1 to 100
+// characters.
+func CheckSort(bad *check.Violations, key string, unchecked bool) {
+	const longest = 100
+	column, ofColumn := strings.CutPrefix(key, "customColumns_")
+	switch n := utf8.RuneCountInString(key); {
+	case unchecked || n < 1 || n > longest:
+		bad.Length("sortBy", key, 1, longest)
+	case ofColumn && !check.IsID(column):
+		bad.Add("sortBy", "must name a column by 24 hexadecimal digits")
+	case !ofColumn && SortKind(key) == "":
+		bad.Add("sortBy", "is %q, must be one of %q or %q; the service would ignore it", key, contactKeys, companyKeys)
+	}
+}
