@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -124,14 +125,20 @@ func (c *call) needKey() error {
 		return nil
 	}
 	_, err := keys.Get(c.ctx, c.timeout)
+	return c.refuse(RuleToken, c.redactError(err))
+}
+
+// refuse keeps an attempt from being sent. Only the first one makes a refusal of the call: after it,
+// something was sent.
+func (c *call) refuse(rule SafetyRule, cause error) error {
 	switch {
-	case err == nil:
+	case cause == nil:
 	case len(c.attempts) == 0:
-		c.rule, c.ruleErr = RuleToken, c.redactError(err)
+		c.rule, c.ruleErr = rule, cause
 	default:
-		c.cause = errtext.With(c.cause, c.redactError(err))
+		c.cause = errtext.With(c.cause, fmt.Errorf("%s: %w", rule, cause))
 	}
-	return err
+	return cause
 }
 
 var errSameKey = errors.New("the token source has no other key")

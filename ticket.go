@@ -243,11 +243,9 @@ func (c *call) reserve() error {
 	cost := c.in.cost
 	cost.Agent = cmp.Or(cost.Agent, c.opts.starts)
 	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.Safe()
-	if c.ruleErr = c.client.conf.guard.Reserve(c.ctx, cost); c.ruleErr != nil {
-		c.rule = RuleSpendGuard
-	}
-	c.reserved = c.ruleErr == nil
-	return c.ruleErr
+	err := c.client.conf.guard.Reserve(c.ctx, cost)
+	c.reserved = err == nil
+	return c.refuse(RuleSpendGuard, err)
 }
 
 // noteSending reserves the credits of the call and stores its ticket before an attempt.
@@ -259,10 +257,7 @@ func (c *call) noteSending(now time.Time) error {
 	if err := c.reserve(); err != nil || !c.journaled() {
 		return err
 	}
-	if c.ruleErr = c.client.conf.journal.Sending(c.ctx, c.ticket()); c.ruleErr != nil {
-		c.rule = RuleJournal
-	}
-	return c.ruleErr
+	return c.refuse(RuleJournal, c.client.conf.journal.Sending(c.ctx, c.ticket()))
 }
 
 // noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The

@@ -329,6 +329,31 @@ func TestJournal_RefusesWhatItCannotStore(t *testing.T) {
 	})
 }
 
+// A journal that fails before a retry does not make the call one that was never sent.
+func TestJournal_RefusesARetry(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+		full := errors.New("disk full")
+		book := new(notebook)
+		client := sandboxClient(t, sb, prospectkit.WithJournal(book))
+		book.sending = func() {
+			if len(book.sent) == 1 {
+				book.broken = full
+			}
+		}
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(1))
+		err := create(t, client, q1)()
+		require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+		require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorIs(t, err, full)
+		require.ErrorContains(t, err, "the journal could not store the ticket: disk full")
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		e, ok := errors.AsType[*prospectkit.Error](err)
+		require.True(t, ok)
+		require.Len(t, e.Attempts, 1)
+		require.Len(t, sb.Journal(), 1)
+	})
+}
+
 // After a restart, the calls in doubt are resolved by another client, and leave the journal.
 func TestJournal_InDoubt(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {

@@ -162,6 +162,7 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 // emit reports an event outside of any call.
 func (c *Client) emit(ctx context.Context, o *op.Op, e Event) {
 	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, Surface(o.Surface)
+	e.Host = c.conf.base.Host
 	for _, f := range c.conf.observers {
 		notify(ctx, f, e)
 	}

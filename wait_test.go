@@ -223,6 +223,7 @@ func TestWait_TellsObservers(t *testing.T) {
 	observer := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 		if e.Kind == prospectkit.EventWait {
 			require.Equal(t, "agents.get", e.Op)
+			require.NotEmpty(t, e.Host)
 			require.Equal(t, prospectkit.SurfaceAgents, e.Surface)
 			require.Equal(t, len(told)+2, e.Attempt)
 			require.GreaterOrEqual(t, e.Wait, 2*time.Second)
