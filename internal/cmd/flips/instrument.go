@@ -29,6 +29,7 @@ var alike = map[string]string{
 	"failCanceled, read: stepStop -> stepRetry":  contextEnded,
 	"failCanceled, read: stepStop -> stepResend": contextEnded,
 	"failCanceled, read: stepStop -> stepWait":   contextEnded,
+	"failCanceled, read: stepStop -> stepRekey":  contextEnded,
 }
 
 const contextEnded = "the context of the call has ended, and schedule retries nothing then"
