@@ -109,6 +109,37 @@ func TestRetry_SuccessEarnsRetries(t *testing.T) {
 	})
 }
 
+// What the service did not process is retried by every kind of call, without permission: after a backoff, or after the wait of a 429.
+func TestRetry_NotProcessedByEveryKind(t *testing.T) {
+	for name, c := range map[string]struct {
+		transport   http.RoundTripper
+		least, most time.Duration
+	}{
+		"not sent": {dialing(dialError(context.DeadlineExceeded)), 1, 2 * time.Millisecond},
+		"421":      {always(421, ""), 1, 2 * time.Millisecond},
+		"425":      {always(425, ""), 1, 2 * time.Millisecond},
+		"429":      {always(429, ""), 500 * time.Millisecond, time.Minute},
+	} {
+		for _, kind := range kinds {
+			t.Run(name+"/"+kind.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client := newClient(t, c.transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
+					for range 20 {
+						var info prospectkit.Info
+						err := kind.call(t.Context(), client, prospectkit.WithInfo(&info))
+						require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+						require.Len(t, info.Attempts, 3)
+						for _, attempt := range info.Attempts[:2] {
+							require.GreaterOrEqual(t, attempt.Wait, c.least)
+							require.LessOrEqual(t, attempt.Wait, c.most)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
 // What the service did not see, or asked for itself, needs no permission; and each surface has a bucket of its own.
 func TestRetry_WithoutCost(t *testing.T) {
 	kinds := map[string]func(int) (*http.Response, error){
