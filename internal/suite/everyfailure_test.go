@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,22 +129,21 @@ func TestEveryFailure_Iterators(t *testing.T) {
 		}, nil, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ids []string
 			program := func(run *sandbox.Run) error {
 				var progress prospectkit.Progress
+				var ids []string
 				opts := append(slices.Clip(c.opts), prospectkit.WithProgress(&progress))
-				if c.resumes {
-					from, _ := run.Load("checkpoint")
-					opts = append(opts, prospectkit.ResumeFrom(from))
-				} else {
-					ids = nil
+				if state, begun := run.Load("state"); begun && c.resumes {
+					ids = strings.Split(state, "\n")
+					opts = append(opts, prospectkit.ResumeFrom(ids[0]))
+					ids = ids[1:]
 				}
 				for id, err := range c.read(run.Context(), clientOf(run), opts...) {
 					if err != nil {
 						return err
 					}
-					ids = append(ids, id) // with the checkpoint, as one transaction would
-					run.Save("checkpoint", progress.Checkpoint())
+					ids = append(ids, id) // and the checkpoint, in one transaction
+					run.Save("state", strings.Join(append([]string{progress.Checkpoint()}, ids...), "\n"))
 				}
 				return nil
 			}
@@ -153,11 +153,13 @@ func TestEveryFailure_Iterators(t *testing.T) {
 			}
 			sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
 				require.NoError(run, run.Err())
+				state, _ := run.Load("state")
+				ids := strings.Split(state, "\n")[1:]
 				require.Len(run, ids, c.n)
 				slices.Sort(ids)
 				require.Len(run, slices.Compact(ids), c.n)
 				return nil
-			}, everySweep(sandbox.Twice(), sandbox.Only(kinds...), sandbox.Setup(func(*sandbox.Run) { ids = nil }))...)
+			}, everySweep(sandbox.Twice(), sandbox.Only(kinds...))...)
 		})
 	}
 }
