@@ -238,11 +238,13 @@ func (c *course) owner(r *Run) *Run {
 	return c.current
 }
 
-// enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped.
-func (c *course) enter(r *Run, what Failure) FailureKind {
+// enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped. The change
+// happens under the lock, unless the program is stopped before it.
+func (c *course) enter(r *Run, what Failure, change func()) FailureKind {
 	c.mu.Lock()
 	switch owner := c.owner(r); {
 	case owner == nil:
+		change()
 		c.mu.Unlock()
 		return ""
 	case owner.dead:
@@ -260,21 +262,18 @@ func (c *course) enter(r *Run, what Failure) FailureKind {
 		c.plan, c.caused = c.plan[1:], append(c.caused, what)
 	}
 	endless := len(c.instants) > mostRequests
+	stops := endless || what.Kind == StopBefore || what.Kind == StopBetween
+	if !stops {
+		change()
+	}
 	c.mu.Unlock()
 	if endless {
 		c.fail("the program did not end within %d requests and marks", mostRequests)
 	}
-	if endless || what.Kind == StopBefore || what.Kind == StopBetween {
+	if stops {
 		r.stop()
 	}
 	return what.Kind
-}
-
-// pass counts a request that goes to the sandbox.
-func (c *course) pass() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.passed++
 }
 
 // Transport is how the program reaches the sandbox. Its requests are counted, and one of them fails.
@@ -304,8 +303,7 @@ func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	if o != nil {
 		what.Op = o.Name
 	}
-	kind := t.run.course.enter(t.run, what)
-	t.run.course.pass()
+	kind := t.run.course.enter(t.run, what, func() { t.run.course.passed++ })
 	if f := kind.fault(o); f != nil {
 		req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, f))
 	}

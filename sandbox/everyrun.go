@@ -49,15 +49,7 @@ func (r *Run) Failures() []Failure {
 }
 
 // Save stores a value that survives a stop, as a file or a row of a database would. The program can be stopped right before it.
-func (r *Run) Save(name, value string) {
-	r.MayStop(name)
-	c := r.course
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if owner := c.owner(r); owner == nil || !owner.dead {
-		c.saved[name] = value
-	}
-}
+func (r *Run) Save(name, value string) { r.mark(name, func() { r.course.saved[name] = value }) }
 
 // Load returns what [Run.Save] stored last, before or after a stop, and whether there is anything.
 func (r *Run) Load(name string) (value string, ok bool) {
@@ -70,11 +62,14 @@ func (r *Run) Load(name string) (value string, ok bool) {
 
 // MayStop marks an instant at which the program can be stopped, beside its requests and its calls of [Run.Save]: between two writes of
 // files, for example. The name is for the report.
-func (r *Run) MayStop(name string) {
+func (r *Run) MayStop(name string) { r.mark(name, func() {}) }
+
+// mark is an instant between two requests. Unless the program is stopped there, it changes something.
+func (r *Run) mark(name string, change func()) {
 	if name == "" {
 		name = "a mark"
 	}
-	r.course.enter(r, Failure{Name: name})
+	r.course.enter(r, Failure{Name: name}, change)
 }
 
 // Dir is a directory that survives a stop. The program that is run again gets a copy of what was there when the first one was stopped, so

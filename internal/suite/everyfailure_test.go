@@ -130,26 +130,21 @@ func TestEveryFailure_Iterators(t *testing.T) {
 		}, nil, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			done := func(run *sandbox.Run) (checkpoint string, ids []string) {
-				saved, _ := run.Load("done")
-				checkpoint, lines, _ := strings.Cut(saved, "\n")
-				return checkpoint, strings.Fields(lines)
-			}
 			program := func(run *sandbox.Run) error {
-				var ids []string
 				var progress prospectkit.Progress
+				var ids []string
 				opts := append(slices.Clip(c.opts), prospectkit.WithProgress(&progress))
-				if c.resumes {
-					var from string
-					from, ids = done(run)
-					opts = append(opts, prospectkit.ResumeFrom(from))
+				if state, begun := run.Load("state"); begun && c.resumes {
+					ids = strings.Split(state, "\n")
+					opts = append(opts, prospectkit.ResumeFrom(ids[0]))
+					ids = ids[1:]
 				}
 				for id, err := range c.read(run.Context(), clientOf(run), opts...) {
 					if err != nil {
 						return err
 					}
-					ids = append(ids, id)
-					run.Save("done", progress.Checkpoint()+"\n"+strings.Join(ids, "\n")) // both, as one transaction would
+					ids = append(ids, id) // and the checkpoint, in one transaction
+					run.Save("state", strings.Join(append([]string{progress.Checkpoint()}, ids...), "\n"))
 				}
 				return nil
 			}
@@ -159,7 +154,8 @@ func TestEveryFailure_Iterators(t *testing.T) {
 			}
 			sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
 				require.NoError(run, run.Err())
-				_, ids := done(run)
+				state, _ := run.Load("state")
+				ids := strings.Split(state, "\n")[1:]
 				require.Len(run, ids, c.n)
 				slices.Sort(ids)
 				require.Len(run, slices.Compact(ids), c.n)
