@@ -221,7 +221,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 // The lists are those under listIds in the listing (assumed); they need the scope lists. Pass the
 // Digest of the review to [CampaignsService.ApproveReviewed].
 //
-// Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
+// Errors: those of [CampaignsService.Steps] and [ListsService.Get].
 //
 // GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
@@ -265,7 +265,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 // error is a [RefusedError] with [RuleReview], whose Violations name what changed. The approval itself
 // takes no content, so a change after the last read and before the approval goes unnoticed.
 //
-// Errors: those of [CampaignsService.Steps] and [CampaignsService.Approve].
+// Errors: those of [CampaignsService.Steps] and [ListsService.Get] and [CampaignsService.Approve].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {

@@ -48,8 +48,8 @@ func kept(run *sandbox.Run, more ...push.Option) []push.Option {
 
 // Every pair of failures, and stops: no id twice, none missing but those reported, a suppressed one never.
 func TestEveryFailure_PushEach(t *testing.T) {
-	ids := someContacts(1700)
-	objected := []string{strings.ToUpper(ids[3]), ids[501], ids[1699]}
+	ids := someContacts(1100)
+	objected := []string{strings.ToUpper(ids[3]), ids[501], ids[1099]}
 	var reported map[string]bool
 	program := func(run *sandbox.Run) error {
 		var failed error

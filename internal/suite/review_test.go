@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -111,6 +112,10 @@ func TestApproveReviewed_Edits(t *testing.T) {
 
 // Without a change, one approval is sent, however much later and in whatever order the keys come.
 func TestApproveReviewed_Unchanged(t *testing.T) {
+	synctest.Test(t, approveUnchanged)
+}
+
+func approveUnchanged(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	n := 0
 	shuffled, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
