@@ -19,11 +19,17 @@ type lock struct {
 	valid string
 	got   []string
 	body  string // of a rejection; default: the service's
+	page  string // of a success; default: a list
 }
 
 func (l *lock) RoundTrip(r *http.Request) (*http.Response, error) {
 	name, _, _ := r.BasicAuth()
-	if l.got = append(l.got, name); name == l.valid {
+	l.got = append(l.got, name)
+	switch {
+	case name != l.valid:
+	case l.page != "":
+		return respond(http.StatusOK, l.page, "Content-Type", "text/html"), nil
+	default:
 		return respond(http.StatusOK, `{"list":`+oneList+`}`), nil
 	}
 	if l.body != "" {
@@ -237,4 +243,44 @@ func TestToken_SourceOfADerivedClient(t *testing.T) {
 		err := asError(t, move(t.Context(), c))
 		require.Equal(t, "[hidden], [hidden]", err.Message)
 	}
+}
+
+// What follows a failure is told, whatever the kind of call: after a rejected key another one, and after a response that is not the
+// service's, a retry of reads with the key that there is.
+func TestToken_DecisionsAreTold(t *testing.T) {
+	calls := map[string]func(ctx context.Context, c *prospectkit.Client) error{
+		"read": func(ctx context.Context, c *prospectkit.Client) error {
+			return discard(c.Lists.Get(ctx, listID, prospectkit.GetListParams{}))
+		},
+		"metered": func(ctx context.Context, c *prospectkit.Client) error {
+			return discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
+		},
+		"write": func(ctx context.Context, c *prospectkit.Client) error { return move(ctx, c) },
+	}
+	decisions := func(t *testing.T, l *lock, call func(ctx context.Context, c *prospectkit.Client) error) (next []string, took time.Duration) {
+		t.Helper()
+		var seen []prospectkit.Event
+		client := l.client(t, "key-1", &source{tokens: []string{"key-2"}}, events(&seen))
+		began := time.Now()
+		_ = call(t.Context(), client)
+		for _, e := range seen {
+			if e.Kind == prospectkit.EventDecision {
+				next = append(next, e.Next)
+			}
+		}
+		return next, time.Since(began)
+	}
+	for kind, call := range calls {
+		synctest.Test(t, func(t *testing.T) {
+			next, took := decisions(t, &lock{valid: "key-2"}, call)
+			require.NotEmpty(t, next, kind)
+			require.Equal(t, "ask for another key and resend", next[0], kind)
+			require.Zero(t, took, kind)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		next, took := decisions(t, &lock{valid: "key-1", page: "<html>welcome</html>"}, calls["read"])
+		require.Equal(t, []string{"retry", "retry", "return the error"}, next)
+		require.Positive(t, took, "with a backoff")
+	})
 }
