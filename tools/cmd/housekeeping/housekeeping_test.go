@@ -91,6 +91,8 @@ func TestLinks(t *testing.T) {
 		"internal/x/x.go":                 "package x\n",
 		"sandbox/s.go":                    "package sandbox\n\nimport _ \"example.com/prospectkit/internal/x\"\n",
 		"cmd/prospectkit-sandbox/main.go": "package main\n\nfunc main() {}\n",
+		"journal/journaltest/j.go":        "package journaltest\n",
+		"spend/s.go":                      "package spend\n",
 		"examples/e/e.go":                 "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n",
 		"sandbox/s_test.go":               "package sandbox_test\n\nimport _ \"example.com/prospectkit\"\n",
 	}

@@ -8,15 +8,15 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	doubt := "It is in " + "doubt.\n"
+	doubt := "It is a " + "doubt.\n"
 	require.Equal(t, []string{
-		`README.md:1: "in ` + `doubt": say outcome unknown`,
-		`a.go:3: "In ` + `doubt": say outcome unknown`,
+		`README.md:1: "a ` + `doubt": say outcome unknown`,
+		`a.go:3: "A ` + `doubt": say outcome unknown`,
 		`a.go:4: "sure` + `ly": say definitely, or nothing`,
 	}, findings(t, words, map[string]string{
 		"README.md":    doubt + "```sh\n" + doubt + "```\nundoubted, in doubtful ways\n",
 		"CHANGELOG.md": doubt,
-		"a.go":         "package a\n\n// In " + "doubt, wait.\nvar text = \"sure" + "ly\"\nvar inDoubt = 1\n",
+		"a.go":         "package a\n\n// A " + "doubt, wait.\nvar text = \"sure" + "ly\"\nvar inDoubt = 1\n",
 	}))
 }
 

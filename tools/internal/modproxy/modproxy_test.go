@@ -44,7 +44,7 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, "module forge.invalid/a/below\n\ngo 1.26.0\n\nrequire forge.invalid/a v0.2.0\n", string(goMod))
 
 	_, err = Write(root, "1.0", out)
-	require.ErrorContains(t, err, "no version")
+	require.ErrorContains(t, err, "is not a version")
 }
 
 // packed lists the files in the zip of a module, without the prefix that all of them have.
