@@ -58,16 +58,13 @@ type EnsuredAgent struct {
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOption) (*EnsuredAgent, error) {
-	spec, err := specOf(in)
-	if err != nil {
-		return nil, err
-	}
-	return s.ensure(ctx, in, spec.start, opts)
+	return s.ensure(ctx, in, false, opts)
 }
 
 // CreateAndStart saves a draft and activates it. It is [AgentsService.Ensure] with Start, whatever the
 // Start of the spec: only the activation spends credits, and the service refuses a second one. So
-// neither a lost response nor a second call can make you pay twice.
+// neither a lost response nor a second call can make you pay twice. A draft of this name and kind that
+// exists already is activated, although no read shows its configuration.
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
 //
@@ -82,17 +79,18 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 	return e.Agent, err
 }
 
+// ensure gets or creates an agent, and starts it if the spec or the caller says so.
 func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, err := specOf(in)
 	if err != nil {
 		return nil, err
 	}
-	if start {
+	if start = start || spec.start; start {
 		if err := s.mayStart(spec, opts); err != nil {
 			return nil, err
 		}
 	}
-	e, err := s.ensureDraft(ctx, in, start, opts)
+	e, err := s.ensureDraft(ctx, in.draft(), start, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +125,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found != nil && found.Type == spec.kind {
+	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found.maybe(spec.kind) {
 		return &EnsuredAgent{Agent: found}, nil
 	}
 	if start {
@@ -137,7 +135,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	}
 	var first error // the first unknown outcome: a later refusal does not make it known
 	for round := 1; ; round++ {
-		draft, err := s.Create(ctx, in.draft(), opts...)
+		draft, err := s.Create(ctx, in, opts...)
 		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
 		switch {
 		case err == nil:
@@ -158,7 +156,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 		}
 		found, ok := Resolved[Agent](r)
 		switch {
-		case ok && found.Type == spec.kind:
+		case ok && found.maybe(spec.kind):
 			return &EnsuredAgent{Agent: found}, nil
 		case ok || r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
 			return nil, first
@@ -173,7 +171,7 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 	err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
 		agent, nameless, err := s.named(ctx, spec.name, reads)
 		switch {
-		case agent != nil && agent.Type == spec.kind:
+		case agent.maybe(spec.kind):
 			e.Agent = agent
 		case agent == nil && err == nil && !nameless: // without the scope for lists, it has to wait
 			list, _, _ := s.client.Lists.named(ctx, spec.name, reads)
@@ -223,6 +221,9 @@ func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec ag
 	}
 }
 
+// maybe reports whether there is an agent, and it is of a kind or does not say.
+func (a *Agent) maybe(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
+
 // saysStarted reports whether an activation was refused because the agent has left the draft state:
 // by an earlier attempt, or by another process that ensures the same agent.
 func saysStarted(err error) bool {
@@ -259,7 +260,7 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *inquiry, opts []CallO
 		return unknowable(nil, "the listing has no names of agents")
 	case agent == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
-	case agent.Type != "" && agent.Type != AgentType(want.Kind):
+	case !agent.maybe(AgentType(want.Kind)):
 		return ruledOut(agent, "an agent of another kind holds the name")
 	case !want.Start && agent.Status != "" && !agent.Draft():
 		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")

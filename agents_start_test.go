@@ -32,6 +32,7 @@ func listed(agents ...[3]string) roundTrip {
 var (
 	otherAgents = listed([3]string{"web-monitor", "Another", "active"})
 	ourDraft    = listed([3]string{"web-monitor", "Funding", "initializing"})
+	untyped     = listed([3]string{"", "Funding", "initializing"}) // reads are not documented to show the kind
 	ourAgent    = listed([3]string{"web-monitor", "Funding", "active"})
 	draftSaved  = always(201, agentJSON("initializing"))
 	activated   = always(200, agentJSON("processing"))
@@ -374,6 +375,9 @@ func TestEnsureAgent(t *testing.T) {
 		"lost, started since":    {true, []roundTrip{otherAgents, cutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
 		"unread draft":           {false, []roundTrip{otherAgents, always(201, "<html>"), ourDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
 		"race for the start":     {true, []roundTrip{ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
+		"found without a kind":   {true, []roundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"lost without a kind":    {false, []roundTrip{otherAgents, cutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"taken without a kind":   {false, []roundTrip{otherAgents, nameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
 		"lost start":             {true, []roundTrip{ourDraft, cutOff, sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -84,7 +84,7 @@ var errAttemptTimeout = errors.New("no response within the time limit of one att
 // admit queues until the attempt may be sent. It fails if that would be after the deadline or beyond
 // WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
-	c.next = stepStop
+	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)
 	if c.ctx.Err() != nil {
 		c.cause = errtext.With(c.cause, c.contextErr("before it was sent"))

@@ -21,8 +21,8 @@ import (
 //
 // A 2xx alone proves nothing: login pages and caches between here and the service send it, too, also as
 // JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
-// call may have changed or cost, the more evidence its response needs. The first line that applies decides. A response is proved if it holds what only the service can know:
-// see args.proof.
+// call may have changed or cost, the more evidence its response needs. The first line that applies
+// decides. A response is proved if it holds what only the service can know: see args.proof.
 //
 //	an error envelope, except in a proved read                      refused
 //	it cannot be decoded                                            refused

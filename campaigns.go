@@ -270,7 +270,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
 	if !review.Valid(digest) {
-		return nil, refusal(op.CampaignsApprove, check.One("digest", "is none of a review"))
+		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
 	for range 2 {
 		now, err := s.Review(ctx, campaignID, opts...)

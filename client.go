@@ -50,9 +50,9 @@ type Client struct {
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token, which may
 // be empty beside [WithTokenSource]. The token is the text of an API key: where this package speaks of
-// a key, it means what the token stands for, with its owner and scopes. New
-// makes no request, starts no goroutine and reads no environment variable. Invalid arguments and
-// options are returned together, in one [RefusedError].
+// a key, it means what the token stands for, with its owner and scopes. New makes no request, starts no
+// goroutine and reads no environment variable. Invalid arguments and options are returned together, in
+// one [RefusedError].
 //
 // The base URL must be https, except for this machine or with [AllowPlainHTTP].
 //
@@ -69,8 +69,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		clock:       new(clock.Service),
 		agentPolls:  newAgentPolls(),
 	}
-	var bad check.Violations
-	var badOptions check.Violations
+	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)
 	if token != "" || c.source == nil {
 		check.Token(&bad, token)

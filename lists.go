@@ -261,7 +261,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields
 // each part with its outcome: applied, not applied or unknown. Repeated ids are sent once, and those
-// of [push.Except] never. Without ids, it sends nothing. Use [push.SaveTo] and [push.ResumeFrom] to resume a push.
+// of [push.Except] never. Without ids, it sends nothing. Use [push.SaveTo] and [push.ResumeFrom] to
+// resume a push.
 //
 // A part that was not applied, or whose outcome is unknown, comes with its error; the loop goes on,
 // unless you leave it, the context has ended, or the call was refused before it was sent. A second

@@ -17,7 +17,8 @@ import (
 // happened. It was not retried after that, unless [AllowRetryUnknown] allowed it.
 //
 // Read the state before you retry the call. Resolve does, where the API can tell; in another
-// process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
+// process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds
+// the *[Error] of the response, if there was one.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string

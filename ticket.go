@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
@@ -96,8 +97,8 @@ func (c *Client) owns(t journal.Ticket) bool {
 }
 
 // Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
-// in another process or on another machine. It sends reads only, never the call itself. The key may be another
-// one of the workspace.
+// in another process or on another machine. It sends reads only, never the call itself. The key may be
+// another one of the workspace.
 //
 // The age of the call comes from the clock of the service, if the process that made the call had
 // heard it, or else from the local clocks, which must agree within two minutes. If the age is not
@@ -204,8 +205,8 @@ func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, erro
 	return Resolution{Verdict: VerdictUnknowable}, nil
 }
 
-// id is the id in the path of the call.
-func (q *inquiry) id() string { return append(q.ticket.IDs, "")[0] }
+// id is the only id in the path of the call. Anything else is not an id, and the read is refused.
+func (q *inquiry) id() string { return strings.Join(q.ticket.IDs, "/") }
 
 // unknowable is the result of a read that lacks the evidence.
 func unknowable(object any, note string) (Resolution, error) {

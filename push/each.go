@@ -76,7 +76,7 @@ func (r *run) plan(ids []string) {
 	if r.resumes {
 		states, ok := strings.CutPrefix(r.from, r.print)
 		whole := len(states) == len(r.parts) && strings.Trim(states, "-au") == ""
-		if r.bad.Must(ok && whole, "ResumeFrom", "is no checkpoint of this push: its list, CRM or contact ids are others"); ok && whole {
+		if r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others"); ok && whole {
 			r.states = []byte(states)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package waits awaits the states of many things with one listing a poll. It knows no API.
+// Package waits sleeps until a context ends, retries until patience is over, and awaits the states of
+// many things with one listing a poll. It knows no API.
 package waits
 
 import (
