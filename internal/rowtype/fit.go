@@ -1,0 +1,192 @@
+package rowtype
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Misfit is a way in which rows do not fit a type: they would lose something, or not decode.
+type Misfit struct {
+	Field   string // with those around it, by their keys
+	Problem string
+	Rows    int // how many rows have it
+}
+
+// Fits collects how rows fit the type of a file.
+type Fits struct {
+	file  *File
+	rows  int
+	found map[Misfit]int
+	last  map[Misfit]int // the last row that each was found in
+}
+
+// NewFits starts without rows.
+func NewFits(f *File) *Fits {
+	return &Fits{file: f, found: map[Misfit]int{}, last: map[Misfit]int{}}
+}
+
+// Add compares a row. It is an error if the row is no JSON object.
+func (f *Fits) Add(row []byte) error {
+	v, err := parse(row)
+	if err != nil {
+		return err
+	}
+	f.rows++
+	f.value(f.file.root, "", v)
+	return nil
+}
+
+// Count returns how many rows were added.
+func (f *Fits) Count() int { return f.rows }
+
+// Misfits returns what was found, in the order of the fields.
+func (f *Fits) Misfits() []Misfit {
+	var list []Misfit
+	for m, n := range f.found {
+		m.Rows = n
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b Misfit) int {
+		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Problem, b.Problem))
+	})
+	return list
+}
+
+func (f *Fits) note(path, problem string) {
+	m := Misfit{Field: cmp.Or(path, "the row"), Problem: problem}
+	if f.last[m] != f.rows {
+		f.last[m] = f.rows
+		f.found[m]++
+	}
+}
+
+// value compares a value that is there.
+func (f *Fits) value(t *goType, path string, v any) {
+	if v == nil {
+		if !t.takesNull() {
+			f.note(path, t.kind.instead(v))
+		}
+		return
+	}
+	switch t.kind {
+	case pointer, optional:
+		f.value(t.elem, path, v)
+		return
+	case slice:
+		if list, ok := v.([]any); ok {
+			for _, e := range list {
+				f.value(t.elem, path+"[]", e)
+			}
+			return
+		}
+	case dict:
+		if members, ok := v.(map[string]any); ok {
+			for _, e := range members {
+				f.value(t.elem, path+"{}", e)
+			}
+			return
+		}
+	case structure:
+		if members, ok := v.(map[string]any); ok {
+			f.members(t.object, path, members)
+			return
+		}
+	default:
+		if t.kind.holds(v) {
+			return
+		}
+	}
+	f.note(path, t.kind.instead(v))
+}
+
+func (t *goType) takesNull() bool {
+	return t.nilable() || t.kind == raw || t.kind == optional
+}
+
+// nilable reports whether null is nil, which omitzero leaves out.
+func (t *goType) nilable() bool { return t.kind == slice || t.kind == dict || t.kind == pointer }
+
+func (f *Fits) members(o *object, path string, members map[string]any) {
+	known := map[string]bool{}
+	for _, field := range o.fields {
+		known[field.key] = true
+		at := strings.TrimPrefix(path+"."+shown(field.key), ".")
+		v, ok := members[field.key]
+		switch {
+		case !ok && !field.mayLack:
+			f.note(at, "missing, but the type expects it in every row")
+		case ok && v == nil && field.mayLack && field.typ.nilable():
+			f.note(at, "null, but the type only expects it to be absent")
+		case ok:
+			f.value(field.typ, at, v)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if known[key] || o.other != "" && keptAsData(key, path) {
+			continue
+		}
+		name := "(a key that may be data)"
+		if !keptAsData(key, path) {
+			name = shown(key)
+		}
+		f.note(strings.TrimPrefix(path+"."+name, "."), "new: the type has no such field; it is "+kindOf(members[key]))
+	}
+}
+
+// keptAsData reports whether a new key may be data rather than a name.
+func keptAsData(key, path string) bool {
+	return looksLikeData(key) || path != "" && !plainKey.MatchString(key)
+}
+
+// holds reports whether a Go value of the kind keeps the value, which is not null.
+func (k kind) holds(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return k == raw || k == text || k == stamp && isStamp(v) || k == instant && isTime(v)
+	case json.Number:
+		return k == raw || k == number || k == integer && isInt(string(v)) || k == float && keepsFloat(string(v))
+	case bool:
+		return k == raw || k == boolean
+	}
+	return k == raw
+}
+
+// instead says what a value is that a kind does not hold.
+func (k kind) instead(v any) string {
+	_, isText := v.(string)
+	_, isNumber := v.(json.Number)
+	switch {
+	case k == stamp && isText:
+		return "text that is not a timestamp in UTC with milliseconds"
+	case k == instant && isText:
+		return "text that is not a timestamp as time.Time writes it"
+	case k == integer && isNumber:
+		return "a number that int64 does not hold"
+	case k == float && isNumber:
+		return "a number whose digits float64 does not keep"
+	}
+	want := map[kind]string{
+		text: "text", integer: "a whole number", float: "a number", number: "a number", boolean: "true or false",
+		instant: "a timestamp", stamp: "a timestamp", slice: "an array", dict: "an object", structure: "an object",
+	}
+	return kindOf(v) + ", but the type expects " + want[k]
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "text"
+	case json.Number:
+		return "a number"
+	case bool:
+		return "true or false"
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}

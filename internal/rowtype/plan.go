@@ -1,0 +1,215 @@
+package rowtype
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// kind is how Go holds a value.
+type kind int
+
+const (
+	raw kind = iota + 1 // json.RawMessage
+	text
+	integer // int64
+	float
+	number // json.Number
+	boolean
+	instant // time.Time
+	stamp   // timestamps of the documented form
+	pointer
+	optional // absent, null or a value
+	slice
+	dict // map[string]T
+	structure
+)
+
+// goType is a type of the written file.
+type goType struct {
+	kind kind
+	elem *goType
+	*object
+}
+
+// object is a struct of the written file.
+type object struct {
+	name   string
+	fields []field
+	other  string // the field for members without a field; empty if there is none
+}
+
+type field struct {
+	name, key string
+	mayLack   bool // objects may lack the key
+	typ       *goType
+	comment   string
+}
+
+// exact reports whether the struct decodes itself: for a key that no tag can hold, or to keep other members.
+func (o *object) exact() bool {
+	return o.other != "" || slices.ContainsFunc(o.fields, func(f field) bool { return !taggable(f.key) })
+}
+
+// planner turns shapes into types.
+type planner struct {
+	*Rows
+
+	columns []Column // sorted, each once
+	types   names
+	structs []*object // in the order of the file
+	stamps  string    // the helper for timestamps
+	options string    // the helper for what may be absent and null
+	placed  map[string]bool
+}
+
+func (r *Rows) plan() *planner {
+	p := &planner{Rows: r, columns: slices.Clone(r.Columns), types: names{}, placed: map[string]bool{}}
+	slices.SortFunc(p.columns, func(a, b Column) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID), strings.Compare(a.Type, b.Type))
+	})
+	p.columns = slices.Compact(p.columns)
+	p.types.take(r.Type)
+	p.stamps, p.options = p.types.take(r.Type+"Time"), p.types.take(r.Type+"Optional")
+	p.object(p.scope(&r.root, "", true), r.Type)
+	return p
+}
+
+// object plans a struct.
+func (p *planner) object(in *scope, name string) *object {
+	o := &object{name: name}
+	p.structs = append(p.structs, o)
+	taken := names{"MarshalJSON": true, "UnmarshalJSON": true}
+	keys := in.names()
+	for _, key := range keys {
+		o.fields = append(o.fields, p.seenField(in, taken, name, key))
+	}
+	o.fields = append(o.fields, in.documentedFields(taken)...)
+	o.fields = append(o.fields, in.columnFields(taken)...)
+	if len(keys) < len(in.members) || o.exact() {
+		o.other = taken.take("Other")
+	}
+	return o
+}
+
+func (p *planner) seenField(in *scope, taken names, typeName, key string) field {
+	m := in.members[key]
+	f := field{key: key, mayLack: m.seen < in.objects}
+	var comments []string
+	if c, ok := in.columns[key]; ok {
+		f.name = taken.take(goName(c.Name, "Column"))
+		comments = append(comments, c.describe(key))
+		p.placed[c.ID] = true
+	} else {
+		f.name = taken.take(goName(key, "Field"))
+	}
+	t, comment := p.typeOf(m, typeName+f.name, join(in.path, key))
+	if comment != "" {
+		comments = append(comments, comment)
+	}
+	f.typ, f.comment = p.wrap(t, m.nulls > 0, f.mayLack), strings.Join(comments, "; ")
+	return f
+}
+
+// wrap makes room for null and absence.
+func (p *planner) wrap(t *goType, null, absent bool) *goType {
+	switch {
+	case t.kind == raw:
+		return t
+	case null && absent:
+		return &goType{kind: optional, elem: t}
+	case (null || absent) && !t.nilable():
+		return &goType{kind: pointer, elem: t}
+	}
+	return t
+}
+
+// typeOf plans the type of a value that is there and is not null.
+func (p *planner) typeOf(s *shape, name, path string) (t *goType, comment string) {
+	switch kinds := s.kinds(); {
+	case s.deep:
+		return &goType{kind: raw}, "nested too deep for a type"
+	case len(kinds) == 0:
+		return &goType{kind: raw}, "only null was seen"
+	case len(kinds) > 1:
+		return &goType{kind: raw}, strings.Join(kinds, ", ") + " were seen"
+	}
+	switch {
+	case s.bools > 0:
+		return &goType{kind: boolean}, ""
+	case s.texts > 0:
+		return &goType{kind: s.textKind()}, ""
+	case s.numbers > 0:
+		return s.numberType()
+	case s.arrays > 0:
+		elem := &shape{}
+		if s.elem != nil {
+			elem = s.elem
+		}
+		inner, comment := p.typeOf(elem, name, path)
+		if s.elem == nil {
+			comment = "only empty arrays were seen"
+		}
+		return &goType{kind: slice, elem: p.wrap(inner, elem.nulls > 0, false)}, comment
+	}
+	return p.objectType(s, name, path)
+}
+
+func (s *shape) textKind() kind {
+	switch {
+	case !s.notStamp:
+		return stamp
+	case !s.notTime:
+		return instant
+	}
+	return text
+}
+
+func (s *shape) numberType() (t *goType, comment string) {
+	switch {
+	case !s.notInt:
+		return &goType{kind: integer}, ""
+	case !s.notFloat:
+		return &goType{kind: float}, ""
+	}
+	return &goType{kind: number}, "float64 would not keep every digit"
+}
+
+// objectType is a struct, or a map if the keys are data.
+func (p *planner) objectType(s *shape, name, path string) (t *goType, comment string) {
+	if in := p.scope(s, path, false); len(in.names()) > 0 {
+		return &goType{kind: structure, object: p.object(in, p.types.take(name))}, ""
+	}
+	values := &shape{}
+	for _, m := range s.members {
+		values.merge(m)
+	}
+	inner, comment := p.typeOf(values, name, elsewhere)
+	if len(s.members) == 0 {
+		comment = "only empty objects were seen"
+	}
+	return &goType{kind: dict, elem: p.wrap(inner, values.nulls > 0, false)}, comment
+}
+
+// unplaced describes the columns that no field is for.
+func (p *planner) unplaced() (list []string) {
+	for _, c := range p.columns {
+		if !p.placed[c.ID] {
+			list = append(list, c.describe(c.Name))
+		}
+	}
+	return list
+}
+
+// uses reports which kinds the file has.
+func (p *planner) uses() map[kind]bool {
+	used := map[kind]bool{}
+	for _, o := range p.structs {
+		for _, f := range o.fields {
+			for t := f.typ; t != nil; t = t.elem {
+				used[t.kind] = true
+			}
+		}
+	}
+	return used
+}

@@ -1,0 +1,142 @@
+//go:build !js && !wasip1
+
+package rowtype
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// lists are rows that a type has to hold, by the name of a golden file.
+var lists = map[string][]string{
+	"empty": {},
+	"nulls": {
+		`{"id":"1","always":"CANARY","null":null,"sometimes":null,"lacking":1,"both":true,"list":null,"lists":["CANARY",null],"object":null}`,
+		`{"id":"2","always":"","null":null,"sometimes":"CANARY","both":null,"list":[],"lists":[],"object":{"a":1}}`,
+		`{"id":"3","always":"CANARY","null":null,"sometimes":"","lacking":0,"list":[1],"lists":["CANARY"],"object":{"a":2,"b":[]}}`,
+	},
+	"mixed": {
+		`{"id":"1","mixed":"CANARY","numbers":1,"floats":1,"big":12345678901234567890,"written":1.50,"list":[1,"CANARY"],"deep":{"x":[{"y":1},{"y":"CANARY"}]}}`,
+		`{"id":"2","mixed":7,"numbers":9007199254740993,"floats":1.5,"big":1,"written":2,"list":[null],"deep":{"x":[{"y":null},{}]}}`,
+		`{"id":"3","mixed":{"a":1},"numbers":-9223372036854775808,"floats":1e+21,"big":0.1,"written":-0,"list":[],"deep":{"x":[]}}`,
+	},
+	"names": {
+		`{"":1,"-":2,"a b":3,"func":4,"2024 revenue":5,"🎯":6,"it's":"CANARY","say \"hi\"":8,"back` + "`" + `tick":9,"a,b":10,"a\\b":11}`,
+		`{"Name":1,"name":2,"NAME":3,"na-me":4,"größe":5,"名前":6,"Other":7,"MarshalJSON":8,"json":"CANARY","` + strings.Repeat("long ", 60) + `":10}`,
+	},
+	"plain": { // tags hold all of these
+		`{"Name":1,"name":2,"NAME":3,"a b":4,"a.b":5,"func":6,"2024":7,"größe":8,"名前":9,"createdAt":"2026-01-02T03:04:05.000Z","seen":"2026-01-02T03:04:05Z","company":{"name":"CANARY","address":{"city":"CANARY"}}}`,
+		`{"Name":1,"name":2,"a b":4,"a.b":5,"func":6,"2024":7,"größe":8,"名前":9,"createdAt":"2026-01-02T03:04:05.120Z","seen":"2026-01-02T03:04:05+01:00","company":{"name":"CANARY","address":null}}`,
+		`{"name":"CANARY","seen":null,"company":{"name":"CANARY","address":{"city":"CANARY"},"Domain":"CANARY"}}`,
+	},
+	"data": { // keys that must not be in the file
+		`{"id":"1","` + secretAddress + `":1,"65f0c0ffee65f0c0ffee65f0":"CANARY","scores":{"` + secretAddress + `":1},"by":{"Jane CANARY":1,"name":"x"},"days":{"2026-01-02":[1]}}`,
+		`{"id":"2","scores":{"b` + secretAddress + `":2,"+49 30 1234567":null},"by":{"John CANARY":2,"name":"y"},"days":{"2026-01-03":[1,2.5]}}`,
+		`{"id":"3","scores":{},"by":{"Joe CANARY":3,"name":"z"},"sparse":{"CANARYa":1}}`,
+		`{"id":"4","by":{"Jim CANARY":3,"name":"z"},"sparse":{"CANARYb":2}}`,
+		`{"id":"5","by":{"Jil CANARY":3,"name":"z"},"sparse":{"CANARYc":3}}`,
+		`{"id":"6","by":{"Jon CANARY":3,"name":"z"},"sparse":{"CANARYd":3}}`,
+	},
+	"columns": {
+		`{"id":"1","customColumns":{"a5f0c0ffee65f0c0ffee65f0":1,"b5f0c0ffee65f0c0ffee65f0":"CANARY","c5f0c0ffee65f0c0ffee65f0":true}}`,
+		`{"id":"2","customColumns":{"a5f0c0ffee65f0c0ffee65f0":null,"b5f0c0ffee65f0c0ffee65f0":"CANARY","e5f0c0ffee65f0c0ffee65f0":2}}`,
+		`{"id":"3","customColumns":{"a5f0c0ffee65f0c0ffee65f0":1.5,"b5f0c0ffee65f0c0ffee65f0":null}}`,
+	},
+}
+
+// golden returns the content of a golden file, after writing it if that is wanted.
+func golden(t *testing.T, name, now string) string {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(now), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return strings.ReplaceAll(string(want), "\r\n", "\n")
+}
+
+func TestRows_Golden(t *testing.T) {
+	for name, rows := range lists {
+		text := source(t, testColumns, rows...)
+		require.NotContains(t, text, secret, name)
+		require.True(t, IsWritten([]byte(text)))
+		require.Equal(t, golden(t, name+".go.golden", text), text, name)
+	}
+}
+
+// The golden lists and random ones, in one program: each type compiles, and decodes each row without a loss.
+func TestRows_CompileAndKeepEveryRow(t *testing.T) {
+	all := map[string][]string{}
+	for name, rows := range lists {
+		all["Golden"+name] = rows
+	}
+	for seed := range uint64(25) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		all[fmt.Sprintf("Random%d", seed)] = randomRows(r, testColumns[:seed%uint64(len(testColumns)+1)])
+	}
+
+	dir := t.TempDir()
+	files := map[string]string{}
+	add := func(name, text string) {
+		files[filepath.Join("testdata", "batch", name)] = filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	registry, rows, count := "package main\n\nvar types = map[string]func([]json.RawMessage) error{\n", map[string][]json.RawMessage{}, 0
+	for name, list := range all {
+		text, err := newRows(t, name, testColumns, list...).Source()
+		require.NoError(t, err, list)
+		add(strings.ToLower(name)+".go", string(text))
+		also := "" // it takes the compiler long
+		if slices.Contains([]string{"Goldennames", "Goldennulls", "Goldenplain"}, name) {
+			also = fmt.Sprintf(", iterate[%s](rows)", name)
+		}
+		registry += fmt.Sprintf("%q: func(rows []json.RawMessage) error { return errors.Join(try(rows, func() any { return new(%s) })%s) },\n", name, name, also)
+		rows[name] = []json.RawMessage{} // not null
+		for _, row := range list {
+			rows[name] = append(rows[name], json.RawMessage(row))
+			count++
+		}
+	}
+	add("registry.go", strings.Replace(registry, "\n\n", "\n\nimport (\n\"encoding/json\"\n\"errors\"\n)\n\n", 1)+"}\n")
+
+	require.Equal(t, fmt.Sprintf("%d types, %d rows\n", len(all), count), runOverlay(t, dir, files, rows))
+}
+
+// runOverlay runs the program of files that are only in an overlay.
+func runOverlay(t *testing.T, dir string, files map[string]string, input any) string {
+	t.Helper()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	overlay := map[string]map[string]string{"Replace": {}}
+	for path, at := range files {
+		overlay["Replace"][filepath.Join(here, path)] = at
+	}
+	text, err := json.Marshal(overlay)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600))
+	stdin, err := json.Marshal(input)
+	require.NoError(t, err)
+
+	vet := exec.Command("go", "vet", "-overlay", filepath.Join(dir, "overlay.json"), "./testdata/batch")
+	out, err := vet.CombinedOutput()
+	require.NoError(t, err, string(out))
+	run := exec.Command("go", "run", "-overlay", filepath.Join(dir, "overlay.json"), "./testdata/batch")
+	run.Stdin = bytes.NewReader(stdin)
+	out, err = run.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return string(out)
+}
