@@ -16,6 +16,17 @@ var (
 	companyKeys = strings.Fields(`name domain industry revenue socialHeadCount`)
 )
 
+// SortKeys returns the documented keys of a kind of list. They are also the documented fields of its rows.
+func SortKeys(kind string) []string {
+	switch kind {
+	case "contactList":
+		return slices.Clone(contactKeys)
+	case "companyList":
+		return slices.Clone(companyKeys)
+	}
+	return nil
+}
+
 // SortKind returns the kind of list that a key belongs to; empty for any kind.
 func SortKind(key string) string {
 	switch {

@@ -37,8 +37,8 @@ func goName(text, fallback string) string {
 	return name
 }
 
-// words splits a text at everything but letters and digits, and where a capital follows a small letter. Marks, as in decomposed
-// letters, divide nothing.
+// words splits a text at everything but letters and digits, and where a capital follows a small letter. Apostrophes and
+// marks, as in decomposed letters, divide nothing.
 func words(text string) []string {
 	var list []string
 	var word []rune
@@ -50,7 +50,7 @@ func words(text string) []string {
 	}
 	for _, r := range text {
 		switch {
-		case r == utf8.RuneError, unicode.IsMark(r), r == '\u200d':
+		case r == utf8.RuneError, r == '\u200d', r == '\'', r == '\u2019', unicode.IsMark(r):
 			continue
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			end()

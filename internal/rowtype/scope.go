@@ -64,7 +64,7 @@ func (in *scope) names() []string {
 	var keys []string
 	seen, plain, certain := 0, 0, false
 	for key, m := range in.members {
-		switch common := in.objects >= few && 2*m.seen >= in.objects; {
+		switch common := in.filled >= few && 2*m.seen >= in.filled; {
 		case in.known(key), !looksLikeData(key) && (in.isRow || common && !plainKey.MatchString(key)):
 			certain = true
 		case !looksLikeData(key) && plainKey.MatchString(key):
@@ -74,7 +74,7 @@ func (in *scope) names() []string {
 		}
 		keys = append(keys, key)
 	}
-	if !certain && in.objects >= few && 3*seen < in.objects*plain {
+	if !certain && in.filled > 1 && (seen == plain || in.filled >= few && 3*seen < in.filled*plain) {
 		return nil
 	}
 	in.sort(keys)

@@ -17,6 +17,7 @@ type shape struct {
 	nulls int
 
 	texts, numbers, bools, arrays, objects int
+	filled                                 int // objects that have members
 
 	notStamp, notTime bool // a text that is not a timestamp of the service, or that time.Time does not keep
 	notInt, notFloat  bool // a number that the type does not keep
@@ -54,6 +55,7 @@ func (s *shape) add(v any, depth int) {
 		}
 	case map[string]any:
 		s.objects++
+		s.filled += min(1, len(v))
 		s.deep = s.deep || depth == deepest
 		for key, e := range v {
 			if !s.deep {
@@ -77,7 +79,7 @@ func (s *shape) member(key string) *shape {
 func (s *shape) merge(o *shape) {
 	s.seen, s.nulls = s.seen+o.seen, s.nulls+o.nulls
 	s.texts, s.numbers, s.bools = s.texts+o.texts, s.numbers+o.numbers, s.bools+o.bools
-	s.arrays, s.objects = s.arrays+o.arrays, s.objects+o.objects
+	s.arrays, s.objects, s.filled = s.arrays+o.arrays, s.objects+o.objects, s.filled+o.filled
 	s.notStamp, s.notTime = s.notStamp || o.notStamp, s.notTime || o.notTime
 	s.notInt, s.notFloat, s.deep = s.notInt || o.notInt, s.notFloat || o.notFloat, s.deep || o.deep
 	if o.elem != nil {

@@ -142,7 +142,7 @@ func (f field) tag() string {
 
 // methods decode and encode a struct by the exact keys.
 func (w *writer) methods(p *planner, o *object) {
-	w.line("// UnmarshalJSON reads each member by its exact key, which a tag cannot hold for all of them.")
+	w.line("// UnmarshalJSON reads members by their exact keys, and keeps those without a field.")
 	w.line("func (to *%s) UnmarshalJSON(data []byte) error {", o.name)
 	w.line("var members map[string]json.RawMessage")
 	w.line("if err := json.Unmarshal(data, &members); err != nil {\nreturn err\n}")

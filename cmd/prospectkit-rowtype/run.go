@@ -1,0 +1,259 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/rowquery"
+	"example.com/prospectkit/internal/rowtype"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitCouldNot    = 2
+	exitDifferences = 3
+)
+
+// command is the command line, and where to write.
+type command struct {
+	list, file, pkg, typ, check string
+	rows                        int
+	stdout, stderr              io.Writer
+	client                      *prospectkit.Client
+	requests                    int
+}
+
+const usage = `Writes a Go type for the rows of one list of your workspace, so that programs can use the rows,
+custom columns included, without guessing. Later it tells you whether the rows still fit the type.
+
+  prospectkit-rowtype -list ID -o contact_gen.go      write the type
+  prospectkit-rowtype -check contact_gen.go           compare the rows with the type
+
+Before you start, set two variables: PROSPECTKIT_BASE_URL, the address of the service, which ends in
+/api/v1, and PROSPECTKIT_TOKEN, an API key that may read lists. The id of a list has 24 characters,
+0 to 9 and a to f: whoever reads your lists through the API sees it beside the name.
+
+The command only reads. It changes nothing, sends nothing and costs no credits. It makes one request
+for the list, unless it compares, and one for each 1,000 rows that it looks at. What it writes has
+names and types of fields, and never what stands in a row.
+
+Flags:
+`
+
+const usageTail = `
+Exit status: 0 if all went well, 3 if -check found rows that do not fit, 2 if the command could not
+do its work; then it says why.
+`
+
+const (
+	pageSize = 1000
+	mostRows = 100_000
+	longest  = 2 * time.Minute // wait for a rate limit
+)
+
+// run is the command, with options for the client.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, opts ...prospectkit.ClientOption) int {
+	c := command{stdout: stdout, stderr: stderr}
+	complain := func(text string) int {
+		fmt.Fprintf(stderr, "prospectkit-rowtype: %s\n", text)
+		return exitCouldNot
+	}
+	switch err := c.parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		return complain(err.Error() + " (-h shows the flags)")
+	}
+	client, err := prospectkit.FromEnv(append(opts, prospectkit.ReadOnly(), prospectkit.NoSpend(), prospectkit.WithMaxWait(longest),
+		prospectkit.WithUserAgent("prospectkit-rowtype"), prospectkit.WithObserver(c.count))...)
+	if err != nil {
+		return complain(explain(err))
+	}
+	c.client = client
+	defer client.Close()
+	work := c.write
+	if c.check != "" {
+		work = c.compare
+	}
+	code, err := work(ctx)
+	if err != nil {
+		return complain(explain(err))
+	}
+	return code
+}
+
+func (c *command) count(_ context.Context, e prospectkit.Event) {
+	if e.Kind == prospectkit.EventAttempt {
+		c.requests++
+	}
+}
+
+// parse reads the command line. Asked for help, it writes it and returns [flag.ErrHelp].
+func (c *command) parse(args []string) error {
+	flags := flag.NewFlagSet("prospectkit-rowtype", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // one line is clearer than one line and a page
+	flags.Usage = func() {}
+	flags.StringVar(&c.list, "list", "", "`id` of the list; with -check, the list that the file names is the default")
+	flags.StringVar(&c.file, "o", "", "`file` to write; without it, the type goes to standard output")
+	flags.StringVar(&c.check, "check", "", "compare the rows of the list with the type in this `file`, and write nothing")
+	flags.StringVar(&c.typ, "type", "", "`name` of the type; default Contact or Company, by the kind of the list, or the first of the file with -check")
+	flags.StringVar(&c.pkg, "package", cmp.Or(os.Getenv("GOPACKAGE"), "main"), "`name` of the Go package that the file belongs to")
+	flags.IntVar(&c.rows, "rows", pageSize, "how many `rows` to look at, at most, 1 to 100000")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(c.stdout)
+		fmt.Fprint(c.stdout, usage)
+		flags.PrintDefaults()
+		fmt.Fprint(c.stdout, usageTail)
+		return err
+	case err != nil:
+		return err
+	case flags.NArg() > 0:
+		return fmt.Errorf("%q is not a flag, and there are no arguments", flags.Arg(0))
+	case c.rows < 1 || c.rows > mostRows:
+		return fmt.Errorf("-rows %d: it has to be 1 to %d", c.rows, mostRows)
+	case c.check != "" && c.file != "":
+		return errors.New("-check writes no file: leave out -o")
+	case c.check == "" && c.list == "":
+		return errors.New("-list is missing: say which list")
+	}
+	return rowtype.CheckNames(c.pkg, cmp.Or(c.typ, "Contact"))
+}
+
+// write makes the type of a list.
+func (c *command) write(ctx context.Context) (int, error) {
+	if err := writable(c.file); err != nil {
+		return 0, err
+	}
+	list, err := c.client.Lists.Get(ctx, c.list, prospectkit.GetListParams{Include: "columns"})
+	if err != nil {
+		return 0, err
+	}
+	rows := rowtype.Rows{Package: c.pkg, Type: c.typ, ListID: c.list, ListKind: string(list.Kind), Documented: rowquery.SortKeys(string(list.Kind))}
+	if rows.Type == "" {
+		rows.Type = "Contact"
+		if list.Kind == prospectkit.CompanyList {
+			rows.Type = "Company"
+		}
+	}
+	for _, column := range list.Columns {
+		rows.Columns = append(rows.Columns, rowtype.Column(column))
+	}
+	total, err := c.each(ctx, c.list, rows.Add)
+	if err != nil {
+		return 0, err
+	}
+	source, err := rows.Source()
+	if err != nil {
+		return 0, err
+	}
+	if c.file == "" {
+		_, err = c.stdout.Write(source)
+	} else {
+		err = os.WriteFile(c.file, source, 0o644) //nolint:gosec // G306: a source is for everybody to read
+	}
+	if err == nil {
+		fmt.Fprintf(c.stderr, "%s: made from %s; %s.\n", rows.Type, ofTotal(rows.Count(), total), number(c.requests, "request"))
+	}
+	return exitOK, err
+}
+
+// compare says how the rows of a list do not fit a file.
+func (c *command) compare(ctx context.Context) (int, error) {
+	source, err := os.ReadFile(c.check)
+	if err != nil {
+		return 0, err
+	}
+	file, err := rowtype.ReadFile(source, c.typ)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", c.check, err)
+	}
+	list := cmp.Or(c.list, file.ListID)
+	if list == "" {
+		return 0, fmt.Errorf("%s does not name its list: say -list ID", c.check)
+	}
+	fits := rowtype.NewFits(file)
+	total, err := c.each(ctx, list, fits.Add)
+	if err != nil {
+		return 0, err
+	}
+	misfits, looked := fits.Misfits(), ofTotal(fits.Count(), total)
+	switch {
+	case fits.Count() == 0:
+		fmt.Fprintf(c.stdout, "The list has no rows, so there is nothing to compare with %s.\n", file.Type)
+		return exitOK, nil
+	case len(misfits) == 0:
+		fmt.Fprintf(c.stdout, "%s fits: looked at %s.\n", file.Type, looked)
+		return exitOK, nil
+	}
+	fmt.Fprintf(c.stdout, "%s no longer fits: %s, looked at %s.\n\n", file.Type, number(len(misfits), "difference"), looked)
+	for _, m := range misfits {
+		fmt.Fprintf(c.stdout, "  %s: %s (in %s)\n", m.Field, m.Problem, number(m.Rows, "row"))
+	}
+	fmt.Fprintf(c.stdout, "\nTo write the type again: prospectkit-rowtype -list %s -type %s -o %s\n", list, file.Type, c.check)
+	return exitDifferences, nil
+}
+
+// each looks at rows of a list, and returns how many the list has; -1 if that is unknown.
+func (c *command) each(ctx context.Context, list string, look func(row []byte) error) (total int, err error) {
+	total = -1
+	left := c.rows
+	for page, err := range c.client.Lists.RowsPages(ctx, list, prospectkit.RowsParams{Limit: min(left, pageSize)}) {
+		if err != nil {
+			return total, err
+		}
+		if page.TotalKnown {
+			total = page.TotalRecords
+		}
+		for i := range page.Items[:min(left, len(page.Items))] {
+			if err := look(page.Items[i].Raw()); err != nil {
+				return total, err
+			}
+		}
+		if left -= len(page.Items); left <= 0 {
+			break
+		}
+	}
+	return total, nil
+}
+
+// writable refuses to replace a file that a person has written.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	old, err := os.ReadFile(file) //nolint:gosec // G304: the user names the file
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !rowtype.IsWritten(old):
+		return fmt.Errorf("%s is there, and this command has not written it: name another file with -o", file)
+	}
+	return nil
+}
+
+func ofTotal(looked, total int) string {
+	if total <= looked {
+		return number(looked, "row")
+	}
+	return fmt.Sprintf("%d of %s", looked, number(total, "row"))
+}
+
+func number(n int, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return fmt.Sprintf("%d %s", n, strings.TrimSpace(of))
+}
