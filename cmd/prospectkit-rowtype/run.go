@@ -44,8 +44,8 @@ Before you start, set two variables: PROSPECTKIT_BASE_URL, the address of the se
 0 to 9 and a to f: whoever reads your lists through the API sees it beside the name.
 
 The command only reads. It changes nothing, sends nothing and costs no credits. It makes one request
-for the list, unless it compares, and one for each 1,000 rows that it looks at. What it writes has
-names and types of fields, and never what stands in a row.
+for the list, and one for each 1,000 rows that it looks at. What it writes has names and types of
+fields, and nothing that a row holds.
 
 Flags:
 `
@@ -135,19 +135,16 @@ func (c *command) write(ctx context.Context) (int, error) {
 	if err := writable(c.file); err != nil {
 		return 0, err
 	}
-	list, err := c.client.Lists.Get(ctx, c.list, prospectkit.GetListParams{Include: "columns"})
+	list, err := c.client.Lists.Get(ctx, c.list, withColumns)
 	if err != nil {
 		return 0, err
 	}
-	rows := rowtype.Rows{Package: c.pkg, Type: c.typ, ListID: c.list, ListKind: string(list.Kind), Documented: rowquery.SortKeys(string(list.Kind))}
+	rows := rowtype.Rows{Package: c.pkg, Type: c.typ, ListID: c.list, ListKind: string(list.Kind), Documented: rowquery.SortKeys(string(list.Kind)), Columns: columns(list)}
 	if rows.Type == "" {
 		rows.Type = "Contact"
 		if list.Kind == prospectkit.CompanyList {
 			rows.Type = "Company"
 		}
-	}
-	for _, column := range list.Columns {
-		rows.Columns = append(rows.Columns, rowtype.Column(column))
 	}
 	total, err := c.each(ctx, c.list, rows.Add)
 	if err != nil {
@@ -178,12 +175,16 @@ func (c *command) compare(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", c.check, err)
 	}
-	list := cmp.Or(c.list, file.ListID)
-	if list == "" {
+	id := cmp.Or(c.list, file.ListID)
+	if id == "" {
 		return 0, fmt.Errorf("%s does not name its list: say -list ID", c.check)
 	}
-	fits := rowtype.NewFits(file)
-	total, err := c.each(ctx, list, fits.Add)
+	list, err := c.client.Lists.Get(ctx, id, withColumns)
+	if err != nil {
+		return 0, err
+	}
+	fits := rowtype.NewFits(file, columns(list))
+	total, err := c.each(ctx, id, fits.Add)
 	if err != nil {
 		return 0, err
 	}
@@ -200,8 +201,17 @@ func (c *command) compare(ctx context.Context) (int, error) {
 	for _, m := range misfits {
 		fmt.Fprintf(c.stdout, "  %s: %s (in %s)\n", m.Field, m.Problem, number(m.Rows, "row"))
 	}
-	fmt.Fprintf(c.stdout, "\nTo write the type again: prospectkit-rowtype -list %s -type %s -o %s\n", list, file.Type, c.check)
+	fmt.Fprintf(c.stdout, "\nTo write the type again: prospectkit-rowtype -list %s -type %s -o %s\n", id, file.Type, c.check)
 	return exitDifferences, nil
+}
+
+var withColumns = prospectkit.GetListParams{Include: "columns"}
+
+func columns(list *prospectkit.List) (all []rowtype.Column) {
+	for _, c := range list.Columns {
+		all = append(all, rowtype.Column(c))
+	}
+	return all
 }
 
 // each looks at rows of a list, and returns how many the list has; -1 if that is unknown.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -246,7 +247,8 @@ func TestCheck(t *testing.T) {
 		"an object":         {func(_ int, row map[string]any) { row["it's"] = map[string]any{secret: 1} }, `"it's": an object, but the type expects text (in 3 rows)`},
 		"no object":         {func(_ int, row map[string]any) { row["company"] = []any{} }, "company: an array, but the type expects an object (in 3 rows)"},
 		"whole seconds":     {func(_ int, row map[string]any) { row["createdAt"] = "2026-01-02T03:04:05Z" }, "createdAt: text that is not a timestamp in UTC with milliseconds (in 3 rows)"},
-		"a column":          {func(_ int, row map[string]any) { in(row, "customColumns")[score] = secret }, "customColumns." + score + ": text, but the type expects a whole number (in 3 rows)"},
+		"a column":          {func(_ int, row map[string]any) { in(row, "customColumns")[score] = secret }, "customColumns." + score + " (column \"Lead score\"): text, but the type expects a whole number (in 3 rows)"},
+		"an unknown column": {func(_ int, row map[string]any) { in(row, "customColumns")["c5f0c0ffee65f0c0ffee65f0"] = secret }, "customColumns.(a key that may be data): new: the type has no such field; it is text (in 3 rows)"},
 		"a value in a map":  {func(_ int, row map[string]any) { in(row, "scores")[secret+"@mail.example"] = secret }, "scores{}: text, but the type expects a whole number (in 3 rows)"},
 	} {
 		code, stdout, stderr := runWith(t, changed{sb.Transport(), c.change}, "-check", path)
@@ -259,6 +261,18 @@ func TestCheck(t *testing.T) {
 		require.Equal(t, "Contact no longer fits: 1 difference, looked at 3 rows.\n\n  "+c.says+
 			"\n\nTo write the type again: prospectkit-rowtype -list "+contacts+" -type Contact -o "+path+"\n", stdout, name)
 	}
+}
+
+// A column that somebody has added since is named.
+func TestCheck_NewColumn(t *testing.T) {
+	sb := newService(t)
+	path, text := written(t, sb.Transport(), "-list", contacts)
+	lines := strings.SplitAfter(text, "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, score) })
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+	code, stdout, _ := runWith(t, sb.Transport(), "-check", path)
+	require.Equal(t, exitDifferences, code)
+	require.Contains(t, stdout, "\n  customColumns."+score+" (column \"Lead score\"): new: the type has no such field; it is a number (in 3 rows)\n")
 }
 
 func TestCheck_WhichRows(t *testing.T) {

@@ -64,7 +64,7 @@ func TestReadFile_WrittenByHand(t *testing.T) {
 	f, err := ReadFile([]byte("package p; type A struct { ID string; Next, Last *A `json:\",omitempty\"`; skipped int `json:\"-\"` }"), "")
 	require.NoError(t, err)
 	require.Empty(t, f.ListID)
-	fits := NewFits(f)
+	fits := NewFits(f, nil)
 	require.NoError(t, fits.Add([]byte(`{"ID":"1","Next":{"ID":"2"}}`)))
 	require.Error(t, fits.Add([]byte(`[]`)))
 	require.Empty(t, fits.Misfits())

@@ -17,15 +17,16 @@ type Misfit struct {
 
 // Fits collects how rows fit the type of a file.
 type Fits struct {
-	file  *File
-	rows  int
-	found map[Misfit]int
-	last  map[Misfit]int // the last row that each was found in
+	file    *File
+	columns []Column
+	rows    int
+	found   map[Misfit]int
+	last    map[Misfit]int // the last row that each was found in
 }
 
-// NewFits starts without rows.
-func NewFits(f *File) *Fits {
-	return &Fits{file: f, found: map[Misfit]int{}, last: map[Misfit]int{}}
+// NewFits starts without rows. The columns are those that the list has now.
+func NewFits(f *File, columns []Column) *Fits {
+	return &Fits{file: f, columns: columns, found: map[Misfit]int{}, last: map[Misfit]int{}}
 }
 
 // Add compares a row. It is an error if the row is no JSON object.
@@ -113,7 +114,7 @@ func (f *Fits) members(o *object, path string, members map[string]any) {
 	known := map[string]bool{}
 	for _, field := range o.fields {
 		known[field.key] = true
-		at := strings.TrimPrefix(path+"."+shown(field.key), ".")
+		at := strings.TrimPrefix(path+"."+f.shown(field.key), ".")
 		v, ok := members[field.key]
 		switch {
 		case !ok && !field.mayLack:
@@ -125,20 +126,35 @@ func (f *Fits) members(o *object, path string, members map[string]any) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if known[key] || o.other != "" && keptAsData(key, path) {
+		_, column := f.column(key)
+		mayBeData := !column && (looksLikeData(key) || path != "" && !plainKey.MatchString(key))
+		if known[key] || o.other != "" && mayBeData {
 			continue
 		}
 		name := "(a key that may be data)"
-		if !keptAsData(key, path) {
-			name = shown(key)
+		if !mayBeData {
+			name = f.shown(key)
 		}
 		f.note(strings.TrimPrefix(path+"."+name, "."), "new: the type has no such field; it is "+kindOf(members[key]))
 	}
 }
 
-// keptAsData reports whether a new key may be data rather than a name.
-func keptAsData(key, path string) bool {
-	return looksLikeData(key) || path != "" && !plainKey.MatchString(key)
+// column returns the column that a key names by its id.
+func (f *Fits) column(key string) (Column, bool) {
+	id := strings.TrimPrefix(key, columnPrefix)
+	i := slices.IndexFunc(f.columns, func(c Column) bool { return c.ID != "" && strings.EqualFold(c.ID, id) })
+	if i < 0 {
+		return Column{}, false
+	}
+	return f.columns[i], true
+}
+
+// shown is the key of a field, with the name of the column that it is the id of.
+func (f *Fits) shown(key string) string {
+	if c, ok := f.column(key); ok {
+		return shown(key) + " (column " + quoted(c.Name) + ")"
+	}
+	return shown(key)
 }
 
 // holds reports whether a Go value of the kind keeps the value, which is not null.

@@ -24,8 +24,13 @@ var oddKeys = []string{
 	"JSON", "json", "url id", "%s", "%!d", "x/y", "//", "*/", "$x", "_", "_x", "é", strings.Repeat("very long ", 40), strings.Repeat("x", 300), strings.Repeat("名", 90),
 }
 
-// randomRows makes rows of the same random shape, with differences.
+// randomRows makes a few rows of the same random shape, with differences.
 func randomRows(r *rand.Rand, columns []Column) []string {
+	return randomList(r, columns)(1 + r.IntN(8))
+}
+
+// randomList returns a function that makes rows of the same random shape, with differences.
+func randomList(r *rand.Rand, columns []Column) func(n int) []string {
 	var keys []string
 	for range 1 + r.IntN(12) {
 		keys = append(keys, oddKeys[r.IntN(len(oddKeys))])
@@ -42,17 +47,19 @@ func randomRows(r *rand.Rand, columns []Column) []string {
 	for i := range keys {
 		makers[i] = randomMaker(r, 3, columns)
 	}
-	rows := make([]string, 1+r.IntN(8))
-	for n := range rows {
-		var members []string
-		for i, key := range keys {
-			if value := makers[i](); value != "" {
-				members = append(members, quoteJSON(key)+":"+value)
+	return func(n int) []string {
+		rows := make([]string, n)
+		for n := range rows {
+			var members []string
+			for i, key := range keys {
+				if value := makers[i](); value != "" {
+					members = append(members, quoteJSON(key)+":"+value)
+				}
 			}
+			rows[n] = "{" + strings.Join(members, ",") + "}"
 		}
-		rows[n] = "{" + strings.Join(members, ",") + "}"
+		return rows
 	}
-	return rows
 }
 
 func quoteJSON(text string) string {
@@ -198,7 +205,7 @@ func TestRows_Random(t *testing.T) {
 
 		f, err := ReadFile([]byte(text), "")
 		require.NoError(t, err, "seed %d:\n%s", seed, text)
-		fits := NewFits(f)
+		fits := NewFits(f, nil)
 		for _, row := range rows {
 			require.NoError(t, fits.Add([]byte(row)))
 		}
