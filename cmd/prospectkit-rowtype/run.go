@@ -6,9 +6,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -107,7 +110,7 @@ func (c *command) parse(args []string) error {
 	flags.StringVar(&c.file, "o", "", "`file` to write; without it, the type goes to standard output")
 	flags.StringVar(&c.check, "check", "", "compare the rows of the list with the type in this `file`, and write nothing")
 	flags.StringVar(&c.typ, "type", "", "`name` of the type; default Contact or Company, by the kind of the list, or the first of the file with -check")
-	flags.StringVar(&c.pkg, "package", cmp.Or(os.Getenv("GOPACKAGE"), "main"), "`name` of the Go package that the file belongs to")
+	flags.StringVar(&c.pkg, "package", "", "`name` of the Go package; default: that of the folder of the file or of go generate, else main")
 	flags.IntVar(&c.rows, "rows", pageSize, "how many `rows` to look at, at most, 1 to 100000")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -127,7 +130,23 @@ func (c *command) parse(args []string) error {
 	case c.check == "" && c.list == "":
 		return errors.New("-list is missing: say which list")
 	}
+	c.pkg = cmp.Or(c.pkg, os.Getenv("GOPACKAGE"), packageIn(filepath.Dir(c.file)), "main")
 	return rowtype.CheckNames(c.pkg, cmp.Or(c.typ, "Contact"))
+}
+
+// packageIn returns the package of the Go files of a folder, or nothing.
+func packageIn(folder string) string {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return ""
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+		if err == nil && !strings.HasSuffix(file, "_test.go") {
+			return parsed.Name.Name
+		}
+	}
+	return ""
 }
 
 // write makes the type of a list.

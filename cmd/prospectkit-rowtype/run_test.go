@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -69,6 +70,15 @@ func newService(t *testing.T) *sandbox.Sandbox {
 	return sb
 }
 
+// folder is removed at the end, except on Wine, which cannot.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rowtype") //nolint:usetesting // TempDir fails the test if it cannot remove the folder
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // runWith runs the command against a transport. Nothing that it writes holds a value.
 func runWith(t *testing.T, transport http.RoundTripper, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -81,7 +91,7 @@ func runWith(t *testing.T, transport http.RoundTripper, args ...string) (code in
 // written runs the command with a file, and returns the file.
 func written(t *testing.T, transport http.RoundTripper, args ...string) (path, text string) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "row_gen.go")
+	path = filepath.Join(folder(t), "row_gen.go")
 	code, stdout, stderr := runWith(t, transport, append(args, "-o", path)...)
 	require.Equal(t, exitOK, code, stderr)
 	require.Empty(t, stdout)
@@ -124,6 +134,25 @@ func TestWrite_NamesAndKinds(t *testing.T) {
 	require.Contains(t, text, `//   - column "Lead score" `+score+` (number)`)
 }
 
+func TestWrite_JoinsThePackageOfTheFolder(t *testing.T) {
+	sb := newService(t)
+	dir := folder(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("no Go"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a_test.go"), []byte("package crm_test\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.go"), []byte("package crm\n"), 0o600))
+	for range 2 {
+		path := filepath.Join(dir, "row_gen.go")
+		code, _, stderr := runWith(t, sb.Transport(), "-list", companies, "-o", path)
+		require.Equal(t, exitOK, code, stderr)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "\npackage crm\n")
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "b.go"))) // then the file itself says it
+	}
+	_, text := written(t, sb.Transport(), "-list", companies, "-package", "other")
+	require.Contains(t, text, "\npackage other\n")
+}
+
 // It reads as many pages as it needs, changes nothing and spends nothing.
 func TestWrite_RequestsAreFewAndOnlyRead(t *testing.T) {
 	for rows, want := range map[int]struct {
@@ -136,7 +165,7 @@ func TestWrite_RequestsAreFewAndOnlyRead(t *testing.T) {
 		100_000: {"Contact: made from 2500 rows; 4 requests.\n", 3},
 	} {
 		sb := newService(t)
-		code, _, stderr := runWith(t, sb.Transport(), "-list", many, "-rows", fmt.Sprint(rows))
+		code, _, stderr := runWith(t, sb.Transport(), "-list", many, "-rows", strconv.Itoa(rows))
 		require.Equal(t, exitOK, code)
 		require.Equal(t, want.text, stderr)
 		require.Equal(t, want.pages, sb.Calls("lists.rows"))
@@ -298,13 +327,13 @@ func TestCheck_UnusableFiles(t *testing.T) {
 		"package main\ntype A struct{ X int }": "A.X: it has a type that this command does not write",
 		"package main\ntype A struct{ X string }": "does not name its list: say -list ID",
 	} {
-		path := filepath.Join(t.TempDir(), "x.go")
+		path := filepath.Join(folder(t), "x.go")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		code, _, stderr := runWith(t, sb.Transport(), "-check", path)
 		require.Equal(t, exitCouldNot, code, text)
 		require.Contains(t, stderr, complaint)
 	}
-	code, _, _ := runWith(t, sb.Transport(), "-check", filepath.Join(t.TempDir(), "missing.go"))
+	code, _, _ := runWith(t, sb.Transport(), "-check", filepath.Join(folder(t), "missing.go"))
 	require.Equal(t, exitCouldNot, code)
 	require.Empty(t, sb.Journal())
 }

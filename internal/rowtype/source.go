@@ -82,7 +82,7 @@ func (w *writer) object(p *planner, o *object, isRow bool) {
 	}
 	w.line("}\n")
 	if o.exact() {
-		w.methods(p, o)
+		w.methods(o)
 	}
 }
 
@@ -141,7 +141,7 @@ func (f field) tag() string {
 }
 
 // methods decode and encode a struct by the exact keys.
-func (w *writer) methods(p *planner, o *object) {
+func (w *writer) methods(o *object) {
 	w.line("// UnmarshalJSON reads members by their exact keys, and keeps those without a field.")
 	w.line("func (to *%s) UnmarshalJSON(data []byte) error {", o.name)
 	w.line("var members map[string]json.RawMessage")
