@@ -196,7 +196,7 @@ func source(t *testing.T, columns []Column, rows ...string) string {
 
 // However rows are ordered, the file is the same, holds no value, and its type fits them.
 func TestRows_Random(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		columns := testColumns[:r.IntN(len(testColumns)+1)]
 		rows := randomRows(r, columns)
