@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"example.com/prospectkit"
 )
@@ -47,5 +48,12 @@ func reason(err error) string {
 	case ok && e.Status != 0:
 		return "the service sent a response that cannot be used: check PROSPECTKIT_BASE_URL"
 	}
-	return err.Error()
+	text := err.Error()
+	if _, cause, refused := strings.Cut(text, "refused locally: "); refused {
+		return cause
+	}
+	if ok {
+		return strings.TrimPrefix(text, "prospectkit: "+e.Op+": ")
+	}
+	return text
 }

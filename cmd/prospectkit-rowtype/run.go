@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/rowquery"
 	"example.com/prospectkit/internal/rowtype"
 )
@@ -129,6 +130,8 @@ func (c *command) parse(args []string) error {
 		return errors.New("-check writes no file: leave out -o")
 	case c.check == "" && c.list == "":
 		return errors.New("-list is missing: say which list")
+	case c.list != "" && !check.IsID(c.list):
+		return fmt.Errorf("-list %s: the id of a list has 24 characters, 0 to 9 and a to f", c.list)
 	}
 	c.pkg = cmp.Or(c.pkg, os.Getenv("GOPACKAGE"), packageIn(filepath.Dir(c.file)), "main")
 	return rowtype.CheckNames(c.pkg, cmp.Or(c.typ, "Contact"))

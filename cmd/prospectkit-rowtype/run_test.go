@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -341,17 +342,17 @@ func TestCheck_UnusableFiles(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	sb := newService(t)
 	for args, complaint := range map[string]string{
-		"":                               "-list is missing",
-		"-list x -rows 0":                "-rows 0: it has to be 1 to 100000",
-		"-list x -rows 100001":           "-rows 100001: it has to be 1 to 100000",
-		"-list x -rows many":             "invalid value",
-		"-list x -type type":             "the type needs a name",
-		"-list x -package a.b":           "the package needs a name",
-		"-list x more":                   `"more" is not a flag`,
-		"-check a -o b":                  "-check writes no file",
-		"-lists x":                       "not defined: -lists",
-		"-list x":                        "listId",
-		"-list 65f0c0ffee65f0c0ffee65ff": "the key sees no list with this id",
+		"":                                       "-list is missing",
+		"-list 65f0c0ffee65f0c0ffee65ff -rows 0": "-rows 0: it has to be 1 to 100000",
+		"-list 65f0c0ffee65f0c0ffee65ff -rows 100001": "-rows 100001: it has to be 1 to 100000",
+		"-list 65f0c0ffee65f0c0ffee65ff -rows many":   "invalid value",
+		"-list 65f0c0ffee65f0c0ffee65ff -type type":   "the type needs a name",
+		"-list 65f0c0ffee65f0c0ffee65ff -package a.b": "the package needs a name",
+		"-list 65f0c0ffee65f0c0ffee65ff more":         `"more" is not a flag`,
+		"-check a -o b":                               "-check writes no file",
+		"-lists x":                                    "not defined: -lists",
+		"-list x":                                     "-list x: the id of a list has 24 characters",
+		"-list 65f0c0ffee65f0c0ffee65ff":              "the key sees no list with this id",
 	} {
 		code, stdout, stderr := runWith(t, sb.Transport(), strings.Fields(args)...)
 		require.Equal(t, exitCouldNot, code, args)
@@ -399,8 +400,23 @@ func TestWithoutEnvironment(t *testing.T) {
 	t.Setenv(prospectkit.EnvToken, "")
 	code, _, stderr := runWith(t, http.DefaultTransport, "-list", contacts)
 	require.Equal(t, exitCouldNot, code)
-	require.Contains(t, stderr, "PROSPECTKIT_BASE_URL")
-	require.Contains(t, stderr, "PROSPECTKIT_TOKEN")
+	require.Equal(t, "prospectkit-rowtype: PROSPECTKIT_BASE_URL is not set; PROSPECTKIT_TOKEN is not set\n", stderr)
+}
+
+// refusing refuses connections.
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("refused by the network")
+}
+
+func TestWithoutNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		newService(t)
+		code, _, stderr := runWith(t, refusing{}, "-list", contacts)
+		require.Equal(t, exitCouldNot, code)
+		require.Equal(t, "prospectkit-rowtype: refused by the network (3 attempts)\n", stderr)
+	})
 }
 
 func TestStopped(t *testing.T) {
