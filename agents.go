@@ -94,13 +94,12 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made, err := do[newAgent](ctx, s.client, spec.op, args{
-		shape: op.Typed, // of the response: what is undocumented is in the request
-		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
-		proof: func(made any) bool {
-			return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name)
-		},
-	}, spec.options(opts))
+	made, err := do(ctx, s.client, spec.op, args{
+		body: spec.body, check: check, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
+	}, spec.options(opts), expected[newAgent]{
+		shape: op.Typed, // what is undocumented is in the request
+		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +148,8 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do[Agent](ctx, s.client, op.AgentsGet, args{
-		ids: []string{agentID}, proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
-	}, opts)
+	return do(ctx, s.client, op.AgentsGet, args{ids: []string{agentID}}, opts,
+		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
@@ -191,11 +189,10 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	response, err := do[Object](ctx, s.client, op.AgentsActivate, args{
-		ids:          []string{agentID},
-		proof:        func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
-		responseType: reflect.TypeFor[Agent](),
-	}, opts)
+	response, err := do(ctx, s.client, op.AgentsActivate, args{ids: []string{agentID}}, opts, expected[Object]{
+		proof:      func(a *Object) bool { return sameID(a.Text("id"), agentID) },
+		documented: reflect.TypeFor[Agent](),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -115,8 +115,8 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)
 	}
-	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
-		return forbidden(op.AgentsActivate, rule, nil)
+	if rule := s.client.safetyRule(op.AgentsActivate, args{}, &conf); rule != "" {
+		return refusal(op.AgentsActivate, nil).by(rule, nil)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	}
 	if start {
 		if err := s.client.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
-			return nil, forbidden(op.AgentsActivate, RuleSpendGuard, err)
+			return nil, refusal(op.AgentsActivate, nil).by(RuleSpendGuard, err)
 		}
 	}
 	var first error // the first unknown outcome: a later refusal does not make it known

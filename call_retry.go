@@ -132,7 +132,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if f == failKeyRejected {
 		c.client.conf.keys().Reject(c.key)
 	}
-	c.next, c.pause = decide(f, c.op.Class, c.in.laterPage), 0
+	c.next, c.pause = decide(f, c.op.Class, c.in.token != ""), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
 	}
@@ -255,7 +255,7 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 // classifyIncomplete names what went wrong with an attempt without a complete response.
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
-	switch delivery := a.delivery(resp, err); {
+	switch delivery := a.delivery; {
 	case (delivery == DeliveryNotSent || delivery == DeliveryUnprocessed) && exchange.IsPermanent(err):
 		return failUnreachable
 	case delivery == DeliveryNotSent:

@@ -461,7 +461,7 @@ const (
 	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages"
 )
 
-// refusal returns the error of arguments that break bounds.
+// refusal returns the error of a call that is not sent: of arguments that break bounds, or of a rule, which by adds.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
 	for _, v := range bad {
@@ -470,9 +470,9 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	return e
 }
 
-// forbidden returns the error of an operation that a safety rule refuses.
-func forbidden(o *op.Op, rule SafetyRule, cause error) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule, cause: cause}
+func (e *RefusedError) by(rule SafetyRule, cause error) *RefusedError {
+	e.Rule, e.cause = rule, cause
+	return e
 }
 
 // Violation is one broken bound.

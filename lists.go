@@ -114,7 +114,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage[List](ctx, s.client, op.ListsList, args{query: p, maxItems: p.Limit}, opts)
+	return readPage[List](ctx, s.client, op.ListsList, args{query: p}, p.Limit, opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -153,10 +153,9 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do[List](ctx, s.client, op.ListsCreate, args{
+	return do(ctx, s.client, op.ListsCreate, args{
 		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
-		proof: func(made any) bool { return made.(*List).Name == in.Name },
-	}, opts)
+	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
 }
 
 // GetListParams selects what to read with a list.
@@ -170,9 +169,8 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do[List](ctx, s.client, op.ListsGet, args{
-		ids: []string{listID}, query: p, proof: func(l any) bool { return sameID(l.(*List).ID, listID) },
-	}, opts)
+	return do(ctx, s.client, op.ListsGet, args{ids: []string{listID}, query: p}, opts,
+		provedBy(func(l *List) bool { return sameID(l.ID, listID) }))
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
@@ -253,10 +251,8 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do[CRMPushed](ctx, s.client, op.ListsCRMPush, args{
-		ids: []string{listID}, body: in,
-		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
-	}, opts)
+	return do(ctx, s.client, op.ListsCRMPush, args{ids: []string{listID}, body: in}, opts,
+		provedBy(func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }))
 }
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields

@@ -166,8 +166,8 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 }
 
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
-	in := args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}
-	return readPage[R](ctx, s.client, op.ListsRows, in, opts)
+	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
+	return readPage[R](ctx, s.client, op.ListsRows, in, p.Limit, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {

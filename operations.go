@@ -124,8 +124,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	if len(bad) > 0 {
 		return refusal(row, bad)
 	}
-	accept := func(response any) error {
-		raw := response.(*Object) //nolint:forcetypeassert // do decodes into it
+	accept := func(raw *Object) error {
 		if object, ok := out.(*Object); ok {
 			*object = *raw
 			return nil
@@ -139,7 +138,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{route}, opts...))
+	_, err := do(ctx, c, row, args{body: in}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 

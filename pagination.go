@@ -339,14 +339,14 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		query.PageNum = number
 	}
 	var page *Page[T]
-	_, err := do[Object](ctx, l.client, l.op, args{
-		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"},
-		proof: func(any) bool { return page.hasContent() },
-		accept: func(response any) (err error) {
-			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
+	_, err := do(ctx, l.client, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
+		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
+		proof: func(*Object) bool { return page.hasContent() },
+		accept: func(response *Object) (err error) {
+			page, err = l.read(*response)
 			return err
 		},
-	}, opts)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -422,14 +422,12 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of at most as many items as were requested. Totals or items prove that it
-// is the service's.
-func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
-	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
-	in.proof = func(response any) bool {
-		return response.(*pageResponse[T]).page().hasContent() //nolint:forcetypeassert // do decodes into it
-	}
-	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
+// readPage reads a page of at most limit items. Totals or items prove that it is the service's.
+func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
+	p, err := do(ctx, client, o, in, opts, expected[pageResponse[T]]{
+		maxItems: cmp.Or(limit, maxPageSize),
+		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, e
 				break
 			}
 			if w.capped() {
-				err = forbidden(s.op, RulePaidPages, nil)
+				err = refusal(s.op, nil).by(RulePaidPages, nil)
 				break
 			}
 			if page, err = page.next(ctx, nil); err != nil && w.restart(ctx, err) {
