@@ -301,47 +301,11 @@ func (e *Error) Error() string {
 	if e.class == ErrNotStarted {
 		return errtext.Line(e.Op, e.prose, errtext.Cause(e.cause, op.AgentsActivate.Name))
 	}
-	code := string(e.Code)
-	if e.Code != "" && e.Status != 0 {
-		code = fmt.Sprintf("%d %s", e.Status, e.Code)
-	}
-	switch {
-	case e.outcome == OutcomeApplied && e.Status != 0:
-		code = fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
-	case e.outcome == OutcomeApplied:
-		code = "applied, but the response was lost"
-	case e.Code != "":
-	case e.Status >= 300 && e.Status < 400:
-		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
-	case e.Status != 0 && e.cause == nil:
-		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
-		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
-	case e.Status != 0:
-		code = fmt.Sprintf("unusable response with status %d", e.Status)
-	case e.cause == nil && e.Message == "":
-		code = "no details are known"
-	}
-	text := errtext.Line(e.Op, code, cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
-	if e.hint != "" {
-		text = strings.TrimSuffix(text, ".") + "; " + e.hint
-	}
-	if notes := e.notes(); len(notes) > 0 {
-		text += " (" + strings.Join(notes, ", ") + ")"
-	}
-	return text
-}
-
-func (e *Error) notes() (notes []string) {
-	if e.Param != "" {
-		notes = append(notes, "param "+redact.OneLine(e.Param))
-	}
-	if e.RequestID != "" {
-		notes = append(notes, "request "+redact.OneLine(e.RequestID))
-	}
-	if len(e.Attempts) > 1 {
-		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
-	}
-	return notes
+	return errtext.Response{
+		Op: e.Op, Status: e.Status, Code: string(e.Code), Applied: e.outcome == OutcomeApplied, ContentType: e.ContentType,
+		Message: cmp.Or(e.prose, e.Message), Cause: e.cause, Hint: e.hint,
+		Param: e.Param, RequestID: e.RequestID, Attempts: len(e.Attempts),
+	}.String()
 }
 
 // Is reports whether target is the code of the error, or one of its classes.
@@ -567,30 +531,10 @@ type WaitError struct {
 
 // Error says how long the wait would be.
 func (e *WaitError) Error() string {
-	why := "the longest wait allowed"
-	if e.deadline {
-		why = "the context's deadline"
-	}
-	before := ""
-	if e.waited > 0 {
-		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
-	}
-	text := before + "the rate limit"
-	if e.Surface != "" {
-		text += " of surface " + string(e.Surface)
-	}
-	if e.Window != "" {
-		text += " (" + string(e.Window) + ")"
-	}
-	if e.Wait > 0 {
-		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
-	} else {
-		text += " has no room within " + why
-	}
-	if !e.FitsAt.IsZero() {
-		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
-	}
-	return errtext.Line(e.Op, text)
+	return errtext.Line(e.Op, errtext.Full{
+		Surface: string(e.Surface), Window: string(e.Window), Wait: e.Wait, FitsAt: e.FitsAt,
+		Waited: e.waited, Deadline: e.deadline,
+	}.String())
 }
 
 // Is matches the targets that [WaitError] names.

@@ -2,14 +2,12 @@ package prospectkit
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 )
 
@@ -30,15 +28,7 @@ type WaitTimeoutError struct {
 
 // Error returns the state seen last, and why the wait ended.
 func (e *WaitTimeoutError) Error() string {
-	text := "not settled"
-	if e.Polls > 0 {
-		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), errtext.Plural(e.Polls, "poll"))
-	}
-	if e.State != "" {
-		text += ", last seen as " + redact.OneLine(e.State)
-	} else if e.Polls > 0 {
-		text += ", no state was seen"
-	}
+	text := errtext.NotSettled(e.Polls, e.Waited, e.State)
 	return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.Op))
 }
 
