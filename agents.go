@@ -261,9 +261,9 @@ func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets(
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	read := func(ctx context.Context) (*Agent, error) { return s.Get(ctx, agentID, opts...) }
-	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) sighting {
+	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) waits.Sighting {
 		over, err := a.settled()
-		return sighting{settled: over, err: err, state: string(a.Status), strange: !a.Status.Known()}
+		return waits.Sighting{Settled: over, Err: err, State: string(a.Status), Strange: !a.Status.Known()}
 	})
 }
 
@@ -310,8 +310,8 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			}
 			return each, err
 		}
-		_, err := waitFor(ctx, s.client, op.AgentsList, read, func(e *waits.Each[Agent]) sighting {
-			return sighting{settled: e.Over(), state: e.String()}
+		_, err := waitFor(ctx, s.client, op.AgentsList, read, func(e *waits.Each[Agent]) waits.Sighting {
+			return waits.Sighting{Settled: e.Over(), State: e.String()}
 		})
 		if err != nil && !each.Over() {
 			yield(nil, err)

@@ -7,6 +7,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/review"
 )
 
@@ -349,10 +350,10 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		}
 		return new(Object), nil
 	}
-	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) sighting {
+	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) waits.Sighting {
 		if campaign.IsZero() {
-			return sighting{state: "not in the listing"}
+			return waits.Sighting{State: "not in the listing"}
 		}
-		return sighting{settled: test(*campaign), state: campaign.Text("initializationStatus")}
+		return waits.Sighting{Settled: test(*campaign), State: campaign.Text("initializationStatus")}
 	})
 }

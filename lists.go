@@ -11,6 +11,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/push"
 )
@@ -185,7 +186,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 		return nil, refusal(op.ListsGet, check.One("test", "must not be nil"))
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	judge := func(l *List) sighting { return sighting{settled: test(l)} }
+	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l)} }
 	return waitFor(ctx, s.client, op.ListsGet, read, judge)
 }
 
