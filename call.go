@@ -341,8 +341,8 @@ func (c *call) asError() *Error {
 		e.Status = cmp.Or(e.Status, c.status)
 	}
 	e.cause = c.cause
-	if m, ok := errors.AsType[*misfitError](c.cause); ok {
-		e.RowID = c.secrets().Clean(m.rowID(), maxName)
+	if m, ok := errors.AsType[*novelty.MisfitError](c.cause); ok {
+		e.RowID = c.secrets().Clean(m.RowID(), maxName)
 	}
 	return e
 }

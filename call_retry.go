@@ -8,19 +8,11 @@ import (
 
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/waits"
 )
-
-// backoff is the pause before retry n, counted from 1: it doubles, with jitter over its upper half.
-func (p RetryPolicy) backoff(n int) time.Duration {
-	d := p.BaseDelay
-	for ; n > 1 && d < p.MaxDelay; n-- {
-		d *= 2
-	}
-	d = min(d, p.MaxDelay)
-	return d/2 + rand.N(d/2+1)
-}
 
 // failure is what went wrong with one attempt: a row of the decision table.
 type failure int
@@ -161,7 +153,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := retryAfter(resp, now)
-	pause := max(asked, c.opts.retry.backoff(len(c.attempts)))
+	pause := max(asked, waits.Backoff(c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts)))
 	if c.next == stepWait {
 		if given {
 			pause = asked
@@ -208,7 +200,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, resp, err)
 	}
 	switch status := resp.StatusCode; {
-	case isSuccess(status) && isMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
+	case isSuccess(status) && novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
 		return failUnusable
 	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost

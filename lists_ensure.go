@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
@@ -172,17 +173,14 @@ type NameConflictError struct {
 
 // Error says what has the name.
 func (e *NameConflictError) Error() string {
-	text := "prospectkit: lists.ensure: the name is "
-	switch {
-	case e.Holder != nil:
+	text := "the name is taken, but no list has it: an agent may hold it"
+	if e.Holder != nil {
 		holder := cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind")
-		text += fmt.Sprintf("held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
-	case len(e.Near) > 0:
-		text += "taken; a list differs from it in case only"
-	default:
-		text += "taken, but no list has it: an agent may hold it"
+		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
+	} else if len(e.Near) > 0 {
+		text = "the name is taken; a list differs from it in case only"
 	}
-	return text
+	return errtext.Line("lists.ensure", text)
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].

@@ -411,7 +411,7 @@ func WithHeader(key, value string) CallOption {
 // order. The method of an operation that has one cannot be changed.
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
-		c.method, c.path = cutRoute(bad, "WithRoute", route)
+		c.method, c.path = check.Route(bad, "WithRoute", route)
 	})
 }
 
@@ -430,19 +430,12 @@ func WithRoutes(routes map[string]string) ClientOption {
 				bad.Add(option, "is not an operation with an undocumented path")
 				continue
 			}
-			method, path := cutRoute(bad, option, routes[name])
+			method, path := check.Route(bad, option, routes[name])
 			bad.Must(o.Method == "" || method == o.Method, option, "has the method %s, must have %s", method, o.Method)
 			all[o] = [2]string{method, path}
 		}
 		c.routes = all
 	})
-}
-
-func cutRoute(bad *check.Violations, option, route string) (method, path string) {
-	method, path, _ = strings.Cut(route, " ")
-	bad.Must(check.IsToken(method) && strings.ToUpper(method) == method && op.ValidPath(path), option,
-		"must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
-	return method, path
 }
 
 // ReadOnly refuses every operation that may change something, before anything is sent. It is for
