@@ -373,9 +373,7 @@ type autocompleteQuery struct {
 }
 
 func (q autocompleteQuery) check(bad *check.Violations) {
-	if q.Field == "" {
-		bad.Add("field", "is required")
-	}
+	bad.Must(q.Field != "", "field", "is required")
 }
 
 // ValueCheck says which values of a filter to look up.
@@ -391,12 +389,8 @@ type ValueCheck struct {
 func (v ValueCheck) check(bad *check.Violations) {
 	autocompleteQuery{v.Field}.check(bad)
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
-	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, blank) {
-		bad.Add("values", "must be given, and none may be blank")
-	}
-	if v.TextParam == "field" {
-		bad.Add("TextParam", "must not be field")
-	}
+	bad.Must(len(v.Values) > 0 && !slices.ContainsFunc(v.Values, blank), "values", "must be given, and none may be blank")
+	bad.Must(v.TextParam != "field", "TextParam", "must not be field")
 }
 
 // CheckedValue is the result of looking up a value.

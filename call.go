@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -436,16 +435,7 @@ func (c *call) withContextErr(cause error) error {
 	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
 		return cause
 	case c.next.retries():
-		return errtext.With(cause, c.contextErr("before the next attempt"))
+		return errtext.With(cause, errtext.End(c.ctx, "before the next attempt"))
 	}
-	return errtext.With(cause, c.contextErr(""))
-}
-
-// contextErr returns the end of the context with its cause, and what the call was doing.
-func (c *call) contextErr(when string) error {
-	end := errtext.With(context.Cause(c.ctx), c.ctx.Err())
-	if when == "" {
-		return end
-	}
-	return fmt.Errorf("stopped %s: %w", when, end)
+	return errtext.With(cause, errtext.End(c.ctx, ""))
 }

@@ -88,7 +88,7 @@ func (c *call) admit(a *attempt) error {
 	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)
 	if c.ctx.Err() != nil {
-		c.cause = errtext.With(c.cause, c.contextErr("before it was sent"))
+		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "before it was sent"))
 		return c.ctx.Err()
 	}
 	if err := c.needKey(); err != nil {
@@ -178,7 +178,7 @@ func (c *call) notAdmitted(err error) error {
 	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok {
 		if c.ctx.Err() != nil {
-			err = c.contextErr("while it waited for the rate limit")
+			err = errtext.End(c.ctx, "while it waited for the rate limit")
 		}
 		c.cause = errtext.With(c.cause, err)
 		return err
@@ -306,7 +306,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		c.cause = c.withContextErr(c.cause)
 	}
 	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
-		c.cause = c.contextErr("while it waited for the response")
+		c.cause = errtext.End(c.ctx, "while it waited for the response")
 	}
 	switch {
 	case resp == nil:

@@ -336,9 +336,7 @@ func Initialized(campaign Object) bool {
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
 	var bad check.Violations
 	bad.ID("campaignId", campaignID)
-	if test == nil {
-		bad.Add("test", "must not be nil")
-	}
+	bad.Must(test != nil, "test", "must not be nil")
 	if len(bad) > 0 {
 		return nil, refusal(op.CampaignsList, bad)
 	}

@@ -223,12 +223,10 @@ type CRMPush struct {
 }
 
 func (p CRMPush) check(bad *check.Violations) {
-	if strings.TrimSpace(p.CRM) == "" {
-		bad.Add("crm", "must not be blank")
-	}
-	if n := len(p.ContactIDs); p.ContactIDs != nil && (n < 1 || n > maxCRMContacts) {
-		bad.Add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
-	}
+	bad.Must(strings.TrimSpace(p.CRM) != "", "crm", "must not be blank")
+	n := len(p.ContactIDs)
+	bad.Must(p.ContactIDs == nil || n >= 1 && n <= maxCRMContacts,
+		"contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
 	bad.IDs("contactIds", p.ContactIDs)
 }
 

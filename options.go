@@ -204,9 +204,7 @@ func WithRetry(p RetryPolicy) Option {
 // refuses every wait.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		if d < 0 {
-			bad.Add("WithMaxWait", "is %s, must not be negative", d)
-		}
+		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
 		s.maxWait = d
 	})
 }
@@ -233,9 +231,7 @@ func WithPriority(p Priority) Option {
 // the call returns a fifth of a second later, and leaks the goroutine that hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		if d <= 0 {
-			bad.Add("WithAttemptTimeout", "is %s, must be positive", d)
-		}
+		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)
 		s.timeout = d
 	})
 }

@@ -122,9 +122,7 @@ const maxPrefetch = 64
 // fewer are read ahead for a while. Iterators that follow a token reject this option.
 func Prefetch(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		if n < 1 || n > maxPrefetch {
-			bad.Add("Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
-		}
+		bad.Must(n >= 1 && n <= maxPrefetch, "Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
 		c.prefetch = n
 	})
 }
@@ -133,9 +131,7 @@ func Prefetch(n int) PageOption {
 // range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered.
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		if n < 1 {
-			bad.Add("MaxPaidPages", "is %d, must be positive", n)
-		}
+		bad.Must(n >= 1, "MaxPaidPages", "is %d, must be positive", n)
 		c.paidPages = n
 	})
 }
@@ -158,9 +154,7 @@ func UnlimitedPages() PageOption {
 // profile.
 func WithRestarts(times int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		if times < 1 {
-			bad.Add("WithRestarts", "is %d, must be positive", times)
-		}
+		bad.Must(times >= 1, "WithRestarts", "is %d, must be positive", times)
 		c.restarts = times
 	})
 }
@@ -184,15 +178,9 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	case c.paidPages != 0 && c.unlimited:
 		bad.Add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
-	if !spends && c.restarts != 0 {
-		bad.Add("WithRestarts", "is for iterators that spend credits: this one does not")
-	}
-	if byToken && c.resumes {
-		bad.Add("ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
-	}
-	if byToken && c.prefetch != 0 {
-		bad.Add("Prefetch", "is not possible here: the request of a page needs the token of the page before it")
-	}
+	bad.Must(spends || c.restarts == 0, "WithRestarts", "is for iterators that spend credits: this one does not")
+	bad.Must(!byToken || !c.resumes, "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
+	bad.Must(!byToken || c.prefetch == 0, "Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 }
 
 // pager iterates over a collection by page number. It has no state.
