@@ -137,15 +137,16 @@ type plan struct {
 	surface   *surfaceState
 	observers []Observer // of the client, and those that call hooks returned
 
-	url      url.URL
-	header   http.Header
-	body     []byte
-	shape    op.Shape // of the response
-	response interface {
+	url    url.URL
+	header http.Header
+	body   []byte
+	shape  op.Shape // of the response
+
+	response interface { // what depends on its type: the callOf around this call
 		decode(body []byte) error
-		proved() bool // reports whether the service must have sent what was decoded
-		fields() *novelty.Shape
-		results() int // that may have a price each; -1 if the response does not tell
+		proved() bool           // reports whether the service must have sent what was decoded
+		fields() *novelty.Shape // that are documented
+		results() int           // that may have a price each; -1 if the response does not tell
 	}
 }
 
@@ -283,30 +284,24 @@ func (c *call) finish(loopErr error) error {
 	return err
 }
 
-// result makes the error of the call, or nil. The order of the cases is their precedence: what is known about the effect
-// of the call comes first, then why nothing was sent, then the last attempt.
-//
-//	a response was decoded             success, whatever came before it
-//	applied, but the response is lost  a later attempt has proved it, so no outcome is unknown any more
-//	an attempt has an unknown outcome  no later refusal of an attempt, and no end of a wait, makes it known
-//	a rule kept the first attempt back
-//	the rate limit kept it back
-//	anything else                      the last attempt, and why there is no further one
+// result makes the error of the call, or nil. The order of the cases is their precedence: what is known
+// about the effect of the call comes first, then why nothing was sent, then the last attempt with what
+// kept the call from another one.
 func (c *call) result(loopErr error) error {
 	switch {
-	case c.done:
+	case c.done: // whatever came before
 		return nil
-	case c.next == stepLost:
+	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
 		e := c.asError()
 		e.outcome = OutcomeApplied
 		return e
-	case c.unknown != nil:
+	case c.unknown != nil: // no later refusal and no end of a wait makes it known
 		t := c.ticket()
 		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
-	case c.rule != "":
+	case c.rule != "": // kept the first attempt back
 		return c.refusal(nil).by(c.rule, c.ruleErr)
-	case c.waitError != nil && len(c.attempts) == 0:
+	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
 		return c.waitError
 	}
 	e := c.asError()

@@ -36,7 +36,7 @@ const (
 	failCanceled   // sent, then the context of the call ended
 
 	failLost     // a 2xx of the service, but the response cannot be read
-	failUnusable // the same: too long, or it does not fit the user's type
+	failUnusable // a 2xx of the service that is too long, or does not fit the user's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -47,7 +47,7 @@ const (
 	stepUnknown                 // return OutcomeUnknownError
 	stepLost                    // return an *Error of class ErrResponseLost
 	stepRetry                   // after a backoff, if attempts and the retry allowance are left
-	stepResend                  // the same, without the allowance: nothing reached the service
+	stepResend                  // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
 	stepWait                    // the surface is held for Retry-After: admit waits, not c.pause
 	stepRekey                   // with another key, unless the source has none
 )

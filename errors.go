@@ -113,7 +113,7 @@ const (
 	ErrInsufficientCredits = ErrorClass("not enough credits")
 	ErrRateLimited         = ErrorClass("rate limited")               // also a WaitError
 	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
-	ErrResponseLost        = ErrorClass("the response was lost")      // applied, or billed, but the response cannot be read
+	ErrResponseLost        = ErrorClass("the response was lost")      // applied or billed, but it cannot be read
 	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: nothing was sent
 	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
 	ErrSpendCap            = ErrorClass("the spend cap is reached")   // a RefusedError of WithSpendGuard: nothing was sent
@@ -414,15 +414,19 @@ const (
 	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed: use another one"
-	RuleJournal      SafetyRule = "the journal could not store the ticket"      // Unwrap returns why
-	RuleSpendGuard   SafetyRule = "the spend guard did not reserve the credits" // the same
-	RuleToken        SafetyRule = "the token source gave no token"              // the same
-	RuleGate         SafetyRule = "a gate refused"                              // the same
-	RuleReview       SafetyRule = "the campaign is not what was reviewed"       // Violations name what changed
-	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: omit it, and resolve an unknown outcome"
+	RuleReview       SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: " +
+		"omit it, and resolve an unknown outcome"
+
+	// Unwrap returns the cause of these.
+	RuleJournal    SafetyRule = "the journal could not store the ticket"
+	RuleSpendGuard SafetyRule = "the spend guard did not reserve the credits"
+	RuleToken      SafetyRule = "the token source gave no token"
+	RuleGate       SafetyRule = "a gate refused"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages"
+	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: " +
+		"raise it, or use UnlimitedPages"
 )
 
 // refusal returns the error of a call that is not sent: of arguments that break bounds, or of a rule, which by adds.
@@ -451,7 +455,8 @@ func (e *RefusedError) Error() string {
 	for i, v := range e.Violations {
 		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
-	return strings.TrimSuffix(errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))+": "+strings.Join(parts, "; "), ": ")
+	text := errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))
+	return strings.TrimSuffix(text+": "+strings.Join(parts, "; "), ": ")
 }
 
 // Is matches the targets that [RefusedError] names.
@@ -523,7 +528,7 @@ type WaitError struct {
 	Surface Surface
 	Window  Window
 	Wait    time.Duration // until the call is expected to fit
-	FitsAt  time.Time     // the same as an instant: retry then
+	FitsAt  time.Time     // when it is expected to fit: retry then
 
 	deadline bool
 	waited   time.Duration // before it was refused

@@ -95,7 +95,7 @@ type config struct {
 	base         *url.URL
 	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
 	source       credential.Source       // of these options
-	sharedHeader func() http.Header      // the header of calls that add nothing; a closure for the same reason
+	sharedHeader func() http.Header      // of calls that add nothing; a closure, because it holds the key
 	app          string                  // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it
@@ -106,8 +106,8 @@ type config struct {
 	direct       bool            // below is net/http's own transport, which does not change requests
 	compressed   bool            // and it allows compressed responses
 
-	maxBody   int64
-	plainHTTP bool
+	maxBody   int64 // of WithMaxResponseBytes
+	plainHTTP bool  // of AllowPlainHTTP
 	budget    *Budget
 	observers []Observer
 	reported  *novelty.Memory // shared by With
@@ -115,13 +115,14 @@ type config struct {
 	journal   journal.Journal // nil: none
 	guard     *spend.Guard    // nil: none
 	workspace string          // of the key, if the options name it
-	clock     *clock.Service  // shared by With, unless the transport is another
+	hooks     []CallHook
+	gates     []Gate
+	routes    map[*op.Op][2]string // method and path of WithRoutes
 
-	headersSeen *ratehdr.Seen        // the same
-	agentPolls  *waits.Shared[Agent] // the same; of WaitEach
-	hooks       []CallHook
-	gates       []Gate
-	routes      map[*op.Op][2]string // method and path of WithRoutes
+	// Shared by With, unless the transport is another.
+	clock       *clock.Service
+	headersSeen *ratehdr.Seen
+	agentPolls  *waits.Shared[Agent] // of WaitEach; new also for another source of keys
 }
 
 // settings are set by a client, and a call may override them.

@@ -3,8 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -301,8 +299,7 @@ func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
 // fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
-	sum := sha256.Sum256([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
-	return hex.EncodeToString(sum[:8])
+	return pagewalk.Fingerprint(p.op.Name, p.client.conf.base.Host, p.query)
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

@@ -1,10 +1,13 @@
 package pagewalk
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -120,6 +123,12 @@ type Checkpoint struct {
 }
 
 const version = 1
+
+// Fingerprint identifies a query by its parts, without storing it.
+func Fingerprint(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
 
 // Parse reads the text of a checkpoint of the same query.
 func Parse(text, query string) (*Checkpoint, error) {
