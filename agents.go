@@ -216,9 +216,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.AgentsPause, args{
-		ids: []string{agentID},
-	}, opts)
+	return do[Object](ctx, s.client, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -31,7 +30,7 @@ type args struct {
 	body   any      // anything encoding/json knows, or nil
 	form   bool     // the body goes as a multipart form
 	upload *upload.Body
-	token  string // the scroll token or cursor of a later page: used up by an attempt, hidden in quotes of a response
+	token  string // the scroll token or cursor of a later page: an attempt may use it up, and no quote shows it
 	check  func(*check.Violations)
 
 	// What it means.
@@ -162,22 +161,28 @@ type tally struct {
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
 
-	next        step                 // that follows the last attempt
-	pause       time.Duration        // before the next one
-	pausing     time.Time            // since when it pauses; zero if it does not
-	waited      time.Duration        // for rate limits and before retries
-	surfaceHold time.Duration        // of the whole surface, after a 429
-	tooLate     bool                 // no time was left for the next attempt
-	unknown     *OutcomeUnknownError // of the first attempt whose outcome is unknown
-	ticketID    string               // empty until the call needs a ticket
-	firstSent   time.Time            // the first attempt that may have had an effect
-	lastSent    time.Time
-	key         *credential.Key // of the last attempt, if the client has a source of keys
-	rekeyed     bool            // another one was asked for
-	reserved    bool            // credits, by the guard
-	rule        SafetyRule      // that kept an attempt from being sent
-	ruleErr     error           // why
-	waitError   *WaitError      // of the limiter
+	// What follows the last attempt.
+	next        step
+	pause       time.Duration // before the next one
+	pausing     time.Time     // since when it pauses; zero if it does not
+	waited      time.Duration // for rate limits and before retries
+	surfaceHold time.Duration // of the whole surface, after a 429
+	tooLate     bool          // no time was left for the next attempt
+
+	// Why an attempt was not sent: a rule, or the limiter.
+	rule      SafetyRule
+	ruleErr   error
+	waitError *WaitError
+
+	// What may have happened, for resolution, journal and guard.
+	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
+	firstSent time.Time            // the first attempt that may have had an effect
+	lastSent  time.Time
+	ticketID  string // empty until the call needs a ticket
+	reserved  bool   // credits, by the guard
+
+	key     *credential.Key // of the last attempt, if the client has a source of keys
+	rekeyed bool            // another one was asked for
 }
 
 // scratch is the buffers that every call needs once, allocated together.
@@ -203,13 +208,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if route, ok := client.conf.routes[o]; ok {
 		c.opts.method, c.opts.path = route[0], route[1]
 	}
-	for i, option := range opts {
-		if option == nil {
-			bad.Add("option "+strconv.Itoa(i+1), "is nil")
-			continue
-		}
-		option.applyCall(&c.opts, bad)
-	}
+	eachOption(opts, bad, func(option CallOption) { option.applyCall(&c.opts, bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
 		in.check(bad)

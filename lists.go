@@ -211,9 +211,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsMove, args{
-		ids: []string{listID}, body: Fields{"folderId": nil},
-	}, opts)
+	return do[Object](ctx, s.client, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
 // CRMPush selects contacts of a list and a CRM to push them into.

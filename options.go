@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,6 +89,17 @@ type sharedOption func(*settings, *check.Violations)
 func (f sharedOption) applyClient(c *config, bad *check.Violations)   { f(&c.settings, bad) }
 func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.settings, bad) }
 func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
+
+// eachOption applies options of any kind, and refuses nil.
+func eachOption[O any](opts []O, bad *check.Violations, apply func(O)) {
+	for i, option := range opts {
+		if any(option) == nil {
+			bad.Add("option "+strconv.Itoa(i+1), "is nil")
+			continue
+		}
+		apply(option)
+	}
+}
 
 // config is the result of the client options. It does not change once a client has it.
 type config struct {

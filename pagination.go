@@ -160,13 +160,7 @@ func WithRestarts(times int) PageOption {
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
 // tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
-	for i, option := range opts {
-		if option == nil {
-			bad.Add(fmt.Sprintf("option %d", i+1), "is nil")
-			continue
-		}
-		option.applyPage(c, bad)
-	}
+	eachOption(opts, bad, func(option PageOption) { option.applyPage(c, bad) })
 	spends, bounded := o.Class == op.MeteredRead, c.paidPages != 0 || c.unlimited
 	switch {
 	case spends && !bounded:
@@ -299,7 +293,7 @@ func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
 // fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
-	return pagewalk.Fingerprint(p.op.Name, p.client.conf.base.Host, p.query)
+	return pagewalk.Fingerprint(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query)
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -124,9 +123,9 @@ type Checkpoint struct {
 
 const version = 1
 
-// Fingerprint identifies a query by its parts, without storing it.
-func Fingerprint(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+// Fingerprint identifies a query without storing it.
+func Fingerprint(query string) string {
+	sum := sha256.Sum256([]byte(query))
 	return hex.EncodeToString(sum[:8])
 }
 
