@@ -293,7 +293,7 @@ func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
 // fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
-	return pagewalk.Fingerprint(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query)
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

@@ -124,8 +124,8 @@ type Checkpoint struct {
 const version = 1
 
 // Fingerprint identifies a query without storing it.
-func Fingerprint(query string) string {
-	sum := sha256.Sum256([]byte(query))
+func Fingerprint(query []byte) string {
+	sum := sha256.Sum256(query)
 	return hex.EncodeToString(sum[:8])
 }
 
