@@ -94,13 +94,12 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made, err := do[newAgent](ctx, s.client, spec.op, args{
-		shape: op.Typed, // of the response: what is undocumented is in the request
-		body:  spec.body, check: check, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
-		proof: func(made any) bool {
-			return strings.TrimSpace(made.(*newAgent).Name) == strings.TrimSpace(spec.name)
-		},
-	}, spec.options(opts))
+	made, err := do(ctx, s.client, spec.op, args{
+		body: spec.body, check: check, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
+	}, spec.options(opts), expected[newAgent]{
+		shape: op.Typed, // what is undocumented is in the request
+		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +148,8 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do[Agent](ctx, s.client, op.AgentsGet, args{
-		ids: []string{agentID}, proof: func(a any) bool { return sameID(a.(*Agent).ID, agentID) },
-	}, opts)
+	return do(ctx, s.client, op.AgentsGet, args{ids: []string{agentID}}, opts,
+		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
@@ -191,11 +189,10 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	response, err := do[Object](ctx, s.client, op.AgentsActivate, args{
-		ids:          []string{agentID},
-		proof:        func(a any) bool { return sameID(a.(*Object).Text("id"), agentID) },
-		responseType: reflect.TypeFor[Agent](),
-	}, opts)
+	response, err := do(ctx, s.client, op.AgentsActivate, args{ids: []string{agentID}}, opts, expected[Object]{
+		proof:      func(a *Object) bool { return sameID(a.Text("id"), agentID) },
+		documented: reflect.TypeFor[Agent](),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -219,9 +216,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.AgentsPause, args{
-		ids: []string{agentID},
-	}, opts)
+	return do[Object](ctx, s.client, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the
@@ -264,9 +259,9 @@ func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets(
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	read := func(ctx context.Context) (*Agent, error) { return s.Get(ctx, agentID, opts...) }
-	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) sighting {
+	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) waits.Sighting {
 		over, err := a.settled()
-		return sighting{settled: over, err: err, state: string(a.Status), strange: !a.Status.Known()}
+		return waits.Sighting{Settled: over, Err: err, State: string(a.Status), Strange: !a.Status.Known()}
 	})
 }
 
@@ -313,8 +308,8 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			}
 			return each, err
 		}
-		_, err := waitFor(ctx, s.client, op.AgentsList, read, func(e *waits.Each[Agent]) sighting {
-			return sighting{settled: e.Over(), state: e.String()}
+		_, err := waitFor(ctx, s.client, op.AgentsList, read, func(e *waits.Each[Agent]) waits.Sighting {
+			return waits.Sighting{Settled: e.Over(), State: e.String()}
 		})
 		if err != nil && !each.Over() {
 			yield(nil, err)
@@ -376,9 +371,7 @@ type autocompleteQuery struct {
 }
 
 func (q autocompleteQuery) check(bad *check.Violations) {
-	if q.Field == "" {
-		bad.Add("field", "is required")
-	}
+	bad.Must(q.Field != "", "field", "is required")
 }
 
 // ValueCheck says which values of a filter to look up.
@@ -394,12 +387,8 @@ type ValueCheck struct {
 func (v ValueCheck) check(bad *check.Violations) {
 	autocompleteQuery{v.Field}.check(bad)
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
-	if len(v.Values) == 0 || slices.ContainsFunc(v.Values, blank) {
-		bad.Add("values", "must be given, and none may be blank")
-	}
-	if v.TextParam == "field" {
-		bad.Add("TextParam", "must not be field")
-	}
+	bad.Must(len(v.Values) > 0 && !slices.ContainsFunc(v.Values, blank), "values", "must be given, and none may be blank")
+	bad.Must(v.TextParam != "field", "TextParam", "must not be field")
 }
 
 // CheckedValue is the result of looking up a value.

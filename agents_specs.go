@@ -12,7 +12,6 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
 )
@@ -63,7 +62,7 @@ func (s agentSpec) cost() *spend.Agent {
 	if s.expires.never {
 		a.Until = time.Time{}
 	} else if !s.expires.IsZero() {
-		a.Until = s.expires.midnight().Add(36 * time.Hour) // the date ends everywhere on earth
+		a.Until = time.Date(s.expires.year, s.expires.month, s.expires.day, 36, 0, 0, 0, time.UTC) // it ends everywhere on earth
 	}
 	return a
 }
@@ -81,9 +80,7 @@ type terms struct {
 
 // check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *check.Violations, starts bool) {
-	if strings.TrimSpace(s.name) == "" { // of white space assumed: a list trims its name
-		bad.Add("listName", "must not be blank")
-	}
+	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank") // of white space assumed: a list trims its name
 	s.expires.check(bad)
 	bad.Between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
 	switch {
@@ -139,22 +136,7 @@ func (p PersonDiscovery) spec() agentSpec {
 		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p,
 		raw:   []Fields{p.Filters, p.Extra},
 		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
-		own:   p.checkFilters,
-	}
-}
-
-func (p PersonDiscovery) checkFilters(bad *check.Violations) {
-	text, err := json.Marshal(p.Filters)
-	if err != nil {
-		return // encoding the body reports that
-	}
-	if outbound.Blank(text) {
-		bad.Add("Filters", "must have at least one that is not empty")
-		return
-	}
-	bad.NotEmpty("Filters", string(text))
-	if texts, _ := outbound.Strings(text); slices.Contains(texts, "") {
-		bad.Add("Filters", "must not hold an empty value")
+		own:   func(bad *check.Violations) { bad.Filters("Filters", p.Filters) },
 	}
 }
 
@@ -338,20 +320,8 @@ func (e *Expiration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// check refuses an invalid date, and one that is past even at UTC-12, where the day begins last.
 func (e Expiration) check(bad *check.Violations) {
-	if _, _, _, ok := e.Date(); !ok {
-		return
+	if year, month, day, ok := e.Date(); ok {
+		bad.Date("expirationDate", year, month, day)
 	}
-	today := ExpiresOn(time.Now().In(time.FixedZone("", -12*60*60)).Date())
-	switch {
-	case ExpiresOn(e.midnight().Date()) != e || e.year < 1 || e.year > 9999:
-		bad.Add("expirationDate", "is %s, which is not a date", e)
-	case e.midnight().Before(today.midnight()):
-		bad.Add("expirationDate", "is %s, must be in the future", e)
-	}
-}
-
-func (e Expiration) midnight() time.Time {
-	return time.Date(e.year, e.month, e.day, 0, 0, 0, 0, time.UTC)
 }

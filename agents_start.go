@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,8 +114,8 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)
 	}
-	if rule := s.client.forbids(op.AgentsActivate, args{}, &conf); rule != "" {
-		return forbidden(op.AgentsActivate, rule, nil)
+	if rule := s.client.safetyRule(op.AgentsActivate, args{}, &conf); rule != "" {
+		return refusal(op.AgentsActivate, nil).by(rule, nil)
 	}
 	return nil
 }
@@ -130,38 +129,38 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	}
 	if start {
 		if err := s.client.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
-			return nil, forbidden(op.AgentsActivate, RuleSpendGuard, err)
+			return nil, refusal(op.AgentsActivate, nil).by(RuleSpendGuard, err)
 		}
 	}
-	var first error // the first unknown outcome: a later refusal does not make it known
-	for round := 1; ; round++ {
-		draft, err := s.Create(ctx, in, opts...)
-		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
-		switch {
-		case err == nil:
-			return &EnsuredAgent{Agent: draft, Created: true}, nil
-		case OutcomeOf(err) == OutcomeApplied:
-			return s.holder(ctx, spec, err, reads)
-		case errors.Is(err, CodeListNameTaken):
-			return s.holder(ctx, spec, cmp.Or(first, err), reads)
-		case first != nil && !isUnknown:
-			return nil, fmt.Errorf("%w (and since: %w)", first, err)
-		case !isUnknown:
-			return nil, err
-		}
-		first = cmp.Or(first, err)
+	var (
+		write        guardedWrite
+		draft, found *Agent
+	)
+	sent, looked := write.repeat(func() (err error) {
+		draft, err = s.Create(ctx, in, opts...)
+		return err
+	}, func(unknown *OutcomeUnknownError) (again bool, err error) {
 		r, err := unknown.Resolve(ctx, reads...)
-		if err != nil {
-			return nil, fmt.Errorf("%w (and it could not be resolved: %w)", first, err)
+		holder, held := Resolved[Agent](r)
+		if holder.maybe(spec.kind) {
+			found = holder
 		}
-		found, ok := Resolved[Agent](r)
-		switch {
-		case ok && found.maybe(spec.kind):
-			return &EnsuredAgent{Agent: found}, nil
-		case ok || r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
-			return nil, first
+		return !held && r.hadNoEffect(), err
+	})
+	switch {
+	case sent == nil:
+		return &EnsuredAgent{Agent: draft, Created: true}, nil
+	case found != nil:
+		return &EnsuredAgent{Agent: found}, nil
+	case OutcomeOf(sent) == OutcomeApplied:
+		return s.holder(ctx, spec, sent, reads)
+	case errors.Is(sent, CodeListNameTaken):
+		if write.unknown != nil {
+			sent = write.unknown
 		}
+		return s.holder(ctx, spec, sent, reads)
 	}
+	return nil, write.err(sent, looked)
 }
 
 // holder finds the agent that holds a name, or returns the error of its creation. An agent that was
@@ -191,34 +190,31 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 // startDraft activates a draft, and again as long as an unknown activation shows no effect.
 func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec agentSpec, opts []CallOption) error {
 	starts := callOption(func(c *callConfig, _ *check.Violations) { c.starts = spec.cost() })
-	var first error // the first unknown outcome: a later refusal does not make it known
-	for round := 1; ; round++ {
-		agent, err := s.Activate(ctx, e.Agent.ID, append(slices.Clip(opts), starts)...)
-		unknown, isUnknown := errors.AsType[*OutcomeUnknownError](err)
-		switch {
-		case err == nil && agent.Status != "":
-			e.Agent = agent
-			return nil
-		case err == nil, OutcomeOf(err) == OutcomeApplied, saysStarted(err):
-			e.Agent, e.WasStarted = s.started(ctx, e.Agent, opts), first == nil && saysStarted(err)
-			return nil
-		case first != nil && !isUnknown:
-			return fmt.Errorf("%w (and since: %w)", first, err)
-		case !isUnknown:
-			return err
-		}
-		first = cmp.Or(first, err)
+	var (
+		write          guardedWrite
+		agent, started *Agent
+	)
+	sent, looked := write.repeat(func() (err error) {
+		agent, err = s.Activate(ctx, e.Agent.ID, append(slices.Clip(opts), starts)...)
+		return err
+	}, func(unknown *OutcomeUnknownError) (again bool, err error) {
 		r, err := unknown.Resolve(ctx, opts...)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%w (and it could not be resolved: %w)", first, err)
-		case r.Verdict == VerdictHappened:
-			e.Agent, _ = Resolved[Agent](r)
-			return nil
-		case r.Verdict == VerdictUnknowable || !r.Final || round == maxRounds:
-			return first
+		if err == nil && r.Verdict == VerdictHappened {
+			started, _ = Resolved[Agent](r)
 		}
+		return r.hadNoEffect(), err
+	})
+	switch {
+	case started != nil:
+		e.Agent = started
+	case sent == nil && agent.Status != "":
+		e.Agent = agent
+	case sent == nil, OutcomeOf(sent) == OutcomeApplied, saysStarted(sent):
+		e.Agent, e.WasStarted = s.started(ctx, e.Agent, opts), write.unknown == nil && saysStarted(sent)
+	default:
+		return write.err(sent, looked)
 	}
+	return nil
 }
 
 // maybe reports whether there is an agent, and it is of a kind or does not say.

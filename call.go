@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -21,47 +18,55 @@ import (
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/upload"
-	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
 // args are the arguments of a method, before any check.
 type args struct {
+	// The request.
 	ids    []string // for the parameters of the path, in order
 	query  any      // a struct with url tags, or nil
 	body   any      // anything encoding/json knows, or nil
 	form   bool     // the body goes as a multipart form
 	upload *upload.Body
+	token  string // the scroll token or cursor of a later page: an attempt may use it up, and no quote shows it
 	check  func(*check.Violations)
 
-	secret    string // the scroll token or cursor that the call sends: hidden in every quote of a response
-	laterPage bool   // of a scroll: an attempt may use up its token
-	free      bool   // spends no credits, although the operation may
-
+	// What it means.
+	free   bool           // spends no credits, although the operation may
 	cost   spend.Call     // what is known of its cost, beside operation, ids and body
 	lookup journal.Lookup // what a search for its effect needs, beside the ids
+}
 
-	maxItems int      // of a page; 0: as many as a page may have
-	shape    op.Shape // of the response, if it differs from the operation's
-	accept   func(response any) error
-
-	// The documented part of a raw response: its type, and the keys that may wrap it.
-	responseType reflect.Type
-	responseKeys []string
-
+// expected is what a method knows of the response, beyond its type and the row of the operation.
+type expected[T any] struct {
 	// proof reports whether a response holds what only the service can know about the call. If nil,
 	// the documented shape of its response proves a read, and nothing proves a write.
-	proof func(response any) bool
+	proof func(*T) bool
+
+	accept   func(*T) error // refuses a response that was decoded; nil accepts it
+	shape    op.Shape       // if it differs from the operation's
+	maxItems int            // of a page; 0: as many as a page may have
+
+	// The documented part of a raw response: its type, and the keys that may wrap it.
+	documented reflect.Type
+	keys       []string
 }
+
+// provedBy expects a response that holds what only the service can know about the call.
+func provedBy[T any](proof func(*T) bool) expected[T] { return expected[T]{proof: proof} }
 
 // service is what the services of a client share.
 type service struct{ client *Client }
 
-// do makes a call. Every request of this package goes through it.
-func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
+// do makes a call. Every request of this package goes through it. At most one expectation counts.
+func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*T, error) {
 	c := new(callOf[T])
-	c.response = c
+	if len(want) > 0 {
+		c.want = want[0]
+	}
+	c.response, c.shape = c, cmp.Or(c.want.shape, o.Shape)
 	err := c.prepare(ctx, client, o, in, opts)
 	c.runHooks()
 	if err == nil {
@@ -80,22 +85,20 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []Ca
 // callOf is a call whose response is a T.
 type callOf[T any] struct {
 	call
-	out *T // the last response that was decoded
+	want expected[T]
+	out  *T // the last response that was decoded
 }
 
 func (c *callOf[T]) decode(body []byte) error {
 	c.out = new(T)
-	if err := decodeResponse(c.op, c.shape, body, c.in.maxItems, c.out); err != nil || c.in.accept == nil {
+	if err := decodeResponse(c.op, c.shape, body, c.want.maxItems, c.out); err != nil || c.want.accept == nil {
 		return err
 	}
-	return c.in.accept(c.out)
+	return c.want.accept(c.out)
 }
 
 func (c *callOf[T]) fields() *novelty.Shape {
-	if c.in.responseType != nil {
-		return c.responseShape(c.in.responseType, c.in.responseKeys...)
-	}
-	return c.responseShape(reflect.TypeFor[T]())
+	return c.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
 }
 
 func (c *callOf[T]) results() int {
@@ -106,8 +109,8 @@ func (c *callOf[T]) results() int {
 }
 
 func (c *callOf[T]) proved() bool {
-	if c.in.proof != nil {
-		return c.in.proof(c.out)
+	if c.want.proof != nil {
+		return c.want.proof(c.out)
 	}
 	return c.shape != op.Raw && !c.op.Write()
 }
@@ -133,15 +136,16 @@ type plan struct {
 	surface   *surfaceState
 	observers []Observer // of the client, and those that call hooks returned
 
-	url      url.URL
-	header   http.Header
-	body     []byte
-	shape    op.Shape // of the response
-	response interface {
+	url    url.URL
+	header http.Header
+	body   []byte
+	shape  op.Shape // of the response
+
+	response interface { // what depends on its type: the callOf around this call
 		decode(body []byte) error
-		proved() bool // reports whether the service must have sent what was decoded
-		fields() *novelty.Shape
-		results() int // that may have a price each; -1 if the response does not tell
+		proved() bool           // reports whether the service must have sent what was decoded
+		fields() *novelty.Shape // that are documented
+		results() int           // that may have a price each; -1 if the response does not tell
 	}
 }
 
@@ -157,22 +161,28 @@ type tally struct {
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
 
-	next        step                 // that follows the last attempt
-	pause       time.Duration        // before the next one
-	pausing     time.Time            // since when it pauses; zero if it does not
-	waited      time.Duration        // for rate limits and before retries
-	surfaceHold time.Duration        // of the whole surface, after a 429
-	tooLate     bool                 // no time was left for the next attempt
-	unknown     *OutcomeUnknownError // of the first attempt whose outcome is unknown
-	ticketID    string               // empty until the call needs a ticket
-	firstSent   time.Time            // the first attempt that may have had an effect
-	lastSent    time.Time
-	key         *credential.Key // of the last attempt, if the client has a source of keys
-	rekeyed     bool            // another one was asked for
-	reserved    bool            // credits, by the guard
-	rule        SafetyRule      // that kept an attempt from being sent
-	ruleErr     error           // why
-	waitError   *WaitError      // of the limiter
+	// What follows the last attempt.
+	next        step
+	pause       time.Duration // before the next one
+	pausing     time.Time     // since when it pauses; zero if it does not
+	waited      time.Duration // for rate limits and before retries
+	surfaceHold time.Duration // of the whole surface, after a 429
+	tooLate     bool          // no time was left for the next attempt
+
+	// Why an attempt was not sent: a rule, or the limiter.
+	rule      SafetyRule
+	ruleErr   error
+	waitError *WaitError
+
+	// What may have happened, for resolution, journal and guard.
+	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
+	firstSent time.Time            // the first attempt that may have had an effect
+	lastSent  time.Time
+	ticketID  string // empty until the call needs a ticket
+	reserved  bool   // credits, by the guard
+
+	key     *credential.Key // of the last attempt, if the client has a source of keys
+	rekeyed bool            // another one was asked for
 }
 
 // scratch is the buffers that every call needs once, allocated together.
@@ -184,33 +194,11 @@ type scratch struct {
 	first       [1]Attempt
 }
 
-// callContext is the context of a call, in which the transport finds the call.
-type callContext struct {
-	context.Context //nolint:containedctx // callContext implements Context
-	call            *call
-}
-
-type callKey struct{}
-
-// Value returns the call, or the value of the caller's context.
-func (c *callContext) Value(key any) any {
-	if key == (callKey{}) {
-		return c.call
-	}
-	return c.Context.Value(key)
-}
-
-// callFrom returns the call that a context belongs to, or nil.
-func callFrom(ctx context.Context) *call {
-	c, _ := ctx.Value(callKey{}).(*call)
-	return c
-}
-
 // prepare makes a plan of arguments and options, or returns all violations at once. It fills as much
 // of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
-	c.method, c.route, c.shape = o.Method, o.Path, cmp.Or(in.shape, o.Shape)
+	c.method, c.route = o.Method, o.Path
 	c.opts.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
@@ -220,13 +208,7 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if route, ok := client.conf.routes[o]; ok {
 		c.opts.method, c.opts.path = route[0], route[1]
 	}
-	for i, option := range opts {
-		if option == nil {
-			bad.Add("option "+strconv.Itoa(i+1), "is nil")
-			continue
-		}
-		option.applyCall(&c.opts, bad)
-	}
+	eachOption(opts, bad, func(option CallOption) { option.applyCall(&c.opts, bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
 		in.check(bad)
@@ -244,20 +226,20 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if c.opts.info != nil {
 		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
 	}
-	if rule := client.forbids(o, in, &c.opts); rule != "" || len(*bad) > 0 {
-		return c.refusal(*bad, rule)
+	if len(*bad) > 0 {
+		return c.refusal(*bad)
+	}
+	if rule := client.safetyRule(o, in, &c.opts); rule != "" {
+		return c.refusal(nil).by(rule, nil)
 	}
 	c.surface = client.conf.budget.surface(o.Surface)
 	return nil
 }
 
-// refusal returns the error of violations, or else of a safety rule. The route may be the caller's.
-func (c *call) refusal(bad check.Violations, rule SafetyRule) *RefusedError {
+// refusal returns the error of the call. Its route may be the caller's.
+func (c *call) refusal(bad check.Violations) *RefusedError {
 	e := refusal(c.op, bad)
 	e.Method, e.Route = c.method, c.route
-	if len(bad) == 0 {
-		e.Rule = rule
-	}
 	return e
 }
 
@@ -267,8 +249,8 @@ func mayCost(o *op.Op, in args) (spends, outside bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
-// forbids returns the rule that refuses a call, or "".
-func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
+// safetyRule returns the rule that refuses a call, or "".
+func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
 	spends, outside := mayCost(o, in)
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
@@ -286,69 +268,6 @@ func (c *Client) forbids(o *op.Op, in args, conf *callConfig) SafetyRule {
 	return ""
 }
 
-var (
-	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-
-	// placeholderHeader keeps http.Client from copying the header for redirects, which are never
-	// followed. The transport sends the header of the call.
-	placeholderHeader = http.Header{}
-)
-
-// run makes attempts until one decides the call. Each attempt is transport.RoundTrip in
-// call_attempt.go: admit, journal, send, decode, decide. The loop only asks whether c.next retries, and
-// sleeps c.pause.
-func (c *call) run() error {
-	c.callContext = callContext{c.ctx, c}
-	c.request = *bareRequest.WithContext(&c.callContext)
-	req := &c.request
-	// send sets the Host: with one, http.Client would copy the URL.
-	req.Method, req.URL, req.Header = c.method, &c.url, placeholderHeader
-	c.retry.Request = req
-	if c.body != nil {
-		if err := c.retry.SetBody(c.body); err != nil {
-			return err
-		}
-	}
-	req.GetBody = nil // with it, net/http could rewind the body and resend a write
-	c.headerForCookies(req)
-	resp, err := c.client.conf.loop.Do(&c.retry)
-	if resp != nil {
-		_ = resp.Body.Close()
-	}
-	return c.finish(err)
-}
-
-// newLoop makes the retry loop for all calls through an HTTP client. go-retryablehttp loops and
-// rewinds the body; the call decides, waits and makes the result.
-func newLoop(h *http.Client) *retryablehttp.Client {
-	return &retryablehttp.Client{
-		HTTPClient: h,
-		RetryMax:   math.MaxInt, // the call counts its attempts
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-			return callFrom(ctx).next.retries(), nil
-		},
-		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
-			return 0 // PrepareRetry waits
-		},
-		PrepareRetry: func(req *http.Request) error {
-			c := callFrom(req.Context())
-			c.headerForCookies(req)
-			if err := waits.Sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
-				return err
-			}
-			return c.rekey()
-		},
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-}
-
-// headerForCookies clones the header for an attempt if net/http will add cookies to it.
-func (c *call) headerForCookies(req *http.Request) {
-	if c.client.conf.httpClient.Jar != nil {
-		req.Header = c.header.Clone()
-	}
-}
-
 // finish makes the result of the call.
 func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
@@ -364,21 +283,24 @@ func (c *call) finish(loopErr error) error {
 	return err
 }
 
+// result makes the error of the call, or nil. The order of the cases is their precedence: what is known
+// about the effect of the call comes first, then why nothing was sent, then the last attempt with what
+// kept the call from another one.
 func (c *call) result(loopErr error) error {
 	switch {
-	case c.done:
+	case c.done: // whatever came before
 		return nil
-	case c.next == stepLost:
+	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
 		e := c.asError()
 		e.outcome = OutcomeApplied
 		return e
-	case c.unknown != nil:
+	case c.unknown != nil: // no later refusal and no end of a wait makes it known
 		t := c.ticket()
 		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
-	case c.rule != "":
-		return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: c.rule, cause: c.ruleErr}
-	case c.waitError != nil && len(c.attempts) == 0:
+	case c.rule != "": // kept the first attempt back
+		return c.refusal(nil).by(c.rule, c.ruleErr)
+	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
 		return c.waitError
 	}
 	e := c.asError()
@@ -412,8 +334,8 @@ func (c *call) asError() *Error {
 		e.Status = cmp.Or(e.Status, c.status)
 	}
 	e.cause = c.cause
-	if m, ok := errors.AsType[*misfitError](c.cause); ok {
-		e.RowID = c.secrets().Clean(m.rowID(), maxName)
+	if m, ok := errors.AsType[*novelty.MisfitError](c.cause); ok {
+		e.RowID = c.secrets().Clean(m.RowID(), maxName)
 	}
 	return e
 }
@@ -455,7 +377,7 @@ func (c *call) runHook(f CallHook) {
 func (c *call) askGates() error {
 	for _, gate := range c.client.conf.gates {
 		if err := c.askGate(gate); err != nil {
-			return &RefusedError{Op: c.op.Name, Method: c.method, Route: c.route, Rule: RuleGate, cause: err}
+			return c.refusal(nil).by(RuleGate, err)
 		}
 	}
 	return nil
@@ -507,16 +429,7 @@ func (c *call) withContextErr(cause error) error {
 	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
 		return cause
 	case c.next.retries():
-		return errtext.With(cause, c.contextErr("before the next attempt"))
+		return errtext.With(cause, errtext.End(c.ctx, "before the next attempt"))
 	}
-	return errtext.With(cause, c.contextErr(""))
-}
-
-// contextErr returns the end of the context with its cause, and what the call was doing.
-func (c *call) contextErr(when string) error {
-	end := errtext.With(context.Cause(c.ctx), c.ctx.Err())
-	if when == "" {
-		return end
-	}
-	return fmt.Errorf("stopped %s: %w", when, end)
+	return errtext.With(cause, errtext.End(c.ctx, ""))
 }

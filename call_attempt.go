@@ -29,7 +29,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c == nil {
 		return nil, errors.New("prospectkit: request made outside of a call")
 	}
-	a := attempt{call: c, began: time.Now()}
+	a := attempt{call: c, began: time.Now(), delivery: DeliveryNotSent}
 	err := c.admit(&a)
 	if err != nil {
 		if req.Body != nil {
@@ -39,7 +39,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
-		c.reportToBudget(&a, resp, a.delivery(resp, err))
+		c.reportToBudget(&a, resp)
 	}()
 	if err = c.noteSending(time.Now()); err != nil {
 		return nil, err
@@ -67,6 +67,7 @@ type attempt struct {
 	truncated      bool      // the end of the upload was not sent
 	timedOut       bool      // the time limit of attempts ended it
 	expired        bool      // its context had ended by then
+	delivery       Delivery  // set by send
 	abandoned      bool      // the exchange ignored its context and Close, and may go on
 	hasRateHeaders bool      // the response has rate headers:
 	rate           ratehdr.Rate
@@ -87,7 +88,7 @@ func (c *call) admit(a *attempt) error {
 	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)
 	if c.ctx.Err() != nil {
-		c.cause = errtext.With(c.cause, c.contextErr("before it was sent"))
+		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "before it was sent"))
 		return c.ctx.Err()
 	}
 	if err := c.needKey(); err != nil {
@@ -177,7 +178,7 @@ func (c *call) notAdmitted(err error) error {
 	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok {
 		if c.ctx.Err() != nil {
-			err = c.contextErr("while it waited for the rate limit")
+			err = errtext.End(c.ctx, "while it waited for the rate limit")
 		}
 		c.cause = errtext.With(c.cause, err)
 		return err
@@ -202,8 +203,9 @@ func (a *attempt) openUpload() (err error) {
 	return err
 }
 
-func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Response, error) {
+func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Response, err error) {
 	c, conf := a.call, a.call.client.conf
+	defer func() { a.delivery = a.delivered(resp, err) }() // the last one, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	timer := time.AfterFunc(c.timeout, func() { cancel(errAttemptTimeout) })
@@ -259,12 +261,10 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (*http.Respons
 	return a.Response, a.Err
 }
 
-// delivery returns what is known about the delivery of an attempt that has ended. An abandoned
-// transport may still connect.
-func (a *attempt) delivery(resp *http.Response, err error) Delivery {
+// delivered returns what is known about the delivery of an attempt that was sent and has ended. An
+// abandoned transport may still connect.
+func (a *attempt) delivered(resp *http.Response, err error) Delivery {
 	switch {
-	case a.request.URL == nil: // send did not run: the journal refused, or the upload could not be opened
-		return DeliveryNotSent
 	case resp != nil && a.BodyErr == nil:
 		return DeliveryConfirmed
 	case resp != nil:
@@ -288,7 +288,7 @@ func (a *attempt) delivery(resp *http.Response, err error) Delivery {
 func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	a.ended = now
-	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery(resp, err)}
+	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery}
 	if c.status != 0 {
 		earlier := c.errorResponse
 		c.earlier = &earlier
@@ -306,7 +306,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		c.cause = c.withContextErr(c.cause)
 	}
 	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
-		c.cause = c.contextErr("while it waited for the response")
+		c.cause = errtext.End(c.ctx, "while it waited for the response")
 	}
 	switch {
 	case resp == nil:
@@ -333,7 +333,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 }
 
 // reportToBudget tells the budget the outcome of an attempt.
-func (c *call) reportToBudget(a *attempt, resp *http.Response, delivery Delivery) {
+func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 	seen := &a.budget.Observation
 	*seen = budget.NoFigures
 	seen.Replays = a.trace.Replays()
@@ -345,7 +345,7 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response, delivery Delivery
 		}
 		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
 		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.Refused
-	case delivery == DeliveryNotSent:
+	case a.delivery == DeliveryNotSent:
 		seen.NotSent = true
 	default:
 		seen.Lost = true

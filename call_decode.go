@@ -11,7 +11,6 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/redact"
 )
 
 // validator is implemented by responses with required fields. All other fields are read leniently:
@@ -62,7 +61,7 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 	}
 	if err := jsonscan.DecodeRecord(text, maxItems, out); err != nil {
 		if misfit, ok := errors.AsType[*jsonscan.MisfitError](err); ok {
-			return newMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
+			return novelty.NewMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
 		}
 		return err
 	}
@@ -106,25 +105,4 @@ func validateAll[T any](items []T) error {
 		}
 	}
 	return nil
-}
-
-// misfitError is a response that does not fit the user's type. Retrying cannot fix that. Its text
-// names only type and field, because errors of encoding/json and of unmarshal methods quote values.
-type misfitError struct {
-	redact.OpaqueError
-	rowID func() string // a closure, so that no dump shows it
-}
-
-func newMisfit(what string, t reflect.Type, rowID string, err error) error {
-	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
-		return err
-	}
-	text := fmt.Sprintf("%s does not fit %s: %s", what, novelty.TypeName(t), novelty.Reason(t, err))
-	return &misfitError{*redact.Opaque(text, err), func() string { return rowID }}
-}
-
-// isMisfit reports whether any other response would also fail to decode.
-func isMisfit(err error) bool {
-	_, ok := errors.AsType[*misfitError](err)
-	return ok || errors.Is(err, jsonscan.ErrTooMuch)
 }

@@ -22,7 +22,7 @@ import (
 // A 2xx alone proves nothing: login pages and caches between here and the service send it, too, also as
 // JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
 // call may have changed or cost, the more evidence its response needs. The first line that applies
-// decides. A response is proved if it holds what only the service can know: see args.proof.
+// decides. A response is proved if it holds what only the service can know: see expected.proof.
 //
 //	an error envelope, except in a proved read                      refused
 //	it cannot be decoded                                            refused
@@ -208,8 +208,8 @@ var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
 // secrets are hidden in every quote of a response: the key, and the token of a scroll.
 func (c *call) secrets() redact.Secrets {
 	s := c.client.conf.secrets()
-	if c.in.secret != "" {
-		s = s.Key(c.in.secret)
+	if c.in.token != "" {
+		s = s.Key(c.in.token)
 	}
 	return s
 }

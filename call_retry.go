@@ -8,19 +8,11 @@ import (
 
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/waits"
 )
-
-// backoff is the pause before retry n, counted from 1: it doubles, with jitter over its upper half.
-func (p RetryPolicy) backoff(n int) time.Duration {
-	d := p.BaseDelay
-	for ; n > 1 && d < p.MaxDelay; n-- {
-		d *= 2
-	}
-	d = min(d, p.MaxDelay)
-	return d/2 + rand.N(d/2+1)
-}
 
 // failure is what went wrong with one attempt: a row of the decision table.
 type failure int
@@ -44,7 +36,7 @@ const (
 	failCanceled   // sent, then the context of the call ended
 
 	failLost     // a 2xx of the service, but the response cannot be read
-	failUnusable // the same: too long, or it does not fit the user's type
+	failUnusable // a 2xx of the service that is too long, or does not fit the user's type
 )
 
 // step is what follows an attempt: a cell of the decision table.
@@ -55,7 +47,7 @@ const (
 	stepUnknown                 // return OutcomeUnknownError
 	stepLost                    // return an *Error of class ErrResponseLost
 	stepRetry                   // after a backoff, if attempts and the retry allowance are left
-	stepResend                  // the same, without the allowance: nothing reached the service
+	stepResend                  // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
 	stepWait                    // the surface is held for Retry-After: admit waits, not c.pause
 	stepRekey                   // with another key, unless the source has none
 )
@@ -132,7 +124,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if f == failKeyRejected {
 		c.client.conf.keys().Reject(c.key)
 	}
-	c.next, c.pause = decide(f, c.op.Class, c.in.laterPage), 0
+	c.next, c.pause = decide(f, c.op.Class, c.in.token != ""), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
 	}
@@ -161,7 +153,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := retryAfter(resp, now)
-	pause := max(asked, c.opts.retry.backoff(len(c.attempts)))
+	pause := max(asked, waits.Backoff(c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts)))
 	if c.next == stepWait {
 		if given {
 			pause = asked
@@ -208,7 +200,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, resp, err)
 	}
 	switch status := resp.StatusCode; {
-	case isSuccess(status) && isMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
+	case isSuccess(status) && novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
 		return failUnusable
 	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost
@@ -255,7 +247,7 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 // classifyIncomplete names what went wrong with an attempt without a complete response.
 func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
 	var tooLarge *exchange.TooLargeError
-	switch delivery := a.delivery(resp, err); {
+	switch delivery := a.delivery; {
 	case (delivery == DeliveryNotSent || delivery == DeliveryUnprocessed) && exchange.IsPermanent(err):
 		return failUnreachable
 	case delivery == DeliveryNotSent:

@@ -7,6 +7,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/review"
 )
 
@@ -182,10 +183,8 @@ type StepPreview struct {
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do[StepPreview](ctx, s.client, op.CampaignsPreviewStep, args{
-		ids: []string{campaignID, stepID}, body: in,
-		proof: func(p any) bool { return sameID(p.(*StepPreview).StepID, stepID) },
-	}, opts)
+	return do(ctx, s.client, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
+		provedBy(func(p *StepPreview) bool { return sameID(p.StepID, stepID) }))
 }
 
 // Approval is the response to the approval of a campaign.
@@ -210,10 +209,8 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do[Approval](ctx, s.client, op.CampaignsApprove, args{
-		ids:   []string{campaignID},
-		proof: func(a any) bool { return sameID(a.(*Approval).CampaignID, campaignID) },
-	}, opts)
+	return do(ctx, s.client, op.CampaignsApprove, args{ids: []string{campaignID}}, opts,
+		provedBy(func(a *Approval) bool { return sameID(a.CampaignID, campaignID) }))
 }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
@@ -278,7 +275,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 			return nil, err
 		}
 		if changes := now.Changes(digest); len(changes) > 0 {
-			refused := forbidden(op.CampaignsApprove, RuleReview, nil)
+			refused := refusal(op.CampaignsApprove, nil).by(RuleReview, nil)
 			for _, c := range changes {
 				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
 			}
@@ -339,9 +336,7 @@ func Initialized(campaign Object) bool {
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
 	var bad check.Violations
 	bad.ID("campaignId", campaignID)
-	if test == nil {
-		bad.Add("test", "must not be nil")
-	}
+	bad.Must(test != nil, "test", "must not be nil")
 	if len(bad) > 0 {
 		return nil, refusal(op.CampaignsList, bad)
 	}
@@ -353,10 +348,10 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		}
 		return new(Object), nil
 	}
-	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) sighting {
+	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) waits.Sighting {
 		if campaign.IsZero() {
-			return sighting{state: "not in the listing"}
+			return waits.Sighting{State: "not in the listing"}
 		}
-		return sighting{settled: test(*campaign), state: campaign.Text("initializationStatus")}
+		return waits.Sighting{Settled: test(*campaign), State: campaign.Text("initializationStatus")}
 	})
 }

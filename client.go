@@ -171,13 +171,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.String())
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 func (c *config) apply(opts []ClientOption, bad *check.Violations) {
-	for i, o := range opts {
-		if o == nil {
-			bad.Add(fmt.Sprintf("option %d", i+1), "is nil")
-			continue
-		}
-		o.applyClient(c, bad)
-	}
+	eachOption(opts, bad, func(option ClientOption) { option.applyClient(c, bad) })
 }
 
 // setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key

@@ -113,7 +113,7 @@ const (
 	ErrInsufficientCredits = ErrorClass("not enough credits")
 	ErrRateLimited         = ErrorClass("rate limited")               // also a WaitError
 	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
-	ErrResponseLost        = ErrorClass("the response was lost")      // applied, or billed, but the response cannot be read
+	ErrResponseLost        = ErrorClass("the response was lost")      // applied or billed, but it cannot be read
 	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: nothing was sent
 	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
 	ErrSpendCap            = ErrorClass("the spend cap is reached")   // a RefusedError of WithSpendGuard: nothing was sent
@@ -301,47 +301,11 @@ func (e *Error) Error() string {
 	if e.class == ErrNotStarted {
 		return errtext.Line(e.Op, e.prose, errtext.Cause(e.cause, op.AgentsActivate.Name))
 	}
-	code := string(e.Code)
-	if e.Code != "" && e.Status != 0 {
-		code = fmt.Sprintf("%d %s", e.Status, e.Code)
-	}
-	switch {
-	case e.outcome == OutcomeApplied && e.Status != 0:
-		code = fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
-	case e.outcome == OutcomeApplied:
-		code = "applied, but the response was lost"
-	case e.Code != "":
-	case e.Status >= 300 && e.Status < 400:
-		code = fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
-	case e.Status != 0 && e.cause == nil:
-		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
-		code = fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
-	case e.Status != 0:
-		code = fmt.Sprintf("unusable response with status %d", e.Status)
-	case e.cause == nil && e.Message == "":
-		code = "no details are known"
-	}
-	text := errtext.Line(e.Op, code, cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
-	if e.hint != "" {
-		text = strings.TrimSuffix(text, ".") + "; " + e.hint
-	}
-	if notes := e.notes(); len(notes) > 0 {
-		text += " (" + strings.Join(notes, ", ") + ")"
-	}
-	return text
-}
-
-func (e *Error) notes() (notes []string) {
-	if e.Param != "" {
-		notes = append(notes, "param "+redact.OneLine(e.Param))
-	}
-	if e.RequestID != "" {
-		notes = append(notes, "request "+redact.OneLine(e.RequestID))
-	}
-	if len(e.Attempts) > 1 {
-		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
-	}
-	return notes
+	return errtext.Response{
+		Op: e.Op, Status: e.Status, Code: string(e.Code), Applied: e.outcome == OutcomeApplied, ContentType: e.ContentType,
+		Message: cmp.Or(e.prose, e.Message), Cause: e.cause, Hint: e.hint,
+		Param: e.Param, RequestID: e.RequestID, Attempts: len(e.Attempts),
+	}.String()
 }
 
 // Is reports whether target is the code of the error, or one of its classes.
@@ -450,18 +414,22 @@ const (
 	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed: use another one"
-	RuleJournal      SafetyRule = "the journal could not store the ticket"      // Unwrap returns why
-	RuleSpendGuard   SafetyRule = "the spend guard did not reserve the credits" // the same
-	RuleToken        SafetyRule = "the token source gave no token"              // the same
-	RuleGate         SafetyRule = "a gate refused"                              // the same
-	RuleReview       SafetyRule = "the campaign is not what was reviewed"       // Violations name what changed
-	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: omit it, and resolve an unknown outcome"
+	RuleReview       SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: " +
+		"omit it, and resolve an unknown outcome"
+
+	// Unwrap returns the cause of these.
+	RuleJournal    SafetyRule = "the journal could not store the ticket"
+	RuleSpendGuard SafetyRule = "the spend guard did not reserve the credits"
+	RuleToken      SafetyRule = "the token source gave no token"
+	RuleGate       SafetyRule = "a gate refused"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages"
+	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: " +
+		"raise it, or use UnlimitedPages"
 )
 
-// refusal returns the error of arguments that break bounds.
+// refusal returns the error of a call that is not sent: of arguments that break bounds, or of a rule, which by adds.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
 	for _, v := range bad {
@@ -470,9 +438,9 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	return e
 }
 
-// forbidden returns the error of an operation that a safety rule refuses.
-func forbidden(o *op.Op, rule SafetyRule, cause error) *RefusedError {
-	return &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path, Rule: rule, cause: cause}
+func (e *RefusedError) by(rule SafetyRule, cause error) *RefusedError {
+	e.Rule, e.cause = rule, cause
+	return e
 }
 
 // Violation is one broken bound.
@@ -487,7 +455,8 @@ func (e *RefusedError) Error() string {
 	for i, v := range e.Violations {
 		parts[i] = redact.Printable(v.Param + " " + v.Problem)
 	}
-	return strings.TrimSuffix(errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))+": "+strings.Join(parts, "; "), ": ")
+	text := errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))
+	return strings.TrimSuffix(text+": "+strings.Join(parts, "; "), ": ")
 }
 
 // Is matches the targets that [RefusedError] names.
@@ -559,7 +528,7 @@ type WaitError struct {
 	Surface Surface
 	Window  Window
 	Wait    time.Duration // until the call is expected to fit
-	FitsAt  time.Time     // the same as an instant: retry then
+	FitsAt  time.Time     // when it is expected to fit: retry then
 
 	deadline bool
 	waited   time.Duration // before it was refused
@@ -567,30 +536,10 @@ type WaitError struct {
 
 // Error says how long the wait would be.
 func (e *WaitError) Error() string {
-	why := "the longest wait allowed"
-	if e.deadline {
-		why = "the context's deadline"
-	}
-	before := ""
-	if e.waited > 0 {
-		before = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", "
-	}
-	text := before + "the rate limit"
-	if e.Surface != "" {
-		text += " of surface " + string(e.Surface)
-	}
-	if e.Window != "" {
-		text += " (" + string(e.Window) + ")"
-	}
-	if e.Wait > 0 {
-		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), why)
-	} else {
-		text += " has no room within " + why
-	}
-	if !e.FitsAt.IsZero() {
-		text += "; it fits at " + e.FitsAt.UTC().Format(time.RFC3339)
-	}
-	return errtext.Line(e.Op, text)
+	return errtext.Line(e.Op, errtext.Full{
+		Surface: string(e.Surface), Window: string(e.Window), Wait: e.Wait, FitsAt: e.FitsAt,
+		Waited: e.waited, Deadline: e.deadline,
+	}.String())
 }
 
 // Is matches the targets that [WaitError] names.

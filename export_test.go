@@ -12,7 +12,7 @@ import (
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
-	_, err := do[Object](ctx, c, op.SearchCompanies, args{body: Fields{"scrollToken": "t"}, laterPage: true}, opts)
+	_, err := do[Object](ctx, c, op.SearchCompanies, args{body: Fields{"scrollToken": "later"}, token: "later"}, opts)
 	return err
 }
 
@@ -38,7 +38,7 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 			return err
 		}
 		a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, time.Time{})
-		call.reportToBudget(&a, resp, DeliveryConfirmed)
+		call.reportToBudget(&a, resp)
 		return nil
 	}
 }

@@ -77,10 +77,8 @@ func (e FactEdit) check(bad *check.Violations) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return do[Fact](ctx, s.client, op.FactsEdit, args{
-		ids: []string{factID}, body: in,
-		proof: func(edited any) bool { return sameID(edited.(*Fact).ID, factID) },
-	}, opts)
+	return do(ctx, s.client, op.FactsEdit, args{ids: []string{factID}, body: in}, opts,
+		provedBy(func(edited *Fact) bool { return sameID(edited.ID, factID) }))
 }
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }

@@ -11,6 +11,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/push"
 )
@@ -114,7 +115,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage[List](ctx, s.client, op.ListsList, args{query: p, maxItems: p.Limit}, opts)
+	return readPage[List](ctx, s.client, op.ListsList, args{query: p}, p.Limit, opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -153,10 +154,9 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do[List](ctx, s.client, op.ListsCreate, args{
+	return do(ctx, s.client, op.ListsCreate, args{
 		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
-		proof: func(made any) bool { return made.(*List).Name == in.Name },
-	}, opts)
+	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
 }
 
 // GetListParams selects what to read with a list.
@@ -170,9 +170,8 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do[List](ctx, s.client, op.ListsGet, args{
-		ids: []string{listID}, query: p, proof: func(l any) bool { return sameID(l.(*List).ID, listID) },
-	}, opts)
+	return do(ctx, s.client, op.ListsGet, args{ids: []string{listID}, query: p}, opts,
+		provedBy(func(l *List) bool { return sameID(l.ID, listID) }))
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
@@ -187,7 +186,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 		return nil, refusal(op.ListsGet, check.One("test", "must not be nil"))
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	judge := func(l *List) sighting { return sighting{settled: test(l)} }
+	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l)} }
 	return waitFor(ctx, s.client, op.ListsGet, read, judge)
 }
 
@@ -212,9 +211,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsMove, args{
-		ids: []string{listID}, body: Fields{"folderId": nil},
-	}, opts)
+	return do[Object](ctx, s.client, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
 // CRMPush selects contacts of a list and a CRM to push them into.
@@ -224,12 +221,10 @@ type CRMPush struct {
 }
 
 func (p CRMPush) check(bad *check.Violations) {
-	if strings.TrimSpace(p.CRM) == "" {
-		bad.Add("crm", "must not be blank")
-	}
-	if n := len(p.ContactIDs); p.ContactIDs != nil && (n < 1 || n > maxCRMContacts) {
-		bad.Add("contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
-	}
+	bad.Must(strings.TrimSpace(p.CRM) != "", "crm", "must not be blank")
+	n := len(p.ContactIDs)
+	bad.Must(p.ContactIDs == nil || n >= 1 && n <= maxCRMContacts,
+		"contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
 	bad.IDs("contactIds", p.ContactIDs)
 }
 
@@ -253,10 +248,8 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do[CRMPushed](ctx, s.client, op.ListsCRMPush, args{
-		ids: []string{listID}, body: in,
-		proof: func(pushed any) bool { p := pushed.(*CRMPushed); return p.CRM == in.CRM && p.ListIDs != nil },
-	}, opts)
+	return do(ctx, s.client, op.ListsCRMPush, args{ids: []string{listID}, body: in}, opts,
+		provedBy(func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }))
 }
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
@@ -45,34 +46,36 @@ type Ensured struct {
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
 	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
-	for round := 1; ; round++ {
-		list, err := s.Create(ctx, in, opts...)
-		switch {
-		case err == nil:
-			return &Ensured{List: list, Created: true, Certain: true}, nil
-		case errors.Is(err, ErrOutcomeUnknown):
-			found, err := e.afterUnknown(ctx, err)
-			if found != nil || err != nil || round == maxRounds {
-				return e.end(found, err)
-			}
-		case errors.Is(err, CodeListNameTaken):
-			return e.end(e.taken(ctx, err))
-		case OutcomeOf(err) == OutcomeApplied:
-			return e.created(ctx, err)
-		default:
-			return e.end(nil, err)
-		}
+	var list *List
+	var found *Ensured
+	sent, looked := e.write.repeat(func() (err error) {
+		list, err = s.Create(ctx, in, opts...)
+		return err
+	}, func(*OutcomeUnknownError) (again bool, err error) {
+		found, err = e.afterUnknown(ctx)
+		return found == nil, err
+	})
+	switch {
+	case sent == nil:
+		return &Ensured{List: list, Created: true, Certain: true}, nil
+	case errors.Is(sent, ErrOutcomeUnknown):
+		return e.end(found, looked)
+	case errors.Is(sent, CodeListNameTaken):
+		return e.end(e.taken(ctx, sent))
+	case OutcomeOf(sent) == OutcomeApplied:
+		return e.created(ctx, sent)
 	}
+	return e.end(nil, sent)
 }
 
 // ensuring is the state of one call of Ensure.
 type ensuring struct {
-	lists   *ListsService
-	in      NewList
-	began   time.Time
-	reads   []CallOption
-	unknown *OutcomeUnknownError // the first creation whose outcome is unknown
-	looks   string               // the result of the last lookup
+	lists *ListsService
+	in    NewList
+	began time.Time
+	reads []CallOption
+	write guardedWrite
+	looks string // the result of the last lookup
 }
 
 // end returns the result. After an unknown creation, a later error does not make the outcome known,
@@ -82,28 +85,22 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	switch {
 	case found != nil:
 		return found, nil
-	case e.unknown == nil || holds && held.Holder != nil:
+	case e.write.unknown == nil || holds && held.Holder != nil:
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w (%s; and since: %w)", e.unknown, e.looks, err)
+		return nil, fmt.Errorf("%w (%s; and since: %w)", e.write.unknown, e.looks, err)
 	}
-	return nil, fmt.Errorf("%w (%s)", e.unknown, e.looks)
+	return nil, fmt.Errorf("%w (%s)", e.write.unknown, e.looks)
 }
-
-// maxRounds bounds how often a list is created, or a draft activated.
-const maxRounds = 3
 
 // afterUnknown looks for the list of a creation whose outcome is unknown. Without a result and an
 // error, the creation may be sent again.
-func (e *ensuring) afterUnknown(ctx context.Context, err error) (*Ensured, error) {
-	if e.unknown == nil {
-		e.unknown, _ = errors.AsType[*OutcomeUnknownError](err)
-	}
+func (e *ensuring) afterUnknown(ctx context.Context) (*Ensured, error) {
 	patience := op.ListsCreate.VisibleAfter
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
-	r, err := e.unknown.inquiry().settle(ctx, patience, e.reads)
+	r, err := e.write.unknown.inquiry().settle(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
 		return nil, err
@@ -146,9 +143,9 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 func (e *ensuring) older(list *List, info Info) bool {
 	switch {
 	case list.CreatedAt.IsZero():
-		return e.unknown == nil
-	case e.unknown != nil:
-		return list.CreatedAt.Before(e.unknown.inquiry().sent.Earliest(info.Header))
+		return e.write.unknown == nil
+	case e.write.unknown != nil:
+		return list.CreatedAt.Before(e.write.unknown.inquiry().sent.Earliest(info.Header))
 	}
 	return list.CreatedAt.Before(clock.Before(e.began, info.Header))
 }
@@ -176,17 +173,14 @@ type NameConflictError struct {
 
 // Error says what has the name.
 func (e *NameConflictError) Error() string {
-	text := "prospectkit: lists.ensure: the name is "
-	switch {
-	case e.Holder != nil:
+	text := "the name is taken, but no list has it: an agent may hold it"
+	if e.Holder != nil {
 		holder := cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind")
-		text += fmt.Sprintf("held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
-	case len(e.Near) > 0:
-		text += "taken; a list differs from it in case only"
-	default:
-		text += "taken, but no list has it: an agent may hold it"
+		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
+	} else if len(e.Near) > 0 {
+		text = "the name is taken; a list differs from it in case only"
 	}
-	return text
+	return errtext.Line("lists.ensure", text)
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].

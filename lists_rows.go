@@ -9,6 +9,7 @@ import (
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/rowquery"
@@ -154,7 +155,7 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
-				e := withoutEffect(op.ListsRows, newMisfit("a row", reflect.TypeFor[T](), "", cause))
+				e := withoutEffect(op.ListsRows, novelty.NewMisfit("a row", reflect.TypeFor[T](), "", cause))
 				e.RowID = hide.Clean(row.ID(), maxName)
 				value, err = nil, e
 			}
@@ -166,8 +167,8 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 }
 
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
-	in := args{ids: []string{listID}, query: p.wire(), check: p.check, maxItems: p.Limit}
-	return readPage[R](ctx, s.client, op.ListsRows, in, opts)
+	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
+	return readPage[R](ctx, s.client, op.ListsRows, in, p.Limit, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {

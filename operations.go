@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"reflect"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
@@ -124,8 +122,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	if len(bad) > 0 {
 		return refusal(row, bad)
 	}
-	accept := func(response any) error {
-		raw := response.(*Object) //nolint:forcetypeassert // do decodes into it
+	accept := func(raw *Object) error {
 		if object, ok := out.(*Object); ok {
 			*object = *raw
 			return nil
@@ -134,37 +131,24 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			return nil
 		}
 		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-			return newMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
+			return novelty.NewMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
 		}
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do[Object](ctx, c, row, args{body: in, accept: accept}, append([]CallOption{route}, opts...))
+	_, err := do(ctx, c, row, args{body: in}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 
-func (o Operation) row() (*op.Op, check.Violations) {
-	var bad check.Violations
-	for _, field := range [][2]string{
-		{"Name", o.Name}, {"Method", o.Method}, {"Path", o.Path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
-	} {
-		bad.Must(field[1] != "", "Operation."+field[0], "is required")
-	}
-	check.OneOf(&bad, "Operation.Class", o.Class,
-		ClassRead, ClassMeteredRead, ClassIdempotent, ClassGuardedByName, ClassGuardedByState, ClassUnsafe)
-	check.OneOf(&bad, "Operation.Method", o.Method,
-		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	bad.Must(o.Path == "" || op.ValidPath(o.Path) && !strings.ContainsAny(o.Path, "{}"),
-		"Operation.Path", "must start with / and hold no braces, query or dot segment")
-	_, known := op.Windows[op.Surface(o.Surface)]
-	bad.Must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
-	bad.Must(o.AttemptTimeout >= 0, "Operation.AttemptTimeout", "must not be negative")
+func (o Operation) row() (row *op.Op, bad check.Violations) {
 	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
-	return &op.Op{
+	row = &op.Op{
 		Name: o.Name, Method: o.Method, Path: novelty.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
 		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), WritesOutside: possible(o.WritesOutside),
 		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
-	}, bad
+	}
+	check.Operation(&bad, row, o.Path)
+	return row, bad
 }
 
 // ScopesFor returns the scopes that a key needs for some operations, each once. An unknown name is

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,13 +90,24 @@ func (f sharedOption) applyClient(c *config, bad *check.Violations)   { f(&c.set
 func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.settings, bad) }
 func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations)   { c.calls = append(c.calls, f) }
 
+// eachOption applies options of any kind, and refuses nil.
+func eachOption[O any](opts []O, bad *check.Violations, apply func(O)) {
+	for i, option := range opts {
+		if any(option) == nil {
+			bad.Add("option "+strconv.Itoa(i+1), "is nil")
+			continue
+		}
+		apply(option)
+	}
+}
+
 // config is the result of the client options. It does not change once a client has it.
 type config struct {
 	settings
 	base         *url.URL
 	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
 	source       credential.Source       // of these options
-	sharedHeader func() http.Header      // the header of calls that add nothing; a closure for the same reason
+	sharedHeader func() http.Header      // of calls that add nothing; a closure, because it holds the key
 	app          string                  // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it
@@ -106,8 +118,8 @@ type config struct {
 	direct       bool            // below is net/http's own transport, which does not change requests
 	compressed   bool            // and it allows compressed responses
 
-	maxBody   int64
-	plainHTTP bool
+	maxBody   int64 // of WithMaxResponseBytes
+	plainHTTP bool  // of AllowPlainHTTP
 	budget    *Budget
 	observers []Observer
 	reported  *novelty.Memory // shared by With
@@ -115,13 +127,14 @@ type config struct {
 	journal   journal.Journal // nil: none
 	guard     *spend.Guard    // nil: none
 	workspace string          // of the key, if the options name it
-	clock     *clock.Service  // shared by With, unless the transport is another
+	hooks     []CallHook
+	gates     []Gate
+	routes    map[*op.Op][2]string // method and path of WithRoutes
 
-	headersSeen *ratehdr.Seen        // the same
-	agentPolls  *waits.Shared[Agent] // the same; of WaitEach
-	hooks       []CallHook
-	gates       []Gate
-	routes      map[*op.Op][2]string // method and path of WithRoutes
+	// Shared by With, unless the transport is another.
+	clock       *clock.Service
+	headersSeen *ratehdr.Seen
+	agentPolls  *waits.Shared[Agent] // of WaitEach; new also for another source of keys
 }
 
 // settings are set by a client, and a call may override them.
@@ -204,9 +217,7 @@ func WithRetry(p RetryPolicy) Option {
 // refuses every wait.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		if d < 0 {
-			bad.Add("WithMaxWait", "is %s, must not be negative", d)
-		}
+		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
 		s.maxWait = d
 	})
 }
@@ -233,9 +244,7 @@ func WithPriority(p Priority) Option {
 // the call returns a fifth of a second later, and leaks the goroutine that hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		if d <= 0 {
-			bad.Add("WithAttemptTimeout", "is %s, must be positive", d)
-		}
+		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)
 		s.timeout = d
 	})
 }
@@ -411,7 +420,7 @@ func WithHeader(key, value string) CallOption {
 // order. The method of an operation that has one cannot be changed.
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
-		c.method, c.path = cutRoute(bad, "WithRoute", route)
+		c.method, c.path = check.Route(bad, "WithRoute", route)
 	})
 }
 
@@ -430,19 +439,12 @@ func WithRoutes(routes map[string]string) ClientOption {
 				bad.Add(option, "is not an operation with an undocumented path")
 				continue
 			}
-			method, path := cutRoute(bad, option, routes[name])
+			method, path := check.Route(bad, option, routes[name])
 			bad.Must(o.Method == "" || method == o.Method, option, "has the method %s, must have %s", method, o.Method)
 			all[o] = [2]string{method, path}
 		}
 		c.routes = all
 	})
-}
-
-func cutRoute(bad *check.Violations, option, route string) (method, path string) {
-	method, path, _ = strings.Cut(route, " ")
-	bad.Must(check.IsToken(method) && strings.ToUpper(method) == method && op.ValidPath(path), option,
-		"must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
-	return method, path
 }
 
 // ReadOnly refuses every operation that may change something, before anything is sent. It is for

@@ -3,6 +3,8 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -135,3 +137,41 @@ func (e *OutcomeUnknownError) note() string {
 	}
 	return stranger
 }
+
+// guardedWrite is a write that may be sent again, because a unique name or a state guards it.
+type guardedWrite struct {
+	unknown *OutcomeUnknownError // the first unknown outcome: a later refusal does not make it known
+}
+
+// repeat sends the write. While its outcome is unknown and look sees no effect, it sends it again, three times in all.
+// It returns the error of the last time, and that of look.
+func (w *guardedWrite) repeat(send func() error, look func(*OutcomeUnknownError) (again bool, err error)) (sent, looked error) {
+	for range 3 {
+		sent = send()
+		unknown, ok := errors.AsType[*OutcomeUnknownError](sent)
+		if !ok {
+			return sent, nil
+		}
+		w.unknown = cmp.Or(w.unknown, unknown)
+		if again, err := look(unknown); err != nil || !again {
+			return sent, err
+		}
+	}
+	return sent, nil
+}
+
+// err adds what repeat returned to the first unknown outcome, if there is one.
+func (w *guardedWrite) err(sent, looked error) error {
+	switch {
+	case w.unknown == nil:
+		return sent
+	case looked != nil:
+		return fmt.Errorf("%w (and it could not be resolved: %w)", w.unknown, looked)
+	case errors.Is(sent, ErrOutcomeUnknown):
+		return w.unknown
+	}
+	return fmt.Errorf("%w (and since: %w)", w.unknown, sent)
+}
+
+// hadNoEffect reports whether the change would have shown by now.
+func (r *Resolution) hadNoEffect() bool { return r != nil && r.Verdict == VerdictNotSeen && r.Final }

@@ -3,8 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -122,9 +120,7 @@ const maxPrefetch = 64
 // fewer are read ahead for a while. Iterators that follow a token reject this option.
 func Prefetch(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		if n < 1 || n > maxPrefetch {
-			bad.Add("Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
-		}
+		bad.Must(n >= 1 && n <= maxPrefetch, "Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
 		c.prefetch = n
 	})
 }
@@ -133,9 +129,7 @@ func Prefetch(n int) PageOption {
 // range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered.
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		if n < 1 {
-			bad.Add("MaxPaidPages", "is %d, must be positive", n)
-		}
+		bad.Must(n >= 1, "MaxPaidPages", "is %d, must be positive", n)
 		c.paidPages = n
 	})
 }
@@ -158,9 +152,7 @@ func UnlimitedPages() PageOption {
 // profile.
 func WithRestarts(times int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		if times < 1 {
-			bad.Add("WithRestarts", "is %d, must be positive", times)
-		}
+		bad.Must(times >= 1, "WithRestarts", "is %d, must be positive", times)
 		c.restarts = times
 	})
 }
@@ -168,13 +160,7 @@ func WithRestarts(times int) PageOption {
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
 // tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
-	for i, option := range opts {
-		if option == nil {
-			bad.Add(fmt.Sprintf("option %d", i+1), "is nil")
-			continue
-		}
-		option.applyPage(c, bad)
-	}
+	eachOption(opts, bad, func(option PageOption) { option.applyPage(c, bad) })
 	spends, bounded := o.Class == op.MeteredRead, c.paidPages != 0 || c.unlimited
 	switch {
 	case spends && !bounded:
@@ -184,15 +170,9 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	case c.paidPages != 0 && c.unlimited:
 		bad.Add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
-	if !spends && c.restarts != 0 {
-		bad.Add("WithRestarts", "is for iterators that spend credits: this one does not")
-	}
-	if byToken && c.resumes {
-		bad.Add("ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
-	}
-	if byToken && c.prefetch != 0 {
-		bad.Add("Prefetch", "is not possible here: the request of a page needs the token of the page before it")
-	}
+	bad.Must(spends || c.restarts == 0, "WithRestarts", "is for iterators that spend credits: this one does not")
+	bad.Must(!byToken || !c.resumes, "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
+	bad.Must(!byToken || c.prefetch == 0, "Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 }
 
 // pager iterates over a collection by page number. It has no state.
@@ -313,8 +293,7 @@ func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
 // fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
-	sum := sha256.Sum256([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
-	return hex.EncodeToString(sum[:8])
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
@@ -339,14 +318,14 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		query.PageNum = number
 	}
 	var page *Page[T]
-	_, err := do[Object](ctx, l.client, l.op, args{
-		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"},
-		proof: func(any) bool { return page.hasContent() },
-		accept: func(response any) (err error) {
-			page, err = l.read(*response.(*Object)) //nolint:forcetypeassert // it is what do was asked for
+	_, err := do(ctx, l.client, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
+		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
+		proof: func(*Object) bool { return page.hasContent() },
+		accept: func(response *Object) (err error) {
+			page, err = l.read(*response)
 			return err
 		},
-	}, opts)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -422,14 +401,12 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of at most as many items as were requested. Totals or items prove that it
-// is the service's.
-func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*Page[T], error) {
-	in.maxItems = cmp.Or(in.maxItems, maxPageSize)
-	in.proof = func(response any) bool {
-		return response.(*pageResponse[T]).page().hasContent() //nolint:forcetypeassert // do decodes into it
-	}
-	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
+// readPage reads a page of at most limit items. Totals or items prove that it is the service's.
+func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
+	p, err := do(ctx, client, o, in, opts, expected[pageResponse[T]]{
+		maxItems: cmp.Or(limit, maxPageSize),
+		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -106,115 +105,33 @@ func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*Sc
 // items iterates over the elements of all pages. Each range is a walk of its own.
 func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		w := scrollWalk[T]{scroll: s}
-		if err := w.begin(opts); err != nil {
-			yield(nil, err)
+		s := s
+		var conf pageConfig
+		var bad check.Violations
+		if conf.apply(s.op, opts, true, &bad); len(bad) > 0 {
+			yield(nil, refusal(s.op, bad))
 			return
 		}
-		page, err := w.first(ctx, w.conf.calls)
-		for err == nil {
-			if !w.handOut(page, yield) {
-				return
-			}
-			if page.next == nil {
-				w.conf.progress.Update(func(r *pagewalk.Report) { r.Finished = true })
-				return
-			}
-			if err = w.stuck(page); err != nil {
-				break
-			}
-			if w.capped() {
-				err = forbidden(s.op, RulePaidPages, nil)
-				break
-			}
-			if page, err = page.next(ctx, nil); err != nil && w.restart(ctx, err) {
-				page, err = w.first(ctx, w.conf.calls)
-			}
-		}
-		yield(nil, err)
+		pagewalk.Scroll[T]{
+			First: func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(s.first(ctx, conf.calls)) },
+			ID:    s.identity, Progress: conf.progress, MaxPages: conf.paidPages, Restarts: conf.restarts,
+			Dead:    func(err error) (dead, paid bool) { return deadToken(err), OutcomeOf(err) != OutcomeNotApplied },
+			Stalled: func(what string) error { return unusable(s.op, what) },
+			Capped:  func() error { return refusal(s.op, nil).by(RulePaidPages, nil) },
+		}.Walk(ctx, yield)
 	}
 }
 
-// scrollWalk is one range over a scroll.
-type scrollWalk[T any] struct {
-	scroll[T]
-	conf      pageConfig
-	paid      int // pages read, and pages that may have been paid for without a response
-	restarts  int
-	fresh     int                    // elements delivered since the last restart
-	delivered pagewalk.Set           // if there may be a restart
-	stall     pagewalk.StallDetector // since the last restart
+func partOf[T any](page *ScrollPage[T], err error) (*pagewalk.Part[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	part := &pagewalk.Part[T]{Items: page.Items}
+	if page.next != nil {
+		part.Next = func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(page.next(ctx, nil)) }
+	}
+	return part, nil
 }
-
-// begin applies the options.
-func (w *scrollWalk[T]) begin(opts []PageOption) error {
-	var bad check.Violations
-	if w.conf.apply(w.op, opts, true, &bad); len(bad) > 0 {
-		return refusal(w.op, bad)
-	}
-	if w.conf.restarts > 0 {
-		w.delivered = make(pagewalk.Set)
-	}
-	w.conf.progress.Start("", false)
-	return nil
-}
-
-// handOut yields the new elements of a page, and reports whether the loop continues.
-func (w *scrollWalk[T]) handOut(page *ScrollPage[T], yield func(*T, error) bool) bool {
-	w.paid++
-	w.conf.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
-	skipped := 0
-	defer func() {
-		if skipped > 0 {
-			w.conf.progress.Update(func(r *pagewalk.Report) {
-				r.Repeats += skipped
-				r.PaidAgain++
-			})
-		}
-	}()
-	for i := range page.Items {
-		if w.conf.restarts > 0 && !w.delivered.Add(w.identity(&page.Items[i])) && w.restarts > 0 {
-			skipped++
-			continue
-		}
-		w.fresh++
-		w.conf.progress.Delivered("")
-		if !yield(&page.Items[i], nil) {
-			return false
-		}
-	}
-	return true
-}
-
-// stuck returns an error if the scroll may never end, because its pages bring nothing new.
-func (w *scrollWalk[T]) stuck(page *ScrollPage[T]) error {
-	stale, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.identity(&page.Items[i]) })
-	if !stalled {
-		return nil
-	}
-	pages := errtext.Plural(stale, "page")
-	return unusable(w.op, "the last "+pages+" brought nothing new, and another one is offered")
-}
-
-// restart reports whether to restart the scroll after an error.
-func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
-	if w.restarts == w.conf.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
-		return false
-	}
-	if OutcomeOf(err) != OutcomeNotApplied {
-		w.paid++
-	}
-	if w.capped() {
-		return false
-	}
-	w.restarts, w.fresh = w.restarts+1, 0
-	w.stall.Forget()
-	w.conf.progress.Update(func(r *pagewalk.Report) { r.Restarts++ })
-	return true
-}
-
-// capped reports whether the paid pages are used up.
-func (w *scrollWalk[T]) capped() bool { return w.conf.paidPages > 0 && w.paid >= w.conf.paidPages }
 
 // deadToken reports whether the token of a failed page cannot be used again. The code for an expired
 // token is undocumented: since the same query was accepted before, any rejection counts as expiry.

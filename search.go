@@ -183,8 +183,8 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	fetch := func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
 		body := body
 		body.ScrollToken = token
-		in := args{ids: ids, body: body, laterPage: token != "", secret: token, maxItems: most, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
-		page, err := do[profiles](ctx, s.client, o, in, opts)
+		in := args{ids: ids, body: body, token: token, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
+		page, err := do(ctx, s.client, o, in, opts, expected[profiles]{maxItems: most})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -2,14 +2,12 @@ package prospectkit
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 )
 
@@ -30,15 +28,7 @@ type WaitTimeoutError struct {
 
 // Error returns the state seen last, and why the wait ended.
 func (e *WaitTimeoutError) Error() string {
-	text := "not settled"
-	if e.Polls > 0 {
-		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), errtext.Plural(e.Polls, "poll"))
-	}
-	if e.State != "" {
-		text += ", last seen as " + redact.OneLine(e.State)
-	} else if e.Polls > 0 {
-		text += ", no state was seen"
-	}
+	text := errtext.NotSettled(e.Polls, e.Waited, e.State)
 	return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.Op))
 }
 
@@ -61,69 +51,32 @@ func (e *WaitTimeoutError) LogValue() slog.Value {
 	)
 }
 
-// sighting is the conclusion of a waiter from one poll.
-type sighting struct {
-	settled bool   // the wait is over
-	err     error  // the wait is over, because the state will not come
-	state   string // for a WaitTimeoutError
-	strange bool   // the state is undocumented: tell the observers, and go on
-}
-
-// The pauses between polls grow from the shortest to the longest, and beyond where a rate window is
-// almost used up.
-const (
-	shortestPause = 2 * time.Second
-	longestPause  = time.Minute
-	scarcePause   = time.Hour // when a rate window is almost used up
-	pollFailures  = 5         // in a row, each with its own retries, end a wait
-)
-
 // waitFor reads a value until judge finds it settled. It returns the value seen last, also beside
 // an error. A failed poll does not end the wait, unless no retry could succeed.
 func waitFor[T any](
-	ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) sighting,
+	ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
 ) (*T, error) {
-	var (
-		last   *T
-		end    = &WaitTimeoutError{Op: o.Name}
-		began  = time.Now()
-		failed = 0 // polls in a row
-	)
-	for pause := shortestPause; ; pause = min(pause*3/2, longestPause) {
-		value, err := read(ctx)
-		end.Polls++
-		reason := "polling: not settled yet"
-		switch {
-		case err == nil:
-			seen := judge(value)
-			if seen.settled || seen.err != nil {
-				return value, seen.err
-			}
-			last, failed, end.State = value, 0, client.conf.secrets().Clean(seen.state, maxName)
-			if seen.strange {
-				reason = "polling: the state is undocumented"
-			}
-		case !passing(err):
-			return last, err
-		default:
-			failed++
-			reason = "polling: the last poll failed"
-		}
-		wait, fits := client.pace(ctx, o.Surface, pause, err)
-		if fits && failed < pollFailures {
-			client.emit(ctx, o, Event{
-				Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason,
-			})
-			if waits.Sleep(ctx, wait) == nil {
-				continue
-			}
-		}
-		over := ctx.Err()
-		if over == nil && !fits {
-			over = errtext.ErrTooLate
-		}
-		end.Waited, end.cause = time.Since(began), errtext.With(err, over)
-		return last, end
+	began := time.Now()
+	last, err := waits.Polling[T]{
+		Read: read, Judge: judge, Passes: passing,
+		Pace: func(pause time.Duration, failure error) (time.Duration, bool) {
+			return client.pace(ctx, o.Surface, pause, failure)
+		},
+		Pausing: func(poll int, wait time.Duration, reason string) {
+			client.emit(ctx, o, Event{Kind: EventWait, Attempt: poll, Start: time.Now(), Wait: wait, Reason: reason})
+		},
+	}.Wait(ctx)
+	end, ok := err.(*waits.TimeoutError) //nolint:errorlint // it is the wait's own
+	if !ok {
+		return last, err
+	}
+	over := ctx.Err()
+	if end.Late {
+		over = errtext.ErrTooLate
+	}
+	return last, &WaitTimeoutError{
+		Op: o.Name, State: client.conf.secrets().Clean(end.State, maxName), Polls: end.Polls, Waited: time.Since(began),
+		cause: errtext.With(end.Last, over),
 	}
 }
 
@@ -138,11 +91,14 @@ func passing(err error) bool {
 	}
 }
 
+// scarcePause is the longest pause while a rate window is almost used up.
+const scarcePause = time.Hour
+
 // pace lengthens a pause between two polls: a waiter leaves half of what is left of a rate window
 // to others, and waiters do not poll in step. It reports false if the next poll could only come
 // after the deadline.
 func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
-	if documented := op.Windows[s].PerDay; documented > 0 && pause == longestPause {
+	if documented := op.Windows[s].PerDay; documented > 0 && pause == waits.LongestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
 	w := c.conf.budget.surface(s).lastRate()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"example.com/prospectkit/internal/outbound"
@@ -79,6 +80,37 @@ func (v *Violations) NotEmpty(param, text string) {
 func (v *Violations) NotEmptyValue(param string, value any) {
 	if text, err := json.Marshal(value); err == nil {
 		v.NotEmpty(param, string(text))
+	}
+}
+
+// Filters refuses filters of an agent that hold nothing, or an empty value. If they cannot be
+// encoded, the encoding of the body reports that.
+func (v *Violations) Filters(param string, filters any) {
+	text, err := json.Marshal(filters)
+	if err != nil {
+		return
+	}
+	if outbound.Blank(text) {
+		v.Add(param, "must have at least one that is not empty")
+		return
+	}
+	v.NotEmpty(param, string(text))
+	if texts, _ := outbound.Strings(text); slices.Contains(texts, "") {
+		v.Add(param, "must not hold an empty value")
+	}
+}
+
+// Date refuses what no calendar has, and a date that is past even at UTC-12, where the day begins last.
+func (v *Violations) Date(param string, year int, month time.Month, day int) {
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	y, m, d := midnight.Date()
+	text := fmt.Sprintf("%04d-%02d-%02d", year, int(month), day)
+	nowYear, nowMonth, nowDay := time.Now().In(time.FixedZone("", -12*60*60)).Date()
+	switch {
+	case y != year || m != month || d != day || year < 1 || year > 9999:
+		v.Add(param, "is %s, which is not a date", text)
+	case midnight.Before(time.Date(nowYear, nowMonth, nowDay, 0, 0, 0, 0, time.UTC)):
+		v.Add(param, "is %s, must be in the future", text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/op"
 )
 
 func TestViolations_Bounds(t *testing.T) {
@@ -138,4 +139,71 @@ func TestForms(t *testing.T) {
 	require.True(t, check.IsNil(pointer))
 	require.False(t, check.IsNil(0))
 	require.False(t, check.IsNil(new(int)))
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	for want, filters := range map[string]any{
+		"": map[string][]string{"a": {"b"}},
+		"must have at least one that is not empty": map[string][]string{},
+		"must not hold an empty value":             map[string][]string{"a": {"b", ""}},
+	} {
+		var bad check.Violations
+		if bad.Filters("Filters", filters); want == "" {
+			require.Empty(t, bad)
+			continue
+		}
+		require.Equal(t, check.One("Filters", want), bad)
+	}
+	var bad check.Violations
+	bad.Filters("Filters", func() {}) // cannot be encoded: that is reported elsewhere
+	require.Empty(t, bad)
+	bad.Filters("Filters", map[string]any{"a": []string{}, "b": 1})
+	require.Len(t, bad, 1)
+	require.Equal(t, "Filters.a", bad[0].Param)
+}
+
+func TestDate(t *testing.T) {
+	t.Parallel()
+	var bad check.Violations
+	bad.Date("day", 9999, 12, 31)
+	require.Empty(t, bad)
+	bad.Date("day", 2027, 2, 29)
+	bad.Date("day", 10_000, 1, 1)
+	bad.Date("day", 2020, 1, 1)
+	require.Equal(t, check.Violations{
+		{Param: "day", Problem: "is 2027-02-29, which is not a date"},
+		{Param: "day", Problem: "is 10000-01-01, which is not a date"},
+		{Param: "day", Problem: "is 2020-01-01, must be in the future"},
+	}, bad)
+}
+
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	var bad check.Violations
+	method, path := check.Route(&bad, "WithRoute", "POST /agents/{agentId}/pause")
+	require.Equal(t, "POST /agents/{agentId}/pause", method+" "+path)
+	require.Empty(t, bad)
+	for _, route := range []string{"", "POST", "post /a", "POST a", "POST /a?b", "POST /a/../b", "POST /{a"} {
+		var bad check.Violations
+		check.Route(&bad, "WithRoute", route)
+		require.Len(t, bad, 1, route)
+	}
+}
+
+func TestOperation(t *testing.T) {
+	t.Parallel()
+	var bad check.Violations
+	good := op.Op{Name: "lists.rename", Method: "PUT", Surface: op.Lists, Class: op.Idempotent}
+	check.Operation(&bad, &good, "/business/lists")
+	require.Empty(t, bad)
+	check.Operation(&bad, &op.Op{Method: "HEAD", Surface: "moon", Class: "odd", Timeout: -1}, "/{a}")
+	require.Equal(t, check.Violations{
+		{Param: "Operation.Name", Problem: "is required"},
+		{Param: "Operation.Class", Problem: `is "odd", must be one of ["read" "metered-read" "idempotent" "guarded-by-name" "guarded-by-state" "unsafe"]`},
+		{Param: "Operation.Method", Problem: `is "HEAD", must be one of ["GET" "POST" "PUT" "PATCH" "DELETE"]`},
+		{Param: "Operation.Path", Problem: "must start with / and hold no braces, query or dot segment"},
+		{Param: "Operation.Surface", Problem: `is "moon", must be one of the surfaces of this package`},
+		{Param: "Operation.AttemptTimeout", Problem: "must not be negative"},
+	}, bad)
 }

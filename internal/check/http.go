@@ -81,6 +81,31 @@ func Header(bad *Violations, param, key, value string) string {
 	return canonical
 }
 
+// Route checks method and path of an operation, and returns them.
+func Route(bad *Violations, param, route string) (method, path string) {
+	method, path, _ = strings.Cut(route, " ")
+	bad.Must(IsToken(method) && strings.ToUpper(method) == method && op.ValidPath(path), param,
+		"must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
+	return method, path
+}
+
+// Operation checks an operation that is not in the table. Its path is that of the request.
+func Operation(bad *Violations, o *op.Op, path string) {
+	for _, field := range [][2]string{
+		{"Name", o.Name}, {"Method", o.Method}, {"Path", path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
+	} {
+		bad.Must(field[1] != "", "Operation."+field[0], "is required")
+	}
+	OneOf(bad, "Operation.Class", o.Class, op.Read, op.MeteredRead, op.Idempotent, op.GuardedByName, op.GuardedByState, op.Unsafe)
+	OneOf(bad, "Operation.Method", o.Method,
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+	bad.Must(path == "" || op.ValidPath(path) && !strings.ContainsAny(path, "{}"),
+		"Operation.Path", "must start with / and hold no braces, query or dot segment")
+	_, known := op.Windows[o.Surface]
+	bad.Must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
+	bad.Must(o.Timeout >= 0, "Operation.AttemptTimeout", "must not be negative")
+}
+
 // IsToken reports whether s can be the name of a header. net/http would refuse any other too late
 // to prove that nothing was sent.
 func IsToken(s string) bool {

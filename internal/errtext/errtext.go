@@ -43,6 +43,15 @@ func With(err, cause error) error {
 	return fmt.Errorf("%w; %w", err, cause)
 }
 
+// End is the end of a context with its cause, and what was going on; that may be empty.
+func End(ctx context.Context, when string) error {
+	end := With(context.Cause(ctx), ctx.Err())
+	if when == "" {
+		return end
+	}
+	return fmt.Errorf("stopped %s: %w", when, end)
+}
+
 // ErrTooLate says that the deadline is too close for another attempt.
 var ErrTooLate error = tooLateError{}
 

@@ -39,3 +39,14 @@ func TestPlural(t *testing.T) {
 	require.Equal(t, "1 time", errtext.Plural(1, "time"))
 	require.Equal(t, "2 times", errtext.Plural(2, "time"))
 }
+
+func TestEnd(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	require.NoError(t, errtext.End(ctx, ""))
+	cancel(io.EOF)
+	require.EqualError(t, errtext.End(ctx, ""), "EOF; context canceled")
+	err := errtext.End(ctx, "before it was sent")
+	require.EqualError(t, err, "stopped before it was sent: EOF; context canceled")
+	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -9,7 +9,32 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/redact"
 )
+
+// MisfitError is a response that does not fit the user's type. Retrying cannot fix that. Its text
+// names only type and field, because errors of encoding/json and of unmarshal methods quote values.
+type MisfitError struct {
+	redact.OpaqueError
+	RowID func() string // a closure, so that no dump shows it
+}
+
+// NewMisfit says that what does not fit a type. The row id may be empty.
+func NewMisfit(what string, t reflect.Type, rowID string, err error) error {
+	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
+		return err
+	}
+	text := fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), Reason(t, err))
+	return &MisfitError{*redact.Opaque(text, err), func() string { return rowID }}
+}
+
+// IsMisfit reports whether any other response would also fail to decode.
+func IsMisfit(err error) bool {
+	_, ok := errors.AsType[*MisfitError](err)
+	return ok || errors.Is(err, jsonscan.ErrTooMuch)
+}
 
 // Reason says why a value does not fit a type. Errors of encoding/json, and of types that decode
 // themselves, quote values; a reason holds only what the type names.

@@ -96,7 +96,7 @@ const (
 	CallerSupplied Provenance = "caller-supplied" // no path is documented, and a call to a wrong one could do harm
 )
 
-// Op is one operation: a row of the table.
+// Op is one operation: a row of the table. What a row leaves out, def fills.
 type Op struct {
 	Name          string // stable: span names, fault names, docs
 	Method        string
@@ -104,7 +104,7 @@ type Op struct {
 	Scope         Scope
 	Surface       Surface
 	Class         Class
-	Spends        Effect // credits
+	Spends        Effect // credits; this and the two below are No unless a row says otherwise
 	Sends         Effect // messages to prospects
 	WritesOutside Effect // into systems outside the service, a CRM
 	Provenance    Provenance

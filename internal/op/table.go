@@ -1,22 +1,23 @@
 package op
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
 
-// The service is documented to time out after 60 s for agents. A shorter limit of ours would turn
-// known outcomes into unknown ones.
+// The time limits of one attempt. The service is documented to time out after 60 s for agents. A shorter
+// limit of ours would turn known outcomes into unknown ones.
 const (
-	usual  = 30 * time.Second
-	agents = 75 * time.Second
-	upload = 10 * time.Minute
+	usualTimeout  = 30 * time.Second
+	agentsTimeout = 75 * time.Second
+	uploadTimeout = 10 * time.Minute
 )
 
 // How long a change may take to show is undocumented, but agents may work until their time-out.
 const (
-	visibleAfter       = 10 * time.Second
-	agentsVisibleAfter = 65 * time.Second
+	usuallyVisibleAfter = 10 * time.Second
+	agentsVisibleAfter  = 65 * time.Second
 )
 
 // A code is documented for an operation if the API description names it in the section of the
@@ -111,7 +112,7 @@ var (
 var (
 	AgentsCreateDiscovery = def(Op{
 		Name: "agents.create-person-discovery", Method: "POST", Path: "/business/agents/person-discovery-via-filters",
-		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
+		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that delivers people matching filters",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   agentCodes,
@@ -119,7 +120,7 @@ var (
 	})
 	AgentsCreateWatcher = def(Op{
 		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
-		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
+		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that watches the people of lists",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
@@ -127,23 +128,23 @@ var (
 	})
 	AgentsCreateMonitor = def(Op{
 		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
-		Class: GuardedByName, Spends: Yes, Timeout: agents, Shape: Partial, Entity: "agent",
+		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent",
 		Summary: "create an agent that searches the web on a schedule",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
 		Likely:  agentLikely,
 	})
 	AgentsList = def(Op{
-		Name: "agents.list", Method: "GET", Path: "/business/agents", Class: Read, Timeout: agents, Shape: Partial,
+		Name: "agents.list", Method: "GET", Path: "/business/agents", Class: Read, Shape: Partial,
 		Summary: "list the agents",
 	})
 	AgentsGet = def(Op{
-		Name: "agents.get", Method: "GET", Path: "/business/agents/{agentId}", Class: Read, Timeout: agents, Shape: Partial, Entity: "agent",
+		Name: "agents.get", Method: "GET", Path: "/business/agents/{agentId}", Class: Read, Shape: Partial, Entity: "agent",
 		Summary: "read one agent",
 		Likely:  []string{"AGENT_NOT_FOUND"},
 	})
 	AgentsAdjust = def(Op{
-		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent, Timeout: agents,
+		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent,
 		Provenance: AssumedPath, Shape: Raw,
 		Summary: "edit a draft agent",
 		Verify:  "no documented read proves it: the configuration of a draft is undocumented",
@@ -152,14 +153,14 @@ var (
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
-		Timeout: agents, Shape: Partial, Entity: "agent",
+		Shape: Partial, Entity: "agent",
 		Summary: "start a draft agent",
 		Verify:  "the status of the agent: a draft never changes on its own",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS", "AGENT_SOURCE_LIST_EMPTY"}, draftCodes...),
 		Likely:  append([]string{"AGENT_SIGNAL_REJECTED", "LIST_NOT_FOUND"}, draftLikely...),
 	})
 	AgentsPause = def(Op{
-		Name: "agents.pause", Surface: Agents, Scope: ScopeAgents, Class: GuardedByState, Timeout: agents,
+		Name: "agents.pause", Surface: Agents, Scope: ScopeAgents, Class: GuardedByState,
 		Provenance: CallerSupplied, Shape: Raw,
 		Summary: "pause a running agent",
 		Verify:  "the status of the agent",
@@ -167,7 +168,7 @@ var (
 		Likely:  []string{"AGENT_NOT_FOUND", "AGENT_TYPE_UNSUPPORTED"},
 	})
 	AgentsAutocomplete = def(Op{
-		Name: "agents.autocomplete", Method: "GET", Path: "/business/agents/autocomplete", Class: Read, Timeout: agents, Shape: Raw,
+		Name: "agents.autocomplete", Method: "GET", Path: "/business/agents/autocomplete", Class: Read, Shape: Raw,
 		Summary: "look up filter values: region, industry, title",
 	})
 )
@@ -306,7 +307,7 @@ var (
 	})
 	ImportsCreate = def(Op{
 		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Spends: Assumed,
-		Timeout: upload, Shape: Raw,
+		Timeout: uploadTimeout, Shape: Raw,
 		Summary: "import a CSV, XLS or XLSX file",
 		Verify:  "no read of an import is documented",
 		Codes:   []string{"IMPORT_FILE_MISSING", "IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE", "IMPORT_FILE_EMPTY"},
@@ -347,44 +348,37 @@ func ByName(name string) (*Op, bool) {
 	return nil, false
 }
 
-// def fills what most rows share: the part of the name before the dot names surface and scope
-// unless a row says otherwise.
+// family is what the rows share whose names have the same part before the dot.
+type family struct {
+	surface      Surface
+	scope        Scope
+	timeout      time.Duration
+	visibleAfter time.Duration
+}
+
+var families = map[string]family{
+	"lists":     {surface: Lists, scope: ScopeLists},
+	"agents":    {surface: Agents, scope: ScopeAgents, timeout: agentsTimeout, visibleAfter: agentsVisibleAfter},
+	"campaigns": {surface: Campaigns, scope: ScopeCampaigns},
+	"search":    {surface: Search, scope: ScopeSearch},
+	"contacts":  {surface: Contacts, scope: ScopeContacts},
+	"account":   {surface: Account, scope: ScopeAny},
+}
+
+// def fills what a row leaves out: surface, scope and times as its family has them or as is usual, the
+// provenance Documented, and the effect No. That no row forgets an effect, TestConsequences says, which
+// lists all others once more.
 func def(o Op) *Op {
-	family, _, _ := strings.Cut(o.Name, ".")
-	defaults := map[string]struct {
-		Surface
-		Scope
-	}{
-		"lists":     {Lists, ScopeLists},
-		"agents":    {Agents, ScopeAgents},
-		"campaigns": {Campaigns, ScopeCampaigns},
-		"search":    {Search, ScopeSearch},
-		"contacts":  {Contacts, ScopeContacts},
-		"account":   {Account, ScopeAny},
-	}[family]
-	if o.Surface == "" {
-		o.Surface = defaults.Surface
+	name, _, _ := strings.Cut(o.Name, ".")
+	shared := families[name]
+	o.Surface = cmp.Or(o.Surface, shared.surface)
+	o.Scope = cmp.Or(o.Scope, shared.scope)
+	o.Timeout = cmp.Or(o.Timeout, shared.timeout, usualTimeout)
+	if o.Class != Read { // which changes nothing
+		o.VisibleAfter = cmp.Or(o.VisibleAfter, shared.visibleAfter, usuallyVisibleAfter)
 	}
-	if o.Scope == "" {
-		o.Scope = defaults.Scope
-	}
-	for _, e := range []*Effect{&o.Spends, &o.Sends, &o.WritesOutside} {
-		if *e == "" {
-			*e = No
-		}
-	}
-	if o.Provenance == "" {
-		o.Provenance = Documented
-	}
-	if o.Timeout == 0 {
-		o.Timeout = usual
-	}
-	if o.Class != Read {
-		o.VisibleAfter = visibleAfter
-		if o.Timeout == agents {
-			o.VisibleAfter = agentsVisibleAfter
-		}
-	}
+	o.Spends, o.Sends, o.WritesOutside = cmp.Or(o.Spends, No), cmp.Or(o.Sends, No), cmp.Or(o.WritesOutside, No)
+	o.Provenance = cmp.Or(o.Provenance, Documented)
 	all = append(all, &o)
 	return &o
 }

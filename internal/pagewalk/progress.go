@@ -1,7 +1,9 @@
 package pagewalk
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -120,6 +122,12 @@ type Checkpoint struct {
 }
 
 const version = 1
+
+// Fingerprint identifies a query without storing it.
+func Fingerprint(query []byte) string {
+	sum := sha256.Sum256(query)
+	return hex.EncodeToString(sum[:8])
+}
 
 // Parse reads the text of a checkpoint of the same query.
 func Parse(text, query string) (*Checkpoint, error) {

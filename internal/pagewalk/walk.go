@@ -7,6 +7,8 @@
 // total by one, and inserts only move records back. So no record moves forward by more than the
 // total falls. As long as the total does not fall, no record is skipped. When it falls, the walk
 // reads as many pages before the current one again as the fall can have moved records.
+//
+// Pages without numbers, each read by a token of the page before it, are walked by [Scroll].
 package pagewalk
 
 import (

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -39,4 +40,14 @@ func Until(ctx context.Context, patience time.Duration, try func() (done bool, e
 			return nil
 		}
 	}
+}
+
+// Backoff is the pause before retry n, counted from 1: it doubles up to most, with jitter over its upper half.
+func Backoff(base, most time.Duration, n int) time.Duration {
+	d := base
+	for ; n > 1 && d < most; n-- {
+		d *= 2
+	}
+	d = min(d, most)
+	return d/2 + rand.N(d/2+1)
 }
