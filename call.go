@@ -243,15 +243,15 @@ func (c *call) refusal(bad check.Violations) *RefusedError {
 	return e
 }
 
-// mayCost reports whether a call may spend credits, and whether it may send messages or write into a
+// consequences reports whether a call may spend credits, and whether it may send messages or write into a
 // CRM.
-func mayCost(o *op.Op, in args) (spends, outside bool) {
+func consequences(o *op.Op, in args) (spends, outside bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
 // safetyRule returns the rule that refuses a call, or "".
 func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends, outside := mayCost(o, in)
+	spends, outside := consequences(o, in)
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
@@ -391,7 +391,7 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = errGatePanicked
 		}
 	}()
-	spends, outside := mayCost(c.op, c.in)
+	spends, outside := consequences(c.op, c.in)
 	return gate(c.ctx, operationOf(c.op), Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: outside,
 	})
