@@ -408,7 +408,12 @@ type CheckedValue struct {
 	Known  bool     // autocomplete offers exactly this text
 	Near   []string // offered texts that differ only in case or surrounding space
 	Widens bool     // an unknown industry: the agent may deliver more people and spend more
+
+	record // the whole response that was looked through
 }
+
+// String returns the result as JSON, for fmt.
+func (v CheckedValue) String() string { return textOf(Object{}, v) }
 
 // CheckValues looks up values of a filter before credits are spent, because the service accepts
 // unknown ones. An unknown region or title matches nobody. An unknown industry is mapped to the
@@ -425,7 +430,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		return nil, refusal(op.AgentsAutocomplete, bad)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
-	offers := make(map[string][]string) // by the text that was looked up
+	offers := make(map[string]offer) // by the text that was looked up
 	for _, value := range in.Values {
 		text, query := "", opts
 		if in.TextParam != "" { // the caller's options come last: they may replace it
@@ -433,21 +438,29 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		}
 		if _, asked := offers[text]; !asked {
 			response, err := s.Autocomplete(ctx, in.Field, query...)
-			if err == nil {
-				offers[text], err = outbound.Strings(response.raw)
-			}
 			if err != nil {
 				return checked, err
 			}
+			texts, err := outbound.Strings(response.raw)
+			if err != nil {
+				return checked, err
+			}
+			offers[text] = offer{texts, record{response.raw}}
 		}
 		checked = append(checked, in.compare(value, offers[text]))
 	}
 	return checked, nil
 }
 
-func (v ValueCheck) compare(value string, offers []string) CheckedValue {
-	found := CheckedValue{Value: value}
-	for _, offer := range offers {
+// offer is the texts of a response, and the response.
+type offer struct {
+	texts []string
+	record
+}
+
+func (v ValueCheck) compare(value string, offered offer) CheckedValue {
+	found := CheckedValue{Value: value, record: offered.record}
+	for _, offer := range offered.texts {
 		switch {
 		case offer == value:
 			found.Known = true

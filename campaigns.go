@@ -169,7 +169,12 @@ func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Field
 type StepPreview struct {
 	StepID  string `json:"stepId"`
 	Preview Object `json:"preview"`
+
+	record
 }
+
+// String returns the preview as JSON, for fmt. It may hold personal data: keep it out of logs.
+func (p StepPreview) String() string { return textOf(Object{}, p) }
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
 // body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
@@ -192,6 +197,8 @@ func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID s
 type Approval struct {
 	CampaignID string         `json:"campaignId"`
 	Status     CampaignStatus `json:"status"` // active
+
+	record
 }
 
 // String returns the approval as JSON, for fmt.

@@ -60,7 +60,12 @@ type Column struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Type string `json:"type"` // its values are undocumented
+
+	record
 }
+
+// String returns the column as JSON, for fmt.
+func (c Column) String() string { return textOf(Object{}, c) }
 
 // Bounds of the API reference.
 const (
@@ -237,6 +242,8 @@ func (p CRMPush) check(bad *check.Violations) {
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
+
+	record
 }
 
 // String returns the push as JSON, for fmt.
@@ -347,6 +354,8 @@ type Folder struct {
 	ID   string     `json:"id"`
 	Name string     `json:"name"` // unique among the folders of its kind
 	Kind FolderKind `json:"type"`
+
+	record
 }
 
 // String returns the folder as JSON, for fmt.
