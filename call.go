@@ -58,8 +58,17 @@ type args struct {
 // service is what the services of a client share.
 type service struct{ client *Client }
 
-// do makes a call. Every request of this package goes through it.
+// do makes a call, and returns its response.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*T, error) {
+	c, err := doCall[T](ctx, client, o, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	return c.out, nil
+}
+
+// doCall makes a call. Every request of this package goes through it.
+func doCall[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) (*callOf[T], error) {
 	c := new(callOf[T])
 	c.response = c
 	err := c.prepare(ctx, client, o, in, opts)
@@ -74,7 +83,7 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []Ca
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	return c.out, nil
+	return c, nil
 }
 
 // callOf is a call whose response is a T.
@@ -152,6 +161,7 @@ type tally struct {
 	status        int // of the last response
 	headers       http.Header
 	rate          RateWindow
+	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // the last unsuccessful response
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
@@ -356,7 +366,7 @@ func (c *call) finish(loopErr error) error {
 	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
-			Header: c.secrets().Header(c.headers), RequestID: c.errorResponse.RequestID, Rate: c.rate,
+			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 		}
 	}

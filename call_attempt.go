@@ -318,6 +318,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.surface.retries.Succeeded()
 		}
 	}
+	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try.Code, try.Err = c.errorResponse.Code, c.cause
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{

@@ -114,7 +114,7 @@ type Info struct {
 	Surface   Surface
 	Status    int
 	Header    http.Header // of the last response; a copy, without the key and the token of a scroll
-	RequestID string      // of an error response; the service sends none on success
+	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
 	Rate      RateWindow  // by the last response; At is zero without rate headers
 	Attempts  []Attempt
 	Duration  time.Duration

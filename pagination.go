@@ -30,6 +30,9 @@ type Page[T any] struct {
 	TotalKnown   bool
 	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across a page boundary
+
+	RequestID string     // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateWindow // by the last response; At is zero without rate headers
 }
 
 // hasContent reports whether totals or elements prove that this is a page.
@@ -242,7 +245,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	r := &pageRange[T]{pager: p}
 	var bad check.Violations
 	r.conf.apply(p.op, opts, false, &bad)
-	walk := pagewalk.Config[T, ListKind]{
+	walk := pagewalk.Config[T, ListKind, RateWindow]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
 		Prefetch: r.conf.prefetch, Progress: r.conf.progress,
 	}
@@ -257,7 +260,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
-	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
+	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind, RateWindow], err error) bool {
 		return yield((*Page[T])(page), walk.Progress, err)
 	})
 }
@@ -279,13 +282,13 @@ type pageRange[T any] struct {
 }
 
 // Fetch reads a page.
-func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], error) {
+func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], error) {
 	page, err := r.fetch(ctx, number, r.conf.calls)
-	return (*pagewalk.Page[T, ListKind])(page), err
+	return (*pagewalk.Page[T, ListKind, RateWindow])(page), err
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
-func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
+func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], func(), error) {
 	var info Info
 	var caller *Info
 	keep := callOption(func(c *callConfig, _ *check.Violations) {
@@ -299,7 +302,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Pa
 			*caller = info
 		}
 	}
-	return (*pagewalk.Page[T, ListKind])(page), deliver, err
+	return (*pagewalk.Page[T, ListKind, RateWindow])(page), deliver, err
 }
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
@@ -339,7 +342,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		query.PageNum = number
 	}
 	var page *Page[T]
-	_, err := do[Object](ctx, l.client, l.op, args{
+	c, err := doCall[Object](ctx, l.client, l.op, args{
 		ids: l.ids, query: query, responseType: reflect.TypeFor[T](), responseKeys: []string{l.name, "data"},
 		proof: func(any) bool { return page.hasContent() },
 		accept: func(response any) (err error) {
@@ -350,6 +353,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	if err != nil {
 		return nil, err
 	}
+	page.RequestID, page.Rate = c.requestID, c.rate
 	return page, nil
 }
 
@@ -429,11 +433,13 @@ func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, opt
 	in.proof = func(response any) bool {
 		return response.(*pageResponse[T]).page().hasContent() //nolint:forcetypeassert // do decodes into it
 	}
-	p, err := do[pageResponse[T]](ctx, client, o, in, opts)
+	c, err := doCall[pageResponse[T]](ctx, client, o, in, opts)
 	if err != nil {
 		return nil, err
 	}
-	return p.page(), nil
+	page := c.out.page()
+	page.RequestID, page.Rate = c.requestID, c.rate
+	return page, nil
 }
 
 func (p *pageResponse[T]) page() *Page[T] { return newPage(p.Data, p.Kind, &p.Pagination) }

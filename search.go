@@ -184,11 +184,12 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 		body := body
 		body.ScrollToken = token
 		in := args{ids: ids, body: body, laterPage: token != "", secret: token, maxItems: most, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
-		page, err := do[profiles](ctx, s.client, o, in, opts)
+		c, err := doCall[profiles](ctx, s.client, o, in, opts)
 		if err != nil {
 			return nil, nil, err
 		}
-		return &ScrollPage[Profile]{Items: page.Profiles}, page.ScrollToken, nil
+		page := &ScrollPage[Profile]{Items: c.out.Profiles, RequestID: c.requestID, Rate: c.rate}
+		return page, c.out.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
