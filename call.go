@@ -252,7 +252,8 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	c.buildURL()
 	c.encode()
 	if c.opts.info != nil {
-		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
+		// It clears the values of an earlier call.
+		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if rule := client.forbids(o, in, &c.opts); rule != "" || len(*bad) > 0 {
 		return c.refusal(*bad, rule)
@@ -368,6 +369,7 @@ func (c *call) finish(loopErr error) error {
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
 			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
 		}
 	}
 	c.emitCall(err)

@@ -301,6 +301,10 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
+		if info := c.opts.info; info != nil && info.MaxBody > 0 {
+			info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
+			info.BodyCut = info.BodyCut || a.BodyErr != nil
+		}
 	}
 	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
 		c.cause = c.withContextErr(c.cause)

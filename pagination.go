@@ -293,7 +293,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Pa
 	var caller *Info
 	keep := callOption(func(c *callConfig, _ *check.Violations) {
 		if c.info != nil {
-			caller, c.info = c.info, &info
+			caller, info.MaxBody, c.info = c.info, c.info.MaxBody, &info
 		}
 	})
 	page, err := r.fetch(ctx, number, append(slices.Clip(r.conf.calls), keep))

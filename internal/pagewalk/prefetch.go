@@ -16,10 +16,10 @@ import (
 
 // ahead holds the pages read ahead of a walk.
 type ahead[T, K, R any] struct {
-	width  int            // how many pages may be ahead now; it grows with each page
+	width  int               // how many pages may be ahead now; it grows with each page
 	queue  []*early[T, K, R] // from the next page of the walk on
-	number int            // of the page after the queue
-	last   int            // number of the last page known to exist
+	number int               // of the page after the queue
+	last   int               // number of the last page known to exist
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // ends with the queue
 	tasks  sync.WaitGroup
