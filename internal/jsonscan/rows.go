@@ -73,6 +73,9 @@ func (own *ownText) set(p unsafe.Pointer, text []byte) {
 func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
+	if len(o.own.texts) > 0 {
+		c.twice = min(len(c.data)-start, maxShared)
+	}
 	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
 	if len(o.fields) == 0 || !c.Is('{') {
 		c.Skip()
@@ -80,6 +83,7 @@ func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 		return false
 	}
 	if len(o.own.texts) > 0 {
+		c.twice = min(len(c.data)-c.pos, maxShared)
 		o.own.set(p, c.Copy(c.Since(start)))
 	}
 	return c.bad == 0
