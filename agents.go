@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
@@ -445,7 +446,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 			if err != nil {
 				return checked, err
 			}
-			offers[text] = offer{texts, record{response.raw}}
+			offers[text] = offer{texts, record{jsonscan.Source(response.raw)}}
 		}
 		checked = append(checked, in.compare(value, offers[text]))
 	}

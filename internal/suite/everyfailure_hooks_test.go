@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestEveryFailure_KeysGatesAndRoutes(t *testing.T) {
 		require.LessOrEqual(run, rejected, 1)
 		applied := map[string]int{}
 		for _, e := range run.Journal() {
-			if e.Method == "GET" {
+			if e.Method == http.MethodGet {
 				continue
 			}
 			_, passed := run.Load("let through " + e.Op)
