@@ -31,8 +31,8 @@ type Page[T any] struct {
 	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across a page boundary
 
-	RequestID string     // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow // by the last response; At is zero without rate headers
+	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateWindow `json:"-"` // by the last response; At is zero without rate headers
 }
 
 // hasContent reports whether totals or elements prove that this is a page.

@@ -20,8 +20,8 @@ type ScrollPage[T any] struct {
 	Items     []T
 	ContactID string // of a page of activities; empty otherwise
 
-	RequestID string     // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow // by the last response; At is zero without rate headers
+	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateWindow `json:"-"` // by the last response; At is zero without rate headers
 
 	op   *op.Op
 	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
