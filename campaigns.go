@@ -169,7 +169,6 @@ func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Field
 type StepPreview struct {
 	StepID  string `json:"stepId"`
 	Preview Object `json:"preview"`
-
 	record
 }
 
@@ -197,7 +196,6 @@ func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID s
 type Approval struct {
 	CampaignID string         `json:"campaignId"`
 	Status     CampaignStatus `json:"status"` // active
-
 	record
 }
 
@@ -301,11 +299,11 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	}
 	var campaign *Object
 	for range 2 {
-		var now *review.Review
-		var err error
-		if now, campaign, err = s.review(ctx, campaignID, campaign, opts); err != nil {
+		now, found, err := s.review(ctx, campaignID, campaign, opts)
+		if err != nil {
 			return nil, err
 		}
+		campaign = found
 		if changes := now.Changes(digest); len(changes) > 0 {
 			refused := forbidden(op.CampaignsApprove, RuleReview, nil)
 			for _, c := range changes {

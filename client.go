@@ -245,7 +245,6 @@ type User struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
-
 	record
 }
 

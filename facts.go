@@ -42,7 +42,6 @@ type Fact struct {
 	ID       string       `json:"id"`
 	Claim    string       `json:"claim"`
 	Category FactCategory `json:"category"`
-
 	record
 }
 

@@ -60,7 +60,6 @@ type Column struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Type string `json:"type"` // its values are undocumented
-
 	record
 }
 
@@ -242,7 +241,6 @@ func (p CRMPush) check(bad *check.Violations) {
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
-
 	record
 }
 
@@ -354,7 +352,6 @@ type Folder struct {
 	ID   string     `json:"id"`
 	Name string     `json:"name"` // unique among the folders of its kind
 	Kind FolderKind `json:"type"`
-
 	record
 }
 

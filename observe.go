@@ -119,12 +119,11 @@ type Info struct {
 	Attempts  []Attempt
 	Duration  time.Duration
 
-	// MaxBody is for you to set before the call: how many bytes of Body to keep, at most; 0 for none.
-	MaxBody int
-	// Body is the beginning of the last response, decompressed: a copy, without keys, and without the
-	// values of tokens and cursors. It may hold personal data: keep it out of logs.
+	// Body is the beginning of the last response, decompressed, without keys, tokens and cursors. It may
+	// hold personal data: keep it out of logs.
 	Body    []byte
 	BodyCut bool // there was more than Body holds
+	MaxBody int  // set it before the call: how many bytes of Body to keep, at most; 0 for none
 }
 
 // notify calls an observer and ignores any panic in it.
