@@ -431,7 +431,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		return nil, refusal(op.AgentsAutocomplete, bad)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
-	offers := make(map[string]offer) // by the text that was looked up
+	offers, records := make(map[string][]string), make(map[string]record) // by the text that was looked up
 	for _, value := range in.Values {
 		text, query := "", opts
 		if in.TextParam != "" { // the caller's options come last: they may replace it
@@ -439,29 +439,22 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		}
 		if _, asked := offers[text]; !asked {
 			response, err := s.Autocomplete(ctx, in.Field, query...)
+			if err == nil {
+				records[text] = record{jsonscan.Source(response.raw)}
+				offers[text], err = outbound.Strings(response.raw)
+			}
 			if err != nil {
 				return checked, err
 			}
-			texts, err := outbound.Strings(response.raw)
-			if err != nil {
-				return checked, err
-			}
-			offers[text] = offer{texts, record{jsonscan.Source(response.raw)}}
 		}
-		checked = append(checked, in.compare(value, offers[text]))
+		checked = append(checked, in.compare(value, offers[text], records[text]))
 	}
 	return checked, nil
 }
 
-// offer is the texts of a response, and the response.
-type offer struct {
-	texts []string
-	record
-}
-
-func (v ValueCheck) compare(value string, offered offer) CheckedValue {
-	found := CheckedValue{Value: value, record: offered.record}
-	for _, offer := range offered.texts {
+func (v ValueCheck) compare(value string, offers []string, in record) CheckedValue {
+	found := CheckedValue{Value: value, record: in}
+	for _, offer := range offers {
 		switch {
 		case offer == value:
 			found.Known = true

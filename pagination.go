@@ -260,6 +260,13 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
+	var each callConfig
+	for _, option := range r.conf.calls { // their violations are those of the first call
+		option.applyCall(&each, &bad)
+	}
+	if r.info = each.info; r.info != nil {
+		r.maxBody = r.info.MaxBody
+	}
 	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind, RateWindow], err error) bool {
 		return yield((*Page[T])(page), walk.Progress, err)
 	})
@@ -278,7 +285,9 @@ func collection(params any) string {
 // pageRange reads the pages of one range.
 type pageRange[T any] struct {
 	pager[T]
-	conf pageConfig
+	conf    pageConfig
+	info    *Info // of WithInfo
+	maxBody int   // as it was set before the range: a page that is read early must not read it
 }
 
 // Fetch reads a page.
@@ -289,19 +298,12 @@ func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T,
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
 func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], func(), error) {
-	var info Info
-	var caller *Info
-	keep := callOption(func(c *callConfig, _ *check.Violations) {
-		if c.info != nil {
-			caller, info.MaxBody, c.info = c.info, c.info.MaxBody, &info
-		}
-	})
-	page, err := r.fetch(ctx, number, append(slices.Clip(r.conf.calls), keep))
-	deliver := func() {
-		if caller != nil {
-			*caller = info
-		}
+	info := Info{MaxBody: r.maxBody}
+	calls, deliver := r.conf.calls, func() {}
+	if r.info != nil {
+		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
+	page, err := r.fetch(ctx, number, calls)
 	return (*pagewalk.Page[T, ListKind, RateWindow])(page), deliver, err
 }
 
