@@ -306,6 +306,10 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
+		if info := c.opts.info; info != nil && info.MaxBody > 0 {
+			info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
+			info.BodyCut = info.BodyCut || a.BodyErr != nil
+		}
 	}
 	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
 		c.cause = c.withContextErr(c.cause)
@@ -323,6 +327,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.surface.retries.Succeeded()
 		}
 	}
+	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try.Code, try.Err = c.errorResponse.Code, c.cause
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{

@@ -240,6 +240,7 @@ type User struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
+	record
 }
 
 // String returns the user as JSON, for fmt. It holds personal data: keep it out of logs.

@@ -382,7 +382,7 @@ func AllowPlainHTTP() ClientOption {
 }
 
 // WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
-// page.
+// page. Set its MaxBody to get the body of the response, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(info != nil, "WithInfo", "got nil")
