@@ -1,0 +1,5 @@
+package prospectpg
+
+const jobEnv = "PROSPECTPG_TEST_JOB"
+
+func work(string) error { return nil }
