@@ -62,7 +62,7 @@ const beginning = -200_000_000_000_000_000
 // claim releases what the loop has, and leases the next ticket to it. At the end, the position stays.
 func (s *Store) claim(ctx context.Context, loop string, after position) (t journal.Ticket, next position, err error) {
 	var text string
-	err = s.note(ctx, func(b *pgx.Batch) {
+	err = s.note(ctx, s.persist, func(b *pgx.Batch) {
 		text, next = "", after
 		b.Queue(release, s.workspace, loop)
 		b.Queue(claim, s.workspace, loop, s.lease.Microseconds(), after.first, after.seq, s.owner).
@@ -79,6 +79,7 @@ func (s *Store) claim(ctx context.Context, loop string, after position) (t journ
 
 // keep renews the lease of what the loop has, three times a lease, until stop is called, which releases it.
 func (s *Store) keep(ctx context.Context, loop string) (stop func()) {
+	ctx = context.WithoutCancel(ctx)
 	over := make(chan struct{})
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
@@ -89,15 +90,13 @@ func (s *Store) keep(ctx context.Context, loop string) (stop func()) {
 			case <-over:
 				return
 			case <-tick.C:
-				within, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(s.lease/3, patience))
-				_ = s.run(within, func(b *pgx.Batch) { b.Queue(renew, s.workspace, loop, s.lease.Microseconds()) })
-				cancel()
+				_ = s.try(ctx, func(b *pgx.Batch) { b.Queue(renew, s.workspace, loop, s.lease.Microseconds()) })
 			}
 		}
 	})
 	return func() {
 		close(over)
 		renewing.Wait()
-		_ = s.persist(context.WithoutCancel(ctx), func(b *pgx.Batch) { b.Queue(release, s.workspace, loop) })
+		_ = s.try(ctx, func(b *pgx.Batch) { b.Queue(release, s.workspace, loop) })
 	}
 }

@@ -53,7 +53,7 @@ func (s *Store) Sending(ctx context.Context, t journal.Ticket) error {
 	s.calls[t.ID] = true
 	s.mu.Unlock()
 	var stored bool
-	err = s.note(ctx, func(b *pgx.Batch) {
+	err = s.note(ctx, s.persist, func(b *pgx.Batch) {
 		b.Queue(sending, s.workspace, t.ID, string(text), searchable(t.Actor), t.FirstSent.UnixMicro(), s.owner, s.lease.Microseconds()).
 			Exec(func(tag pgconn.CommandTag) error { stored = tag.RowsAffected() == 1; return nil })
 	})
@@ -67,8 +67,9 @@ func (s *Store) Sending(ctx context.Context, t journal.Ticket) error {
 func searchable(actor string) string { return strings.ReplaceAll(strings.ToValidUTF8(actor, "\uFFFD"), "\x00", "\uFFFD") }
 
 // Ended notes an outcome. A ticket whose outcome is unknown stays with this process for a lease, and is then anybody's. The first
-// settled outcome stays: [ErrSettled] tells a worker that comes later. If the database is away for more than 5 s, the outcome of a
-// call is kept in memory, and noted with the next change. The verdict of a ticket from InDoubt is not kept: it may be noted or not.
+// settled outcome stays: [ErrSettled] tells a worker that comes later. If the database is away, the outcome of a call is kept in memory,
+// and noted with the next change. The verdict of a ticket from InDoubt is not kept: Ended waits up to 5 s for the database. After an
+// error, it may be noted or not.
 func (s *Store) Ended(ctx context.Context, id string, o journal.Outcome) error {
 	if o != journal.Applied && o != journal.NotApplied && o != journal.Unknown {
 		return fmt.Errorf("prospectpg: %q is not an outcome", o)
@@ -80,8 +81,12 @@ func (s *Store) Ended(ctx context.Context, id string, o journal.Outcome) error {
 	ours := s.calls[id]
 	delete(s.calls, id)
 	s.mu.Unlock()
+	write := s.persist
+	if ours {
+		write = s.try
+	}
 	var now, by string
-	err := s.note(ctx, func(b *pgx.Batch) {
+	err := s.note(ctx, write, func(b *pgx.Batch) {
 		s.end(b, id, o)
 		b.Queue("SELECT outcome, owner FROM prospectkit.journal WHERE workspace = $1 AND id = $2", s.workspace, id).
 			Query(each(&now, &by))
@@ -118,11 +123,11 @@ func (s *Store) end(b *pgx.Batch, id string, o journal.Outcome) {
 }
 
 // note notes the outcomes that are late, and then what fill adds.
-func (s *Store) note(ctx context.Context, fill func(*pgx.Batch)) error {
+func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.Batch)) error, fill func(*pgx.Batch)) error {
 	s.mu.Lock()
 	late := maps.Clone(s.late)
 	s.mu.Unlock()
-	err := s.persist(ctx, func(b *pgx.Batch) {
+	err := write(ctx, func(b *pgx.Batch) {
 		for id, o := range late {
 			s.end(b, id, o)
 		}

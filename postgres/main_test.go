@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -73,20 +73,25 @@ func startPostgres(t *testing.T) *server {
 
 // everyone is the server of all tests that do not stop it. Each has a workspace of its own.
 var everyone struct {
+	sync.Mutex
+
 	server *server
-	count  atomic.Int64
+	count  int
 }
 
 // workspace is a name that no other test has, in a database that they share.
 func workspace(t *testing.T) (*server, string) {
 	t.Helper()
+	everyone.Lock()
+	defer everyone.Unlock()
 	if everyone.server == nil {
 		p, err := newPostgres()
 		require.NoError(t, err)
 		everyone.server = p
 		require.NoError(t, Migrate(t.Context(), p.pool(t, "")))
 	}
-	return everyone.server, fmt.Sprint("workspace ", everyone.count.Add(1))
+	everyone.count++
+	return everyone.server, fmt.Sprint("workspace ", everyone.count)
 }
 
 func newPostgres() (*server, error) {

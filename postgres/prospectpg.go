@@ -113,11 +113,11 @@ const (
 // idle is for how long a transaction may be idle, in milliseconds.
 var idle = "2000"
 
-// patience is how long the journal and the spend guards wait for the database.
-const patience = 5 * time.Second
-
-// again is the pause before another attempt.
-const again = 50 * time.Millisecond
+const (
+	patience = 5 * time.Second       // for how long the journal and the spend guards wait for the database
+	moment   = time.Second           // the same for what can be done later
+	again    = 50 * time.Millisecond // the pause before another attempt
+)
 
 // run sends the statements of a batch as one transaction, which is durable when it returns.
 func (s *Store) run(ctx context.Context, fill func(*pgx.Batch)) error {
@@ -132,6 +132,13 @@ func (s *Store) run(ctx context.Context, fill func(*pgx.Batch)) error {
 	fill(b)
 	b.Queue(commit)
 	return conn.SendBatch(ctx, b).Close()
+}
+
+// try runs it once, and does not wait for long.
+func (s *Store) try(ctx context.Context, fill func(*pgx.Batch)) error {
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	return explain(s.run(ctx, fill))
 }
 
 // persist runs what changes nothing the second time, until it succeeds or cannot.
