@@ -50,10 +50,11 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	}))
 }
 
-// migrated is how many steps were taken.
+// migrated is how many steps were taken. The catalogues are read as tables: functions such as to_regclass may not know yet what
+// another session has just made.
 func migrated(ctx context.Context, db Querier) (done int, err error) {
 	var there bool
-	if err := db.QueryRow(ctx, "SELECT to_regclass('prospectkit.migration') IS NOT NULL").Scan(&there); err != nil || !there {
+	if err := db.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'prospectkit' AND tablename = 'migration')").Scan(&there); err != nil || !there {
 		return 0, err
 	}
 	return done, db.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM prospectkit.migration").Scan(&done)
@@ -61,7 +62,7 @@ func migrated(ctx context.Context, db Querier) (done int, err error) {
 
 // preparation makes the schema, if no administrator has.
 const preparation = `DO $$ BEGIN
-	IF to_regnamespace('prospectkit') IS NULL THEN CREATE SCHEMA prospectkit; END IF;
+	IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'prospectkit') THEN CREATE SCHEMA prospectkit; END IF;
 END $$;
 CREATE TABLE IF NOT EXISTS prospectkit.migration (version int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`
 
