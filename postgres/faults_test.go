@@ -197,6 +197,8 @@ func TestDurable(t *testing.T) {
 	server := startPostgres(t)
 	pool := server.pool(t, "")
 	require.NoError(t, Migrate(t.Context(), pool))
+	_, err := pool.Exec(t.Context(), "CHECKPOINT")
+	require.NoError(t, err)
 	for round := range 5 {
 		store := server.store(t, "acme")
 		id := fmt.Sprint("ticket ", round)

@@ -35,7 +35,7 @@ const (
 type job struct {
 	DSN, Workspace, BaseURL, Token string
 	Until                          time.Time
-	Resolver                       string // the file for the verdicts; empty: it reads lists
+	Verdicts                       string // the file for them, of a process that writes; empty: it reads lists
 }
 
 // work is the life of such a process.
@@ -49,8 +49,8 @@ func work(text string) error {
 		return err
 	}
 	defer pool.Close()
-	if j.Resolver != "" {
-		return resolve(&j, pool)
+	if j.Verdicts != "" {
+		return write(&j, pool)
 	}
 	return read(&j, pool)
 }
@@ -198,5 +198,3 @@ func TestFleetOutlivesTheDatabase(t *testing.T) {
 		})
 	}
 }
-
-func resolve(*job, *pgxpool.Pool) error { return nil }

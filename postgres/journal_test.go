@@ -2,8 +2,13 @@ package prospectpg
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +94,45 @@ func TestJournal_OneLoopAtATime(t *testing.T) {
 	}
 	require.Equal(t, []string{"a", "b"}, got)
 	require.Equal(t, []string{"a", "b"}, inDoubt(t, two))
+}
+
+// Many loops divide the tickets among them: each is settled once, and never in two hands.
+func TestJournal_ManyLoops(t *testing.T) {
+	server, name := workspace(t)
+	const tickets = 100
+	first := server.store(t, name)
+	for i := range tickets {
+		require.NoError(t, first.Sending(t.Context(), ticket(strconv.Itoa(i))))
+	}
+	server.expire(t, name)
+	var held sync.Map
+	var settled atomic.Int64
+	var all sync.WaitGroup
+	failures := make([]error, 8)
+	for i := range failures {
+		store := server.store(t, name)
+		all.Go(func() {
+			for range 2 { // the second time finds what another loop had when this one passed it
+				for ticket, err := range store.InDoubt(t.Context()) {
+					if _, both := held.LoadOrStore(ticket.ID, true); both {
+						err = fmt.Errorf("%s is in two hands", ticket.ID)
+					}
+					if number, _ := strconv.Atoi(ticket.ID); number%3 > 0 && err == nil { // or it stays in doubt
+						err = store.Ended(t.Context(), ticket.ID, journal.Applied)
+						settled.Add(1)
+					}
+					held.Delete(ticket.ID)
+					if failures[i] = err; err != nil {
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(failures...))
+	require.EqualValues(t, tickets*2/3, settled.Load())
+	require.Len(t, inDoubt(t, first), tickets-tickets*2/3)
 }
 
 // A loop renews its lease, however long the body takes, and holds no connection meanwhile.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 )
@@ -61,6 +62,7 @@ type server struct {
 	dir     string
 	account *syscall.Credential // it refuses to run as root
 	cmd     *exec.Cmd
+	exited  chan struct{}
 }
 
 func startPostgres(t *testing.T) *server {
@@ -137,32 +139,54 @@ func (p *server) start() error {
 	} {
 		args = append(args, "-c", setting)
 	}
-	p.cmd = exec.Command(filepath.Join(programs(), "postgres"), args...)
-	p.cmd.SysProcAttr, p.cmd.Dir = &syscall.SysProcAttr{Credential: p.account}, p.dir
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		if err := p.launch(args); err != nil {
+			return err
+		}
+		if p.accepts(ctx) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			text, _ := os.ReadFile(filepath.Join(p.dir, "log"))
+			return fmt.Errorf("postgres does not start: %w: %s", ctx.Err(), text)
+		}
+		time.Sleep(50 * time.Millisecond) // processes of the killed one still end
+	}
+}
+
+func (p *server) launch(args []string) error {
+	cmd := exec.Command(filepath.Join(programs(), "postgres"), args...)
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: p.account}, p.dir
 	log, err := os.OpenFile(filepath.Join(p.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if err := p.cmd.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = log, log
+	exited := make(chan struct{})
+	p.cmd, p.exited = cmd, exited
+	if err := cmd.Start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	pool, err := pgxpool.New(ctx, p.dsn(""))
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	for pool.Ping(ctx) != nil {
-		if ctx.Err() != nil {
-			text, _ := os.ReadFile(log.Name())
-			return fmt.Errorf("postgres does not answer: %w: %s", ctx.Err(), text)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	go func() { _ = cmd.Wait(); close(exited) }()
 	return nil
+}
+
+// accepts waits until it takes connections, or has ended.
+func (p *server) accepts(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		if conn, err := pgx.Connect(ctx, p.dsn("")); err == nil {
+			return conn.Close(ctx) == nil
+		}
+		select {
+		case <-p.exited:
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 func (p *server) data() string { return filepath.Join(p.dir, "data") }
@@ -177,7 +201,7 @@ func (p *server) kill() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-	_ = p.cmd.Wait()
+	<-p.exited
 }
 
 func (p *server) remove() {

@@ -34,7 +34,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	options := pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
 	return explain(pgx.BeginTxFunc(ctx, pool, options, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", migrationLock)); err != nil {
+		if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d); %s", migrationLock, durable)); err != nil {
 			return err
 		}
 		done, err := migrated(ctx, tx) // meanwhile
