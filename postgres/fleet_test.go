@@ -164,37 +164,40 @@ func TestFleetUsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 	require.Empty(t, strings.Join(lines, ""))
 }
 
-// The database is killed, and comes back: the same one, which finds its budget empty, or a new one.
+// The database is killed, and starts again, with an empty budget.
 func TestFleetOutlivesTheDatabase(t *testing.T) {
-	for name, renew := range map[string]func(*server, *testing.T) error{
-		"again": func(p *server, _ *testing.T) error { return p.start() },
-		"empty": func(p *server, t *testing.T) error {
-			t.Helper()
-			return errors.Join(p.init(), p.start(), Migrate(t.Context(), p.pool(t, "")))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sb, url := service(t, 20*time.Second)
-			database := startPostgres(t)
-			require.NoError(t, Migrate(t.Context(), database.pool(t, "")))
-			wait := launch(t, job{
-				DSN: database.dsn(""), Workspace: "fleet", BaseURL: url, Token: sb.Token(), Until: time.Now().Add(45 * time.Second),
-			})
-			time.Sleep(5 * time.Second)
-			database.kill()
-			time.Sleep(20 * time.Second)
-			require.NoError(t, renew(database, t))
-			lines := wait()
-			good, refused := served(sb)
-			t.Logf("two windows of %d: %d responses, %d refused", perMinute, good, refused)
-			require.LessOrEqual(t, refused, processes*goroutines, "one for each call in flight is what the documentation admits")
-			require.GreaterOrEqual(t, good, 2*perMinute*60/100)
-			for _, log := range lines {
-				require.Equal(t, 1, strings.Count(log, "store is unavailable"), log)
-				require.Equal(t, 1, strings.Count(log, "store is back"), log)
-				require.Equal(t, 2, strings.Count(log, "\n"), log)
-			}
-		})
+	t.Parallel()
+	outlives(t, (*server).start)
+}
+
+// The database is killed, and a new one takes its place.
+func TestFleetOutlivesTheDatabase_Empty(t *testing.T) {
+	t.Parallel()
+	outlives(t, func(p *server) error {
+		return errors.Join(p.init(), p.start(), Migrate(t.Context(), p.pool(t, "")))
+	})
+}
+
+func outlives(t *testing.T, restart func(*server) error) {
+	t.Helper()
+	sb, url := service(t, 20*time.Second)
+	database := startPostgres(t)
+	require.NoError(t, Migrate(t.Context(), database.pool(t, "")))
+	wait := launch(t, job{
+		DSN: database.dsn(""), Workspace: "fleet", BaseURL: url, Token: sb.Token(), Until: time.Now().Add(45 * time.Second),
+	})
+	time.Sleep(5 * time.Second)
+	database.kill()
+	time.Sleep(20 * time.Second)
+	require.NoError(t, restart(database))
+	lines := wait()
+	good, refused := served(sb)
+	t.Logf("two windows of %d: %d responses, %d refused", perMinute, good, refused)
+	require.LessOrEqual(t, refused, processes*goroutines, "one for each call in flight is what the documentation admits")
+	require.GreaterOrEqual(t, good, 2*perMinute*60/100)
+	for _, log := range lines {
+		require.Equal(t, 1, strings.Count(log, "store is unavailable"), log)
+		require.Equal(t, 1, strings.Count(log, "store is back"), log)
+		require.Equal(t, 2, strings.Count(log, "\n"), log)
 	}
 }

@@ -64,7 +64,9 @@ func (s *Store) Sending(ctx context.Context, t journal.Ticket) error {
 }
 
 // searchable is an actor as a column holds it.
-func searchable(actor string) string { return strings.ReplaceAll(strings.ToValidUTF8(actor, "\uFFFD"), "\x00", "\uFFFD") }
+func searchable(actor string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(actor, "\uFFFD"), "\x00", "\uFFFD")
+}
 
 // Ended notes an outcome. A ticket whose outcome is unknown stays with this process for a lease, and is then anybody's. The first
 // settled outcome stays: [ErrSettled] tells a worker that comes later. If the database is away, the outcome of a call is kept in memory,

@@ -162,7 +162,8 @@ func TestJournal_ResolverDies(t *testing.T) {
 	dead, other := server.store(t, name), server.store(t, name)
 	require.NoError(t, dead.Sending(t.Context(), ticket("a")))
 	server.expire(t, name)
-	for range dead.InDoubt(t.Context()) {
+	for _, err := range dead.InDoubt(t.Context()) {
+		require.NoError(t, err)
 		require.Empty(t, inDoubt(t, other))
 		server.expire(t, name) // it was stopped for so long
 		for ticket, err := range other.InDoubt(t.Context()) {
