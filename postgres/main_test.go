@@ -3,6 +3,7 @@ package prospectpg
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -34,6 +35,10 @@ func TestMain(m *testing.M) {
 	if programs() == "" {
 		fmt.Fprintln(os.Stderr, "these tests need initdb and postgres (Debian: apt-get install postgresql)")
 		os.Exit(1)
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // tests of fleets mostly wait
+		panic(err)
 	}
 	status := m.Run()
 	if everyone.server != nil {
