@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +21,7 @@ var (
 	claim = `UPDATE prospectkit.journal SET owner = $2, leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
 		WHERE seq = (SELECT seq FROM prospectkit.journal
 			WHERE workspace = $1 AND outcome = 'unknown' AND (first_sent, seq) > (` + fmt.Sprintf(instant, "$4::bigint") + `, $5::bigint)
-				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL)
+				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL) AND id <> ALL ($7::text[])
 			ORDER BY first_sent, seq LIMIT 1 FOR UPDATE SKIP LOCKED)
 		RETURNING ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
 	renew = `UPDATE prospectkit.journal SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
@@ -28,7 +30,7 @@ var (
 )
 
 // InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this process that
-// ended with an unknown outcome. Each is leased to this loop while its body runs, so no other loop of any worker has it. If this
+// ended with an unknown outcome. It leaves out calls of this process that are in progress, however long they take. Each is leased to this loop while its body runs, so no other loop of any worker has it. If this
 // worker dies, others find the ticket once the lease is over. A ticket that is still in doubt after the body is free again.
 //
 // A worker that stops for longer than a lease, and then continues, may look at a ticket that another one has. Its verdict does not count:
@@ -61,11 +63,14 @@ const beginning = -200_000_000_000_000_000
 
 // claim releases what the loop has, and leases the next ticket to it. At the end, the position stays.
 func (s *Store) claim(ctx context.Context, loop string, after position) (t journal.Ticket, next position, err error) {
+	s.mu.Lock()
+	busy := slices.AppendSeq([]string{}, maps.Keys(s.calls))
+	s.mu.Unlock()
 	var text string
 	err = s.note(ctx, s.persist, func(b *pgx.Batch) {
 		text, next = "", after
 		b.Queue(release, s.workspace, loop)
-		b.Queue(claim, s.workspace, loop, s.lease.Microseconds(), after.first, after.seq, s.owner).
+		b.Queue(claim, s.workspace, loop, s.lease.Microseconds(), after.first, after.seq, s.owner, busy).
 			Query(each(&text, &next.first, &next.seq))
 	})
 	if err != nil || text == "" {

@@ -48,6 +48,16 @@ func ticket(id string) journal.Ticket {
 	}
 }
 
+// leave stores tickets as a process that dies.
+func (p *server) leave(t *testing.T, workspace string, ids ...string) {
+	t.Helper()
+	store := p.store(t, workspace)
+	for _, id := range ids {
+		require.NoError(t, store.Sending(t.Context(), ticket(id)))
+	}
+	p.expire(t, workspace)
+}
+
 // inDoubt is what a worker finds now.
 func inDoubt(t *testing.T, s *Store) (ids []string) {
 	t.Helper()
@@ -70,6 +80,7 @@ func TestJournal_Lease(t *testing.T) {
 	require.Equal(t, []string{"b"}, inDoubt(t, one), "the call in progress is left out")
 	require.Equal(t, []string{"b"}, inDoubt(t, two), "the loop of the owner has given it back")
 	server.expire(t, name)
+	require.Equal(t, []string{"b"}, inDoubt(t, one), "its own calls it knows to be in progress")
 	require.NoError(t, one.Sending(t.Context(), first), "the call goes on: nobody has taken it")
 	require.Equal(t, []string{"b"}, inDoubt(t, two))
 	server.expire(t, name)
@@ -80,10 +91,7 @@ func TestJournal_Lease(t *testing.T) {
 func TestJournal_OneLoopAtATime(t *testing.T) {
 	server, name := workspace(t)
 	one, two := server.store(t, name), server.store(t, name)
-	for _, id := range []string{"a", "b"} {
-		require.NoError(t, one.Sending(t.Context(), ticket(id)))
-	}
-	server.expire(t, name)
+	server.leave(t, name, "a", "b")
 	var got []string
 	for ticket, err := range one.InDoubt(t.Context()) {
 		require.NoError(t, err)
@@ -100,11 +108,11 @@ func TestJournal_OneLoopAtATime(t *testing.T) {
 func TestJournal_ManyLoops(t *testing.T) {
 	server, name := workspace(t)
 	const tickets = 100
-	first := server.store(t, name)
+	var ids []string
 	for i := range tickets {
-		require.NoError(t, first.Sending(t.Context(), ticket(strconv.Itoa(i))))
+		ids = append(ids, strconv.Itoa(i))
 	}
-	server.expire(t, name)
+	server.leave(t, name, ids...)
 	var held sync.Map
 	var settled atomic.Int64
 	var all sync.WaitGroup
@@ -132,7 +140,7 @@ func TestJournal_ManyLoops(t *testing.T) {
 	all.Wait()
 	require.NoError(t, errors.Join(failures...))
 	require.EqualValues(t, tickets*2/3, settled.Load())
-	require.Len(t, inDoubt(t, first), tickets-tickets*2/3)
+	require.Len(t, inDoubt(t, server.store(t, name)), tickets-tickets*2/3)
 }
 
 // A loop renews its lease, however long the body takes, and holds no connection meanwhile.
@@ -140,8 +148,7 @@ func TestJournal_Renewed(t *testing.T) {
 	server, name := workspace(t)
 	store, err := New(server.pool(t, "&pool_max_conns=1"), Config{Workspace: name, Lease: minLease})
 	require.NoError(t, err)
-	require.NoError(t, store.Sending(t.Context(), ticket("a")))
-	server.expire(t, name)
+	server.leave(t, name, "a")
 	until := func() (at time.Time) {
 		require.NoError(t, store.pool.QueryRow(t.Context(), "SELECT leased_until FROM prospectkit.journal WHERE workspace = $1", name).Scan(&at))
 		return at
@@ -160,8 +167,7 @@ func TestJournal_Renewed(t *testing.T) {
 func TestJournal_ResolverDies(t *testing.T) {
 	server, name := workspace(t)
 	dead, other := server.store(t, name), server.store(t, name)
-	require.NoError(t, dead.Sending(t.Context(), ticket("a")))
-	server.expire(t, name)
+	server.leave(t, name, "a")
 	for _, err := range dead.InDoubt(t.Context()) {
 		require.NoError(t, err)
 		require.Empty(t, inDoubt(t, other))
@@ -252,7 +258,7 @@ func TestJournal_Late(t *testing.T) {
 	for _, id := range []string{"applied", "unknown", "in progress"} {
 		require.NoError(t, store.Sending(t.Context(), ticket(id)))
 	}
-	require.NoError(t, other.Sending(t.Context(), ticket("others")))
+	require.NoError(t, server.store(t, name).Sending(t.Context(), ticket("others")))
 	away, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Error(t, store.Ended(away, "applied", journal.Applied))
