@@ -85,8 +85,18 @@ func TestJournal_Lease(t *testing.T) {
 	require.NoError(t, one.Sending(t.Context(), first), "the call goes on: nobody has taken it")
 	require.Equal(t, []string{"b"}, inDoubt(t, two))
 	server.expire(t, name)
-	require.NoError(t, one.Ended(t.Context(), "b", journal.Unknown), "the same again changes nothing")
 	require.Equal(t, []string{"a", "b"}, inDoubt(t, two))
+}
+
+// The same outcome again changes nothing: it is no new lease.
+func TestJournal_UnknownAgain(t *testing.T) {
+	server, name := workspace(t)
+	one := server.store(t, name)
+	require.NoError(t, one.Sending(t.Context(), ticket("a")))
+	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
+	server.expire(t, name)
+	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
+	require.Equal(t, []string{"a"}, inDoubt(t, server.store(t, name)))
 }
 
 // While a loop has a ticket, no other one has it, of whichever process.
