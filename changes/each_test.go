@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/pagewalk"
@@ -30,10 +29,10 @@ type service struct {
 	now      time.Time
 	kind     string
 	limit    int
-	requests []int                // their limits
-	edit     func()               // before each request
+	requests []int                 // their limits
+	edit     func()                // before each request
 	order    func(a, b record) int // of the rows; nil for last changed first
-	silent   bool                 // the total is unknown
+	silent   bool                  // the total is unknown
 	fail     error
 }
 
@@ -44,12 +43,12 @@ func newService(limit int, rows ...record) *service {
 // lastChangedFirst leaves rows of one instant in any order.
 func lastChangedFirst(a, b record) int { return b.at.Compare(a.at) }
 
-type reader1 struct {
+type pages struct {
 	*service
 	limit int
 }
 
-func (s reader1) Fetch(_ context.Context, number int) (*page, error) {
+func (s pages) Fetch(_ context.Context, number int) (*page, error) {
 	s.requests = append(s.requests, s.limit)
 	if s.edit != nil {
 		s.edit()
@@ -70,16 +69,16 @@ func (s reader1) Fetch(_ context.Context, number int) (*page, error) {
 	return p, nil
 }
 
-func (s reader1) FetchAhead(context.Context, int) (*page, func(), error) { panic("unused") }
-func (s reader1) TooEarly(error) bool                                    { return false }
-func (s reader1) Broken(what string) error                               { return errors.New(what) }
+func (s pages) FetchAhead(context.Context, int) (*page, func(), error) { panic("unused") }
+func (s pages) TooEarly(error) bool                                    { return false }
+func (s pages) Broken(what string) error                               { return errors.New(what) }
 
 // changes is the feed of the service.
 func (s *service) changes(saved string, opts ...Option) iter.Seq2[*Change[record], error] {
 	return Each(context.Background(), Source[record, page]{
 		List: "list", Limit: s.limit,
 		Pages: func(ctx context.Context, limit int) iter.Seq2[*page, error] {
-			walk := pagewalk.Config[record, string]{Source: reader1{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit}
+			walk := pagewalk.Config[record, string]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit}
 			return func(yield func(*page, error) bool) { walk.Walk(ctx, yield) }
 		},
 		View: func(p *page) Page[record] {
@@ -121,120 +120,309 @@ func (s *service) add(n int) {
 	}
 }
 
-// mirror is a program that follows a service. What it has stored survives a kill.
-type mirror struct {
-	rows     map[string]time.Time
-	saved    string
-	walking  bool
-	yielded  map[record]int
-	fullSync int
+func TestEach_Begins(t *testing.T) {
+	s := newService(100)
+	for _, rows := range []int{0, 5, 9} {
+		s.add(rows)
+		s.now = s.now.Add(time.Hour)
+	}
+	saved := s.start(t)
+	require.Equal(t, []int{10}, s.requests)
+	ids, _, err := s.drain(saved)
+	require.NoError(t, err)
+	require.Empty(t, ids)
+	require.Equal(t, []int{10, 19}, s.requests, "nine rows are remembered")
+
+	s.add(60)
+	saved = s.start(t)
+	require.Equal(t, []int{10, 19, 10, 100}, s.requests, "the last minute is not on a small page")
+	s.now = s.now.Add(time.Second)
+	s.add(1)
+	ids, _, err = s.drain(saved)
+	require.NoError(t, err)
+	require.Len(t, ids, 1)
 }
 
-var errKilled = errors.New("killed")
+// The rows that changed long before the checkpoint do not come, whichever page they are on.
+func TestEach_BeginsWithManyRowsOfOneInstant(t *testing.T) {
+	for _, rows := range []int{90, 91, 100, 101, 350} {
+		s := newService(100)
+		s.add(3)
+		s.now = s.now.Add(10 * time.Second)
+		s.add(rows)
+		saved := s.start(t)
+		s.requests = nil
+		for range 2 {
+			ids, last, err := s.drain(saved)
+			require.NoError(t, err)
+			require.Empty(t, ids, "%d rows", rows)
+			require.Equal(t, saved, last)
+		}
+		require.Len(t, s.requests, 2)
+		s.now = s.now.Add(time.Millisecond)
+		s.add(1)
+		ids, _, err := s.drain(saved)
+		require.NoError(t, err)
+		require.Len(t, ids, 1)
+	}
+}
 
-// follow runs the program once. kill is asked at each place where it may be killed.
-func (m *mirror) follow(s *service, kill func() bool, opts ...Option) error {
-	if !m.walking {
-		for c, err := range s.changes(m.saved, opts...) {
-			if e, ok := errors.AsType[*FullSyncRequiredError](err); ok {
-				m.saved, m.walking = e.After, true
+func TestEach_FirstChangedFirst(t *testing.T) {
+	s := newService(100)
+	saved := s.start(t)
+	t0 := s.now
+	s.rows = []record{{"b", t0}, {"late", t0.Add(-time.Second)}, {"a", t0}, {"last", t0.Add(time.Second)}}
+	ids, last, err := s.drain(saved)
+	require.NoError(t, err)
+	require.Equal(t, []string{"late", "a", "b", "last"}, ids)
+	s.rows = append(s.rows, record{"a minute late", t0.Add(-59 * time.Second)})
+	s.rows[1].at = t0.Add(-time.Millisecond)
+	ids, last, err = s.drain(last)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a minute late", "late"}, ids)
+	s.rows[1].at = t0.Add(-time.Second)
+	ids, _, err = s.drain(last)
+	require.NoError(t, err)
+	require.Empty(t, ids, "an old version is no change: one of several servers may be behind")
+}
+
+// Wherever a loop ends, the next one yields the rest.
+func TestEach_ResumesAfterAnyChange(t *testing.T) {
+	for n := range 250 {
+		s := newService(100)
+		s.add(40)
+		saved := s.start(t)
+		s.now = s.now.Add(time.Hour)
+		s.add(120)
+		s.now = s.now.Add(time.Second)
+		s.add(130)
+		var first []string
+		for c, err := range s.changes(saved) {
+			require.NoError(t, err)
+			if first, saved = append(first, c.Row.id), c.Checkpoint(); len(first) > n {
 				break
 			}
-			if err != nil {
-				return err
-			}
-			if kill() {
-				return errKilled
-			}
-			m.rows[c.Row.id], m.saved = c.Row.at, c.Checkpoint()
-			m.yielded[*c.Row]++
 		}
+		s.now = s.now.Add(time.Hour)
+		s.add(1)
+		rest, last, err := s.drain(saved)
+		require.NoError(t, err, n)
+		seen := map[string]bool{}
+		for _, id := range append(first, rest...) {
+			require.False(t, seen[id], n)
+			seen[id] = true
+		}
+		require.Len(t, seen, 251, n)
+		_, _, err = s.drain(last)
+		require.NoError(t, err)
 	}
-	if kill() {
-		return errKilled
-	}
-	if !m.walking {
-		return nil
-	}
-	if s.edit != nil {
-		s.edit()
-	}
-	clear(m.rows)
-	for _, r := range s.rows {
-		m.rows[r.id] = r.at
-	}
-	m.walking = false
-	m.fullSync++
-	return nil
 }
 
-// A teammate adds, changes and removes rows before any request, and the program is killed anywhere. Whatever is alive is in the
-// copy after each run that ends, each change was yielded once, and when the teammate rests, the copy is the list.
-func TestEach_Property(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		s := newService(rapid.SampledFrom([]int{10, 20, 1000}).Draw(rt, "limit")) // small pages, so that there are many
-		step := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 15 * time.Second, time.Hour}).Draw(rt, "step")
-		if step == 0 {
-			s.limit = 1000 // more changes of one instant than are remembered are not told apart
-		}
-		tick := func() { s.now = s.now.Add(step) }
-		edits, touched, n := 0, map[string]bool{}, 0
-		edit := func() {
-			tick()
-			at := s.now
-			if step >= 15*time.Second { // visible late
-				at = at.Add(-time.Duration(rapid.IntRange(0, 59_000).Draw(rt, "late")) * time.Millisecond)
+func TestEach_Requests(t *testing.T) {
+	s := newService(100)
+	s.add(500)
+	s.now = s.now.Add(time.Hour)
+	saved := s.start(t)
+	for changed, want := range map[int][]int{0: {10}, 9: {10}, 10: {10, 100}, 99: {10, 100}, 100: {10, 100, 100}} {
+		for i := range s.rows {
+			s.rows[i].at = s.now.Add(-24 * time.Hour)
+			if i < changed {
+				s.rows[i].at = s.now
 			}
-			kind := rapid.IntRange(0, 9).Draw(rt, "edit")
-			if kind < 4 || len(s.rows) == 0 {
-				n++
-				s.rows = append(s.rows, record{fmt.Sprintf("row %d", n), at})
-				touched[s.rows[len(s.rows)-1].id] = true
+		}
+		s.requests = nil
+		ids, last, err := s.drain(saved)
+		require.NoError(t, err)
+		require.Len(t, ids, changed)
+		require.Equal(t, want, s.requests)
+		s.requests = nil
+		ids, _, err = s.drain(last)
+		require.NoError(t, err)
+		require.Empty(t, ids)
+		require.Len(t, s.requests, 1, "what was yielded fits one page")
+	}
+}
+
+func TestEach_FullSyncRequired(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit   func(s *service)
+		reason Reason
+		yields int
+		dead   bool // the feed cannot follow the list
+	}{
+		"companies":         {func(s *service) { s.kind = "companyList" }, ReasonNoOrder, 0, true},
+		"out of order":      {func(s *service) { s.order = func(a, b record) int { return -lastChangedFirst(a, b) } }, ReasonUnordered, 0, true},
+		"without updatedAt": {func(s *service) { s.rows = append(s.rows, record{id: "x"}) }, ReasonUnordered, 0, true},
+		"without id":        {func(s *service) { s.rows = append(s.rows, record{"", s.now}) }, ReasonUnordered, 0, true},
+		"removed":           {func(s *service) { s.rows = s.rows[1:] }, ReasonCount, 0, false},
+		"removed and changed": {func(s *service) {
+			s.rows = s.rows[1:]
+			s.rows[0].at = s.now
+		}, ReasonCount, 1, false},
+		"two removed, one added": {func(s *service) { s.rows = s.rows[2:]; s.add(1); s.rows[len(s.rows)-1].id = "new" }, ReasonCount, 1, false},
+		"added without a change": {func(s *service) { s.rows = append(s.rows, record{"x", s.now.Add(-2 * time.Hour)}) }, ReasonCount, 0, false},
+		"the last one removed":   {func(s *service) { s.rows[len(s.rows)-1] = record{"x", s.now} }, ReasonCount, 1, false},
+		"all removed":            {func(s *service) { s.rows = nil }, ReasonCount, 0, false},
+		"backlog":                {func(s *service) { s.add(1001) }, ReasonBacklog, 0, false},
+		"a crowd in the future": {func(s *service) {
+			s.now = time.Now().Add(time.Hour)
+			s.add(91)
+		}, ReasonUnordered, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(100)
+			s.add(5)
+			s.now = s.now.Add(30 * time.Second)
+			s.add(1)
+			saved := s.start(t)
+			s.now = s.now.Add(time.Second)
+			c.edit(s)
+			ids, last, err := s.drain(saved)
+			require.Len(t, ids, c.yields)
+			require.ErrorIs(t, err, ErrFullSyncRequired)
+			e, ok := errors.AsType[*FullSyncRequiredError](err)
+			require.True(t, ok)
+			require.Equal(t, c.reason, e.Reason)
+			require.ErrorContains(t, err, string(c.reason))
+			require.Equal(t, c.dead, e.After == "")
+			_, _, err = s.drain(last)
+			require.ErrorIs(t, err, ErrFullSyncRequired, "as long as there was none")
+			if c.dead {
+				_, _, err = s.drain("")
+				e, ok := errors.AsType[*FullSyncRequiredError](err)
+				require.True(t, ok)
+				require.Empty(t, e.After)
+				require.Equal(t, c.reason, e.Reason)
 				return
 			}
-			i := rapid.IntRange(0, len(s.rows)-1).Draw(rt, "row")
-			touched[s.rows[i].id] = true
-			if kind < 5 {
-				s.rows = slices.Delete(s.rows, i, i+1)
-			} else if at.After(s.rows[i].at) {
-				s.rows[i].at = at
+			ids, _, err = s.drain(e.After)
+			require.NoError(t, err)
+			require.Empty(t, ids, "nothing has changed since")
+			s.now = s.now.Add(time.Millisecond)
+			s.add(1)
+			s.rows[len(s.rows)-1].id = "the next"
+			ids, _, err = s.drain(e.After)
+			require.NoError(t, err)
+			require.Equal(t, []string{"the next"}, ids)
+		})
+	}
+}
+
+func TestEach_Holding(t *testing.T) {
+	s := newService(100)
+	s.add(5)
+	saved, held := s.start(t), 5
+	holding := Holding(func(context.Context) (int, error) { return held, nil })
+	s.now = s.now.Add(time.Hour)
+	s.rows[0] = record{"new", s.now}
+	ids, last, err := s.drain(saved)
+	require.NoError(t, err, "the feed alone does not know that the row is new")
+	require.Equal(t, []string{"new"}, ids)
+	held, s.requests = 6, nil
+	_, _, err = s.drain(saved, holding)
+	require.ErrorIs(t, err, ErrFullSyncRequired)
+	require.Len(t, s.requests, 2, "it has looked twice")
+	held = 5
+	_, _, err = s.drain(last, holding)
+	require.NoError(t, err)
+
+	s.edit = func() { // there is always more
+		s.now = s.now.Add(time.Second)
+		s.add(1)
+		s.rows[len(s.rows)-1].id = fmt.Sprint("more ", len(s.requests))
+	}
+	s.requests = nil
+	ids, _, err = s.drain(last, holding)
+	require.ErrorIs(t, err, ErrFullSyncRequired)
+	require.Len(t, ids, 3)
+	require.Len(t, s.requests, 3)
+
+	broken := errors.New("the database is gone")
+	_, _, err = s.drain(last, Holding(func(context.Context) (int, error) { return 0, broken }))
+	require.ErrorIs(t, err, broken)
+}
+
+// What changes while pages are read is left for the next pass, which does not lose what was there before.
+func TestEach_ChangesWhilePagesAreRead(t *testing.T) {
+	s := newService(100)
+	s.add(900)
+	saved := s.start(t)
+	s.now = s.now.Add(time.Hour)
+	for i := range 300 {
+		s.rows[i].at = s.now
+	}
+	s.edit = func() {
+		if s.now = s.now.Add(5 * time.Minute); len(s.requests) == 4 {
+			for i := 600; i < 750; i++ {
+				s.rows[i].at = s.now
 			}
+			s.rows[299].at = s.now.Add(-3 * time.Minute)
 		}
-		for range rapid.IntRange(0, 60).Draw(rt, "rows") {
-			edit()
-		}
-		m := &mirror{rows: map[string]time.Time{}, yielded: map[record]int{}}
-		kill := func() bool { return rapid.IntRange(0, 15).Draw(rt, "kill") == 0 }
-		opts := []Option{Holding(func(context.Context) (int, error) { return len(m.rows), nil })}
-		for range rapid.IntRange(1, 12).Draw(rt, "runs") {
-			for range rapid.IntRange(0, 25).Draw(rt, "edits") {
-				edit()
-			}
-			clear(touched)
-			edits = rapid.IntRange(0, 30).Draw(rt, "during")
-			s.edit = func() {
-				for ; edits > 0 && rapid.Bool().Draw(rt, "more"); edits-- {
-					edit()
-				}
-			}
-			err := m.follow(s, kill, opts...)
-			if err == nil && !m.walking {
-				for _, r := range s.rows {
-					if !touched[r.id] {
-						require.Equal(rt, r.at, m.rows[r.id], "a row that lived all the time")
-					}
-				}
-			}
-		}
-		s.edit = nil
-		tick()
-		require.NoError(rt, m.follow(s, func() bool { return false }, opts...))
-		require.Len(rt, m.rows, len(s.rows))
-		for _, r := range s.rows {
-			require.Equal(rt, r.at, m.rows[r.id])
-		}
-		for r, n := range m.yielded {
-			require.Equal(rt, 1, n, r)
-		}
-	})
+	}
+	s.requests = nil
+	first, last, err := s.drain(saved)
+	require.NoError(t, err)
+	rest, _, err := s.drain(last)
+	require.NoError(t, err)
+	require.Len(t, first, 299)
+	require.Len(t, rest, 151)
+}
+
+// A row whose updatedAt lies in the future hides no change, not even if the loop ends early.
+func TestEach_AheadOfTheClock(t *testing.T) {
+	s := newService(100)
+	s.now = time.Now().Add(-time.Hour)
+	s.add(1)
+	s.rows = append(s.rows, record{"future", s.now.Add(24 * time.Hour)})
+	saved := s.start(t)
+	s.rows = append(s.rows, record{"a", s.now.Add(time.Minute)}, record{"b", s.now.Add(10 * time.Minute)})
+	for c, err := range s.changes(saved) {
+		require.NoError(t, err)
+		require.Equal(t, "a", c.Row.id)
+		saved = c.Checkpoint()
+		break
+	}
+	s.rows = append(s.rows, record{"c", s.now.Add(20 * time.Minute)})
+	ids, last, err := s.drain(saved)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b", "c"}, ids)
+	s.rows = append(s.rows, record{"d", s.now.Add(20*time.Minute + time.Second)})
+	ids, _, err = s.drain(last)
+	require.NoError(t, err)
+	require.Equal(t, []string{"d"}, ids)
+}
+
+func TestEach_WithoutTotals(t *testing.T) {
+	s := newService(100)
+	s.silent = true
+	s.add(3)
+	saved := s.start(t)
+	s.now = s.now.Add(time.Hour)
+	s.add(205)
+	ids, last, err := s.drain(saved, Holding(func(context.Context) (int, error) { panic("there is nothing to compare it with") }))
+	require.NoError(t, err)
+	require.Len(t, ids, 205)
+	s.rows = s.rows[1:]
+	_, _, err = s.drain(last)
+	require.NoError(t, err)
+}
+
+func TestEach_Refuses(t *testing.T) {
+	s := newService(100)
+	s.add(3)
+	saved := s.start(t)
+	s.requests = nil
+	other := state{floor: beginning}
+	for _, damaged := range []string{"x", saved[1:], saved[:len(saved)-1], saved + "A", prefix, prefix + "." + saved, other.encode("other")} {
+		_, _, err := s.drain(damaged)
+		require.EqualError(t, err, "refused: saved is not a checkpoint of this list, or is damaged")
+	}
+	_, _, err := s.drain(saved, Holding(nil))
+	require.EqualError(t, err, "refused: Holding got nil")
+	_, _, err = s.drain(saved, nil)
+	require.EqualError(t, err, "refused: option is nil")
+	require.Empty(t, s.requests)
+	s.fail = errors.New("no network")
+	_, _, err = s.drain(saved)
+	require.Equal(t, s.fail, err)
 }

@@ -145,7 +145,7 @@ func TestEveryFailure_Changes(t *testing.T) {
 		}
 		return nil
 	}
-	opts := []sandbox.SweepOption{sandbox.Twice(), sandbox.UntilDone(3), sandbox.Setup(func(run *sandbox.Run) {
+	opts := []sandbox.SweepOption{sandbox.UntilDone(3), sandbox.Setup(func(run *sandbox.Run) {
 		time.Sleep(time.Hour)
 		run.Do(func(tx *sandbox.Tx) {
 			tx.CreateList(sandbox.List{ID: ListID, Name: "Fair", Rows: sandbox.Rows(touched("Ada"), touched("Bob"))})
