@@ -50,13 +50,9 @@ type state struct {
 
 const unknown = -1
 
-// begin returns the state in which the rows of the first page were delivered, and all rows after them.
-func begin(page []position, more bool, keep int, now time.Time) state {
+// begin returns the state in which the rows of the first page were delivered, and all that changed before.
+func begin(page []position, keep int, now time.Time) state {
 	s := state{floor: beginning, window: page, low: unknown, high: unknown, keep: keep}
-	slices.SortFunc(s.window, position.compare)
-	if more && len(page) > 0 {
-		s.raise(after(page[0].at))
-	}
 	return s.delivered(nil, now, true)
 }
 

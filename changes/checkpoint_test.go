@@ -43,3 +43,18 @@ func TestCheckpoint_ReadsNothingBeyondItsEnd(t *testing.T) {
 		require.True(t, ok, "%q", text)
 	}
 }
+
+// What is still to be delivered stays above the floor, whatever was remembered of later changes.
+func TestState_FloorOfAPass(t *testing.T) {
+	now, minute := time.Now(), time.Minute.Microseconds()
+	late := now.Add(-time.Hour).UnixMicro()
+	s := state{floor: beginning, window: []position{{now.UnixMicro(), "ahead of the clock, once"}}, keep: 900}
+	next := s.delivered([]position{{late, "x"}}, now, false)
+	require.Equal(t, position{at: late - minute}, next.floor)
+	require.Len(t, next.window, 2)
+	next = s.delivered([]position{{late, "x"}}, now, true)
+	require.Equal(t, position{at: now.UnixMicro() - minute}, next.floor)
+	require.Equal(t, s.window, next.window)
+	next = s.delivered([]position{{now.UnixMicro() + 1, s.window[0].id}}, now, true)
+	require.Equal(t, []position{{now.UnixMicro() + 1, s.window[0].id}}, next.window, "one for each row")
+}

@@ -49,7 +49,7 @@ func (s *Source[R, P]) window() int { return s.Limit - s.smallPage() }
 func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []Option) iter.Seq2[*Change[R], error] {
 	return func(yield func(*Change[R], error) bool) {
 		f := &feed[R, P]{Source: s, options: read(opts), starts: saved == ""}
-		f.state = begin(nil, false, s.window(), time.Now())
+		f.state = begin(nil, s.window(), time.Now())
 		if !f.starts {
 			saved, ok := parse(saved, s.List, s.window())
 			if f.bad.Must(ok, "saved", "is not a checkpoint of this list, or is damaged"); ok {
@@ -91,7 +91,7 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 			p.reason = ReasonUnordered
 		}
 		if p.reason != "" {
-			return f.require(p, begin(p.first, p.more, p.from.keep, p.now))
+			return f.require(p, begin(p.first, p.from.keep, p.now))
 		}
 		if !f.handOut(p, &next, yield) {
 			return nil
@@ -185,7 +185,6 @@ type pass[R any] struct {
 
 	pages   int
 	first   []position // the rows of the first page
-	more    bool       // it is not the only one
 	before  int64      // the change of the row before
 	total   int
 	counted bool
@@ -215,15 +214,14 @@ func (p *pass[R]) lost() bool { return p.pages == 1 && len(p.met) < len(p.known)
 
 // covers reports whether the first page shows all that a new feed has to remember.
 func (p *pass[R]) covers() bool {
-	return len(p.first) > 0 && p.first[len(p.first)-1].at < begin(slices.Clone(p.first), false, p.from.keep, p.now).floor.at
+	return len(p.first) > 0 && p.first[len(p.first)-1].at < begin(p.first, p.from.keep, p.now).floor.at
 }
 
 // take reads a page.
 func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 	if p.pages++; p.pages == 1 {
 		p.total, p.counted = page.Total, page.TotalKnown
-		p.more = len(page.Rows) > 0 && !(page.TotalKnown && page.Total <= len(page.Rows))
-		p.ended = !p.more
+		p.ended = len(page.Rows) == 0 || page.TotalKnown && page.Total <= len(page.Rows)
 	}
 	if !page.Ordered {
 		p.fail(ReasonNoOrder)

@@ -188,7 +188,7 @@ func TestEach_FirstChangedFirst(t *testing.T) {
 
 // Wherever a loop ends, the next one yields the rest.
 func TestEach_ResumesAfterAnyChange(t *testing.T) {
-	for n := range 250 {
+	for n := 0; n < 250; n += 7 {
 		s := newService(100)
 		s.add(40)
 		saved := s.start(t)
@@ -272,7 +272,7 @@ func TestEach_FullSyncRequired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(100)
 			s.add(5)
-			s.now = s.now.Add(30 * time.Second)
+			s.now = s.now.Add(30 * time.Minute)
 			s.add(1)
 			saved := s.start(t)
 			s.now = s.now.Add(time.Second)
@@ -306,6 +306,19 @@ func TestEach_FullSyncRequired(t *testing.T) {
 			require.Equal(t, []string{"the next"}, ids)
 		})
 	}
+}
+
+func TestEach_OutOfOrderFromPageToPage(t *testing.T) {
+	s := newService(100)
+	saved := s.start(t)
+	for i := range 200 {
+		s.rows = append(s.rows, record{fmt.Sprint(i), s.now.Add(time.Duration(i/100*50-i) * time.Millisecond)})
+	}
+	s.order = func(record, record) int { return 0 }
+	ids, _, err := s.drain(saved)
+	require.ErrorIs(t, err, ErrFullSyncRequired)
+	require.ErrorContains(t, err, string(ReasonUnordered))
+	require.Empty(t, ids)
 }
 
 func TestEach_Holding(t *testing.T) {
@@ -346,6 +359,8 @@ func TestEach_Holding(t *testing.T) {
 func TestEach_ChangesWhilePagesAreRead(t *testing.T) {
 	s := newService(100)
 	s.add(900)
+	s.now = s.now.Add(time.Hour)
+	s.rows[899].at = s.now // is remembered by the checkpoint
 	saved := s.start(t)
 	s.now = s.now.Add(time.Hour)
 	for i := range 300 {
@@ -353,8 +368,8 @@ func TestEach_ChangesWhilePagesAreRead(t *testing.T) {
 	}
 	s.edit = func() {
 		if s.now = s.now.Add(5 * time.Minute); len(s.requests) == 4 {
-			for i := 600; i < 750; i++ {
-				s.rows[i].at = s.now
+			for i := range 250 {
+				s.rows[899-i].at = s.now
 			}
 			s.rows[299].at = s.now.Add(-3 * time.Minute)
 		}
@@ -365,7 +380,7 @@ func TestEach_ChangesWhilePagesAreRead(t *testing.T) {
 	rest, _, err := s.drain(last)
 	require.NoError(t, err)
 	require.Len(t, first, 299)
-	require.Len(t, rest, 151)
+	require.Len(t, rest, 251)
 }
 
 // A row whose updatedAt lies in the future hides no change, not even if the loop ends early.
