@@ -87,7 +87,7 @@ type options struct {
 }
 
 // Holding compares the number of rows in your copy with the service's, after the last change. If
-// they differ, the feed looks for more changes, and then ends with [ReasonCount].
+// they differ, the feed ends with [ReasonCount].
 //
 // Without it, the feed knows only how many rows it yielded. A removed row then passes unnoticed if a
 // row was added since the checkpoint.

@@ -41,14 +41,17 @@ type state struct {
 	floor  position
 	window []position // above the floor, in order, one for each id
 
-	// The service counts low to high rows, if none was removed and none added without a change.
-	// unknown if it did not say.
+	// The service counts low to high rows, if none was removed and none added without a change. low is
+	// unknown if it did not say, and broken once that is known to be false.
 	low, high int
 
 	keep int // the most of the window; not part of a checkpoint
 }
 
-const unknown = -1
+const (
+	unknown = -1
+	broken  = -2
+)
 
 // begin returns the state in which the rows of the first page were delivered, and all that changed before.
 func begin(page []position, keep int, now time.Time) state {
@@ -109,10 +112,12 @@ func (s *state) ahead(now time.Time) bool { return s.floor.at > now.Add(skew).Un
 // counts notes that so many rows were delivered, which may be new, and what the service counts now. It
 // reports whether that can be.
 func (s *state) counts(delivered, total int, known bool) bool {
-	if s.low != unknown {
+	if s.low >= 0 {
 		s.high += delivered
 	}
 	switch {
+	case s.low == broken:
+		return false
 	case !known:
 		return true
 	case s.low != unknown && (total < s.low || total > s.high):

@@ -93,6 +93,9 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 		if p.reason != "" {
 			return f.require(p, begin(p.first, p.from.keep, p.now))
 		}
+		if p.lost() || !fits && f.held == nil && p.pages == 1 {
+			p.from.low, next.low, fits = broken, broken, false
+		}
 		if !f.handOut(p, &next, yield) {
 			return nil
 		}
@@ -102,12 +105,12 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 			if err != nil {
 				return err
 			}
-			fits = held == p.total
+			fits = held == p.total && next.low != broken
 		}
-		if fits && !p.lost() {
+		if fits {
 			return nil
 		}
-		if len(p.fresh) == 0 || n == passes {
+		if p.pages == 1 || n == passes { // rows and total of one page belong together; others may have moved meanwhile
 			p.reason = ReasonCount
 			left := state{floor: p.from.floor, window: p.met, keep: p.from.keep}
 			return f.require(p, left.delivered(p.positions(), p.now, true))
@@ -190,7 +193,9 @@ type pass[R any] struct {
 	counted bool
 
 	fresh  []version[R]
+	later  int        // rows that are left for the next pass
 	met    []position // what the window had already
+	seen   int        // rows of the window, changed or not
 	ended  bool       // nothing after this row can be new
 	reason Reason
 }
@@ -210,7 +215,7 @@ func (p *pass[R]) positions() []position {
 }
 
 // lost reports whether a row of the window is gone. Other pages than the first may have shown it before.
-func (p *pass[R]) lost() bool { return p.pages == 1 && len(p.met) < len(p.known) }
+func (p *pass[R]) lost() bool { return p.pages == 1 && p.seen < len(p.known) }
 
 // covers reports whether the first page shows all that a new feed has to remember.
 func (p *pass[R]) covers() bool {
@@ -236,7 +241,8 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 			p.fail(ReasonUnordered)
 			return
 		case p.pages > 1 && v.at > p.first[0].at:
-			continue // it has changed since the first page was read, and is for the next pass
+			p.later++ // it has changed since the first page was read
+			continue
 		case v.at > p.before && (p.pages > 1 || i > 0):
 			p.fail(ReasonUnordered)
 			return
@@ -247,14 +253,18 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		}
 		p.meet(v)
 	}
-	if len(p.fresh) > backlog*f.Limit {
+	if len(p.fresh)+p.later > backlog*f.Limit {
 		p.fail(ReasonBacklog)
 	}
 }
 
 // meet keeps a row if it is new.
 func (p *pass[R]) meet(v version[R]) {
-	switch known, ok := p.known[v.id]; {
+	known, ok := p.known[v.id]
+	if ok {
+		p.seen++
+	}
+	switch {
 	case v.at < p.from.floor.at:
 		p.ended = true
 	case v.compare(p.from.floor) <= 0:
