@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -243,32 +244,35 @@ func TestEach_Requests(t *testing.T) {
 	}
 }
 
+// What ends a feed that has begun with six rows, the last of which is remembered.
+var ends = map[string]struct {
+	edit   func(s *service)
+	reason Reason
+	yields int
+	dead   bool // the feed cannot follow the list
+}{
+	"companies":         {func(s *service) { s.kind = "companyList" }, ReasonNoOrder, 0, true},
+	"out of order":      {func(s *service) { s.order = func(a, b record) int { return -lastChangedFirst(a, b) } }, ReasonUnordered, 0, true},
+	"without updatedAt": {func(s *service) { s.rows = append(s.rows, record{id: "x"}) }, ReasonUnordered, 0, true},
+	"without id":        {func(s *service) { s.rows = append(s.rows, record{"", s.now}) }, ReasonUnordered, 0, true},
+	"removed":           {func(s *service) { s.rows = s.rows[1:] }, ReasonCount, 0, false},
+	"removed and changed": {func(s *service) {
+		s.rows = s.rows[1:]
+		s.rows[0].at = s.now
+	}, ReasonCount, 1, false},
+	"two removed, one added": {func(s *service) { s.rows = s.rows[2:]; s.add(1); s.rows[len(s.rows)-1].id = "new" }, ReasonCount, 1, false},
+	"added without a change": {func(s *service) { s.rows = append(s.rows, record{"x", s.now.Add(-2 * time.Hour)}) }, ReasonCount, 0, false},
+	"the last one removed":   {func(s *service) { s.rows[len(s.rows)-1] = record{"x", s.now} }, ReasonCount, 1, false},
+	"all removed":            {func(s *service) { s.rows = nil }, ReasonCount, 0, false},
+	"backlog":                {func(s *service) { s.add(1001) }, ReasonBacklog, 0, false},
+	"a crowd in the future": {func(s *service) {
+		s.now = time.Now().Add(time.Hour)
+		s.add(91)
+	}, ReasonUnordered, 0, true},
+}
+
 func TestEach_FullSyncRequired(t *testing.T) {
-	for name, c := range map[string]struct {
-		edit   func(s *service)
-		reason Reason
-		yields int
-		dead   bool // the feed cannot follow the list
-	}{
-		"companies":         {func(s *service) { s.kind = "companyList" }, ReasonNoOrder, 0, true},
-		"out of order":      {func(s *service) { s.order = func(a, b record) int { return -lastChangedFirst(a, b) } }, ReasonUnordered, 0, true},
-		"without updatedAt": {func(s *service) { s.rows = append(s.rows, record{id: "x"}) }, ReasonUnordered, 0, true},
-		"without id":        {func(s *service) { s.rows = append(s.rows, record{"", s.now}) }, ReasonUnordered, 0, true},
-		"removed":           {func(s *service) { s.rows = s.rows[1:] }, ReasonCount, 0, false},
-		"removed and changed": {func(s *service) {
-			s.rows = s.rows[1:]
-			s.rows[0].at = s.now
-		}, ReasonCount, 1, false},
-		"two removed, one added": {func(s *service) { s.rows = s.rows[2:]; s.add(1); s.rows[len(s.rows)-1].id = "new" }, ReasonCount, 1, false},
-		"added without a change": {func(s *service) { s.rows = append(s.rows, record{"x", s.now.Add(-2 * time.Hour)}) }, ReasonCount, 0, false},
-		"the last one removed":   {func(s *service) { s.rows[len(s.rows)-1] = record{"x", s.now} }, ReasonCount, 1, false},
-		"all removed":            {func(s *service) { s.rows = nil }, ReasonCount, 0, false},
-		"backlog":                {func(s *service) { s.add(1001) }, ReasonBacklog, 0, false},
-		"a crowd in the future": {func(s *service) {
-			s.now = time.Now().Add(time.Hour)
-			s.add(91)
-		}, ReasonUnordered, 0, true},
-	} {
+	for name, c := range ends {
 		t.Run(name, func(t *testing.T) {
 			s := newService(100)
 			s.add(5)
@@ -312,7 +316,7 @@ func TestEach_OutOfOrderFromPageToPage(t *testing.T) {
 	s := newService(100)
 	saved := s.start(t)
 	for i := range 200 {
-		s.rows = append(s.rows, record{fmt.Sprint(i), s.now.Add(time.Duration(i/100*50-i) * time.Millisecond)})
+		s.rows = append(s.rows, record{strconv.Itoa(i), s.now.Add(time.Duration(i/100*50-i) * time.Millisecond)})
 	}
 	s.order = func(record, record) int { return 0 }
 	ids, _, err := s.drain(saved)
@@ -351,7 +355,7 @@ func TestEach_Holding(t *testing.T) {
 		}
 	}
 	s.requests = nil
-	ids, _, err = s.drain(last, holding)
+	_, _, err = s.drain(last, holding)
 	require.ErrorIs(t, err, ErrFullSyncRequired)
 	require.Len(t, slices.DeleteFunc(s.requests, func(limit int) bool { return limit == 100 }), 3, "it begins three times with a small page")
 	s.edit = nil
@@ -420,7 +424,7 @@ func TestEach_ChangesWithoutEnd(t *testing.T) {
 	s.edit = func() {
 		s.now = s.now.Add(time.Second)
 		for range 300 {
-			s.rows = append(s.rows, record{fmt.Sprint(len(s.rows)), s.now})
+			s.rows = append(s.rows, record{strconv.Itoa(len(s.rows)), s.now})
 		}
 	}
 	_, _, err := s.drain(saved)
