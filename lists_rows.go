@@ -106,17 +106,17 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 }
 
 // Changes iterates over the rows of a contact list that are new or have changed since a checkpoint, first
-// changed first. Each comes with the next checkpoint. If nothing has changed, that takes one request.
-// Up to 10,000 changed rows are held in memory.
+// changed first. Each comes with the next checkpoint; each range begins at saved. If nothing has changed,
+// that takes one request. Up to 10,000 changed rows are held in memory.
 //
 // A range that cannot promise all changes ends with [changes.ErrFullSyncRequired]: for an empty checkpoint,
 // which is how a feed begins, for a company list, for rows out of order or without updatedAt, and when the
-// count shows that rows were removed. [changes.FullSyncRequiredError] has the reason, and the checkpoint for
-// the time after the full sync.
+// count shows that rows were removed, best with [changes.Holding]. [changes.FullSyncRequiredError] has the
+// reason, and the checkpoint for the time after the full sync.
 //
-// A row may become visible a minute after its updatedAt: the checkpoint remembers what was yielded of that
-// minute, at most 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a row
-// without it which comes after all that have changed.
+// A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded
+// of that minute, at most 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
+// row without it which comes after all that have changed.
 //
 // Errors: those of [ListsService.Rows].
 //

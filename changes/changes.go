@@ -12,7 +12,7 @@ import (
 )
 
 // Change is a row that is new, or that has changed. The service does not show which of both: your
-// copy knows whether it has the id.
+// copy knows whether it has the id. A change keeps all that were read with it in memory: copy what you keep.
 type Change[R any] struct {
 	Row       *R
 	UpdatedAt time.Time // of the row
@@ -86,8 +86,8 @@ type options struct {
 	bad  check.Violations
 }
 
-// Holding compares the number of rows in your copy with the service's, after the last change. If
-// they differ, the feed ends with [ReasonCount].
+// Holding compares the number of rows in your copy with the service's, after the last change: store
+// what you have buffered before you count. If they differ, the feed ends with [ReasonCount].
 //
 // Without it, the feed knows only how many rows it yielded. A removed row then passes unnoticed if a
 // row was added since the checkpoint.
