@@ -38,7 +38,7 @@ func TestCheckpoint_Size(t *testing.T) {
 }
 
 func TestCheckpoint_ReadsNothingBeyondItsEnd(t *testing.T) {
-	for _, text := range []string{"", "\x00", "\x02\x02", strings.Repeat("\xff", 40), "\x02\x02\x02\x05ab", "\x02\x02\x02\x00ab"} {
+	for _, text := range []string{"", "\x00", "\x02\x02", strings.Repeat("\xff", 40), "\x02\x02\x02\x05ab", "\x02\x02\x02\x01\xff", "\x02\x02\x02\x00ab"} {
 		_, ok := parse(prefix+sum("list", []byte(text))+"."+base64.RawURLEncoding.EncodeToString([]byte(text)), "list", 900)
 		require.True(t, ok, "%q", text)
 	}

@@ -123,6 +123,10 @@ func (s *service) add(n int) {
 
 func TestEach_Begins(t *testing.T) {
 	s := newService(100)
+	s.add(5)
+	s.start(t)
+	require.Equal(t, []int{10}, s.requests, "the whole list")
+	s.requests, s.rows = nil, nil
 	for _, rows := range []int{0, 5, 9} {
 		s.add(rows)
 		s.now = s.now.Add(time.Hour)
@@ -152,6 +156,7 @@ func TestEach_BeginsWithManyRowsOfOneInstant(t *testing.T) {
 		s.now = s.now.Add(10 * time.Second)
 		s.add(rows)
 		saved := s.start(t)
+		require.Equal(t, []int{10, 100}, s.requests)
 		s.requests = nil
 		for range 2 {
 			ids, last, err := s.drain(saved)
@@ -279,7 +284,7 @@ func TestEach_FullSyncRequired(t *testing.T) {
 			s.now = s.now.Add(30 * time.Minute)
 			s.add(1)
 			saved := s.start(t)
-			s.now = s.now.Add(time.Second)
+			s.now = s.now.Add(time.Hour)
 			c.edit(s)
 			ids, last, err := s.drain(saved)
 			require.Len(t, ids, c.yields)
@@ -310,6 +315,73 @@ func TestEach_FullSyncRequired(t *testing.T) {
 			require.Equal(t, []string{"the next"}, ids)
 		})
 	}
+}
+
+// What was known of a removed row is not forgotten with the rows that were yielded after it, wherever the loop ends.
+func TestEach_ARemovedRowIsNotForgotten(t *testing.T) {
+	for _, holds := range []bool{false, true} {
+		s := newService(100)
+		s.add(5)
+		saved := s.start(t)
+		s.now = s.now.Add(time.Hour)
+		s.rows = []record{s.rows[0], s.rows[1], {"x", s.now}, {"y", s.now}, {"old", s.now.Add(-2 * time.Hour)}}
+		var opts []Option
+		if holds {
+			opts = append(opts, Holding(func(context.Context) (int, error) { return len(s.rows), nil }))
+		}
+		for c, err := range s.changes(saved, opts...) {
+			require.NoError(t, err)
+			saved = c.Checkpoint()
+			break
+		}
+		for range 2 {
+			var err error
+			_, saved, err = s.drain(saved, opts...)
+			require.ErrorIs(t, err, ErrFullSyncRequired)
+		}
+	}
+}
+
+// Your copy may have been changed by something else.
+func TestEach_HoldingDecides(t *testing.T) {
+	s := newService(100)
+	s.add(5)
+	s.now = s.now.Add(time.Hour)
+	s.add(1)
+	saved := s.start(t)
+	s.rows = s.rows[1:]
+	held := Holding(func(context.Context) (int, error) { return 5, nil })
+	_, _, err := s.drain(saved, held)
+	require.NoError(t, err)
+	s.now = s.now.Add(time.Hour)
+	s.rows[0].at = s.now
+	_, last, err := s.drain(saved, held)
+	require.NoError(t, err)
+	_, _, err = s.drain(last, held)
+	require.NoError(t, err)
+}
+
+// A row that is counted, and changes before its page is read, is found by another pass.
+func TestEach_ANewRowThatChangesMeanwhile(t *testing.T) {
+	s := newService(100)
+	s.add(5)
+	saved := s.start(t)
+	s.now = s.now.Add(time.Hour)
+	s.add(1)
+	s.now = s.now.Add(time.Second)
+	s.add(149)
+	s.edit = func() {
+		if len(s.requests) == 3 {
+			s.now = s.now.Add(time.Second)
+			s.rows[5].at = s.now
+		}
+	}
+	s.requests = nil
+	ids, last, err := s.drain(saved)
+	require.NoError(t, err)
+	require.Len(t, ids, 150)
+	require.Equal(t, s.rows[5].id, ids[149])
+	require.NotEqual(t, saved, last)
 }
 
 func TestEach_OutOfOrderFromPageToPage(t *testing.T) {
@@ -435,6 +507,8 @@ func TestEach_ChangesWithoutEnd(t *testing.T) {
 func TestEach_WithoutTotals(t *testing.T) {
 	s := newService(100)
 	s.silent = true
+	s.start(t)
+	require.Len(t, s.requests, 1)
 	s.add(3)
 	saved := s.start(t)
 	s.now = s.now.Add(time.Hour)
