@@ -77,7 +77,7 @@ func TestEach_YieldsWhatSettles(t *testing.T) {
 	})
 }
 
-// What the listing lacks is read alone, one thing a poll, each in its turn. Those reads count.
+// What the listing lacks is read alone, one thing a poll, one after the other. Those reads count.
 func TestEach_ReadsTheUnlistedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage("a", "b", "c")
