@@ -430,4 +430,6 @@ func TestTicket_OfAnErrorMadeByHand(t *testing.T) {
 	at := time.Now()
 	made := &prospectkit.OutcomeUnknownError{Op: "lists.create", SentAt: at}
 	require.Equal(t, journal.Ticket{Version: journal.Version, Op: "lists.create", FirstSent: at, LastSent: at}, made.Ticket())
+	_, found := prospectkit.Resolved[prospectkit.List](&prospectkit.Resolution{Object: (*prospectkit.List)(nil)})
+	require.False(t, found, "an object that is nil")
 }
