@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -88,6 +89,14 @@ func (c *crm) run(t *testing.T, ids []string, opts ...push.Option) (parts []stri
 	return parts
 }
 
+// drain ranges over a push to its end.
+func drain(seq iter.Seq2[*push.Part, error]) (errs []error) {
+	for _, err := range seq {
+		errs = append(errs, err)
+	}
+	return errs
+}
+
 const idStart = "65f0c0ffee65f0c0ffee65f"
 
 func contacts(digits string) (ids []string) {
@@ -146,8 +155,7 @@ func TestEach_RepeatedPartThatFailsStaysUnknown(t *testing.T) {
 func TestEach_SecondRange(t *testing.T) {
 	c := &crm{fail: map[string]error{"3": errLost, "5": errRefused}}
 	seq := push.Each(t.Context(), c.sender(), contacts("123456"), nil)
-	for range seq { //nolint:revive // the first range
-	}
+	drain(seq)
 	c.fail = nil
 	var outcomes []string
 	for part, err := range seq {
@@ -170,8 +178,7 @@ func TestEach_Ends(t *testing.T) {
 
 	c = &crm{full: 2}
 	seq := push.Each(t.Context(), c.sender(), contacts("1234"), []push.Option{push.SaveTo(c.save)})
-	for range seq { //nolint:revive // until the disk is full
-	}
+	require.Len(t, drain(seq), 2)
 	c.full = 0
 	for part, err := range seq {
 		require.NoError(t, err, "the part was not sent before")
@@ -186,26 +193,27 @@ func TestEach_Ends(t *testing.T) {
 	c = new(crm)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for range push.Each(ctx, c.sender(), contacts("123456"), []push.Option{push.Except(contacts("34"))}) {
+	for _, err := range push.Each(ctx, c.sender(), contacts("123456"), []push.Option{push.Except(contacts("34"))}) {
+		require.NoError(t, err)
 		cancel()
 	}
 	require.Equal(t, []string{"12"}, c.sent)
 
 	c = new(crm)
-	for range push.Each(t.Context(), c.sender(), contacts("123456"), []push.Option{push.Except(contacts("12"))}) {
+	for _, err := range push.Each(t.Context(), c.sender(), contacts("123456"), []push.Option{push.Except(contacts("12"))}) {
+		require.NoError(t, err)
 		break
 	}
 	require.Empty(t, c.sent)
 
 	seq = push.Each(t.Context(), c.sender(), contacts("12"), nil)
 	require.Panics(t, func() {
-		for range seq {
-			panic("in the loop")
+		for part, err := range seq {
+			require.NoError(t, err)
+			panic(part.Outcome)
 		}
 	})
-	for range seq {
-		require.Fail(t, "a part that was applied")
-	}
+	require.Empty(t, drain(seq), "the part was applied")
 	require.Equal(t, []string{"12"}, c.sent)
 }
 
@@ -221,8 +229,7 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 		ended = append(ended, ctx.Err())
 		return c.save(ctx, checkpoint)
 	})
-	for range push.Each(ctx, s, contacts("1234"), []push.Option{save}) { //nolint:revive // all of it
-	}
+	require.Equal(t, []error{errLost}, drain(push.Each(ctx, s, contacts("1234"), []push.Option{save})))
 	require.Equal(t, []string{"u-", "u-"}, c.stored)
 	require.Equal(t, []error{nil, nil}, ended)
 }
@@ -234,13 +241,8 @@ func TestEach_SendPanics(t *testing.T) {
 	s.Send = func(context.Context, []string) error { panic("in a transport") }
 	var checkpoint string
 	seq := push.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil })})
-	require.Panics(t, func() {
-		for range seq { //nolint:revive // it panics
-		}
-	})
-	for range seq {
-		require.Fail(t, "the part was sent")
-	}
+	require.Panics(t, func() { drain(seq) })
+	require.Empty(t, drain(seq), "the part may have been sent")
 	require.True(t, strings.HasSuffix(checkpoint, ".u"))
 }
 
@@ -257,10 +259,7 @@ func TestEach_Refuses(t *testing.T) {
 	for _, change := range []func(*push.Sender){func(s *push.Sender) { s.Target = "another" }, func(s *push.Sender) { s.Size = 3 }} {
 		s := c.sender()
 		change(&s)
-		var refused []error
-		for _, err := range push.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(c.whole)}) {
-			refused = append(refused, err)
-		}
+		refused := drain(push.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(c.whole)}))
 		require.Len(t, refused, 1)
 		require.ErrorContains(t, refused[0], "is not a checkpoint of this push")
 	}

@@ -38,14 +38,14 @@ func TestGuard_LateSettlementsSurviveFailures(t *testing.T) {
 	require.Equal(t, spend.Book{Committed: 25, Released: 25}, booksOf(t, spend.NewSharedGuard(100, perCall, store)).Total)
 }
 
-// noting keeps the context of the last update.
+// noting tells whether the context of the last update has ended.
 type noting struct {
 	shelf
-	ctx context.Context
+	ended func() error
 }
 
 func (n *noting) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
-	n.ctx = ctx
+	n.ended = ctx.Err
 	return n.shelf.Update(ctx, change)
 }
 
@@ -54,7 +54,7 @@ func TestGuard_NoTimerOutlivesASettlement(t *testing.T) {
 	g := spend.NewSharedGuard(100, perCall, store)
 	require.NoError(t, g.Reserve(t.Context(), call("1", "a")))
 	require.NoError(t, g.Release(t.Context(), "1"))
-	require.ErrorIs(t, store.ctx.Err(), context.Canceled)
+	require.ErrorIs(t, store.ended(), context.Canceled)
 }
 
 func TestGuard_RefusesAStateWithNegativeNumbers(t *testing.T) {

@@ -165,11 +165,11 @@ func TestKeys_SourceAtItsLimit(t *testing.T) {
 		key, err := k.Get(t.Context(), limit)
 		require.NoError(t, err)
 		require.Equal(t, header("key-1"), key.Header())
-		var within context.Context
-		k = credential.New("", func(ctx context.Context) (string, error) { within = ctx; return "key-2", nil })
+		var ended func() error
+		k = credential.New("", func(ctx context.Context) (string, error) { ended = ctx.Err; return "key-2", nil })
 		_, err = k.Get(t.Context(), limit)
 		require.NoError(t, err)
-		require.ErrorIs(t, within.Err(), context.Canceled)
+		require.ErrorIs(t, ended(), context.Canceled)
 	})
 }
 
