@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,11 +26,11 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 			}
 			return resp, err
 		})
-		refused := 0
+		var refused atomic.Int32
 		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(full), prospectkit.NoWait(),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 				if e.Kind == prospectkit.EventCall && e.Err != nil {
-					refused++
+					refused.Add(1)
 				}
 			}))
 		require.NoError(t, err)
@@ -40,6 +41,6 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 		}
 		require.Equal(t, 6, seen)
-		require.Positive(t, refused)
+		require.Positive(t, refused.Load())
 	})
 }
