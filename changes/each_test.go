@@ -22,7 +22,7 @@ type record struct {
 	at time.Time
 }
 
-type page = pagewalk.Page[record, string]
+type page = pagewalk.Page[record, string, int]
 
 // service is a list that others change between our requests.
 type service struct {
@@ -79,7 +79,7 @@ func (s *service) changes(saved string, opts ...Option) iter.Seq2[*Change[record
 	return Each(context.Background(), Source[record, page]{
 		List: "list", Limit: s.limit,
 		Pages: func(ctx context.Context, limit int) iter.Seq2[*page, error] {
-			walk := pagewalk.Config[record, string]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit}
+			walk := pagewalk.Config[record, string, int]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit}
 			return func(yield func(*page, error) bool) { walk.Walk(ctx, yield) }
 		},
 		View: func(p *page) Page[record] {
