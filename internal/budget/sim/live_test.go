@@ -14,7 +14,7 @@ import (
 func TestToldWaitsAreTrue(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 1))
 	for _, m := range Models {
-		for range 10 {
+		for range 6 {
 			c := alone(random.Uint64(), m, 1+random.IntN(32))
 			c.PerMinute = []int{20, 30, 60, 120}[random.IntN(4)]
 			c.Latency = time.Duration(10+random.IntN(400)) * time.Millisecond
