@@ -1,0 +1,3 @@
+package firstcontact
+
+var unreachable []Unreachable
