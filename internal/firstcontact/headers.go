@@ -249,6 +249,7 @@ func (j *judge) windows() {
 			differences, seconds := judgeWindow(rates, w)
 			seen := &shapes.Window{Seconds: seconds}
 			for _, r := range rates {
+				seen.Instant = seen.Instant || r.reset >= epoch
 				if !slices.Contains(seen.Limits, int(r.limit)) {
 					seen.Limits = append(seen.Limits, int(r.limit))
 				}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -199,6 +200,9 @@ func (j *judge) response(d *description) {
 	}
 	file.Status = successes[0].status
 	differences := j.outside(successes)
+	if kind := mediaType(successes[0]); kind != "application/json" {
+		file.Type = kind
+	}
 	seen := j.bodies[o]
 	empty := seen.IsEmpty()
 	switch {
@@ -263,11 +267,22 @@ func (j *judge) outside(successes []*exchange) []string {
 		if e.status != http.StatusOK {
 			add(fmt.Sprintf("the status is %d instead of 200", e.status))
 		}
-		if kind, _, err := mime.ParseMediaType(e.header.Get("Content-Type")); len(e.body) > 0 && (err != nil || kind != "application/json") {
+		if len(e.body) > 0 && mediaType(e) != "application/json" {
 			add("the content type is not application/json")
 		}
 	}
 	return all
+}
+
+var mediaPattern = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,40}$`)
+
+// mediaType is the content type of a response without parameters, or nothing if it is unlike one.
+func mediaType(e *exchange) string {
+	kind, _, err := mime.ParseMediaType(e.header.Get("Content-Type"))
+	if err != nil || !mediaPattern.MatchString(kind) {
+		return ""
+	}
+	return kind
 }
 
 // envelope judges the body of all errors together.

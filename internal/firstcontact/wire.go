@@ -75,7 +75,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	} else {
 		for name := range resp.Header {
-			e.names = append(e.names, name)
+			if name != http.CanonicalHeaderKey(name) { // only then nothing has rewritten it
+				e.names = append(e.names, name)
+			}
 		}
 	}
 	r.last = e

@@ -307,7 +307,7 @@ func expects(want *Shape, value string) bool {
 
 // kinds compares types.
 func (c *Comparison) kinds(want, got *Shape, at string) {
-	if want.Has(Any) || len(want.Kinds) == 0 {
+	if want.Has(Any) || len(want.Kinds) == 0 || len(want.Kinds) == 1 && want.Has(Null) { // null alone tells no type
 		return
 	}
 	odd := &Shape{}
@@ -326,6 +326,7 @@ func (c *Comparison) kinds(want, got *Shape, at string) {
 	if len(odd.Kinds) < len(got.Kinds) {
 		seen = "sometimes " + seen
 	}
+	got.Differs = true
 	c.add(Type, at, want.String(), seen)
 }
 
@@ -343,6 +344,7 @@ func (c *Comparison) formats(want, got *Shape, at string) {
 	}
 	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
 	if len(seen) > 0 {
+		got.Differs = true
 		c.add(Form, at, want.Format, strings.Join(seen, ", "))
 	}
 }

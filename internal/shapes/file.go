@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // Format is the format that this package reads and writes.
@@ -26,10 +29,11 @@ type File struct {
 
 // Operation is what was seen of one.
 type Operation struct {
-	Route   string            `json:"route,omitempty"`   // method and path template that respond
-	Missing bool              `json:"missing,omitempty"` // no endpoint was found
-	Status  int               `json:"status,omitempty"`  // of its success
-	Moves   map[string]string `json:"moved,omitempty"`   // see [Comparison]
+	Route   string            `json:"route,omitempty"`       // method and path template that respond
+	Missing bool              `json:"missing,omitempty"`     // no endpoint was found
+	Status  int               `json:"status,omitempty"`      // of its success
+	Type    string            `json:"contentType,omitempty"` // unless it is application/json
+	Moves   map[string]string `json:"moved,omitempty"`       // see [Comparison]
 	Body    *Shape            `json:"body,omitempty"`
 }
 
@@ -64,6 +68,7 @@ const (
 type Window struct {
 	Limits  []int `json:"limits"`            // values of the limit
 	Seconds int   `json:"seconds,omitempty"` // length of the shortest window, if it is not the documented one
+	Instant bool  `json:"instant,omitempty"` // the reset is an instant instead of seconds from now
 }
 
 // New returns a file without content.
@@ -106,30 +111,28 @@ func (f *File) Encode() []byte {
 	return b.Bytes()
 }
 
-// KnowsField reports whether a field that no description has was seen. Its path has a name for each object and none
-// for an array, as in data.name. Operations share their objects, so it may have been seen in another one.
-func (f *File) KnowsField(path string) bool {
-	return f.anywhere(path, func(s *Shape) bool { return s.Undocumented })
-}
-
-// KnowsValue reports whether a value of an enumeration was seen.
-func (f *File) KnowsValue(path, value string) bool {
-	return value != "" && f.anywhere(path, func(s *Shape) bool { return s.Values[value] > 0 })
-}
-
-// KnowsCode reports whether the code of an error was seen.
-func (f *File) KnowsCode(code string) bool {
-	for _, r := range f.Errors.Codes {
-		if code != "" && r != nil && r.Code == code {
-			return true
+// Knows reports whether something that is undocumented was seen: a field or a value of an enumeration, by its path
+// with a name for each object and none for an array, a code, or a header. Operations share their objects, so it may
+// have been seen in another one. No file knows nothing.
+func (f *File) Knows(kind, name, value string) bool {
+	if f == nil {
+		return false
+	}
+	switch kind {
+	case "field":
+		return f.anywhere(name, func(s *Shape) bool { return s.Undocumented })
+	case "value":
+		return value != "" && f.anywhere(name, func(s *Shape) bool { return s.Values[value] > 0 })
+	case "code":
+		for _, r := range f.Errors.Codes {
+			if name != "" && r != nil && r.Code == name {
+				return true
+			}
 		}
+	case "header":
+		return slices.ContainsFunc(f.Others, func(other string) bool { return strings.EqualFold(other, name) })
 	}
 	return false
-}
-
-// KnowsHeader reports whether a header that is undocumented was seen.
-func (f *File) KnowsHeader(name string) bool {
-	return slices.ContainsFunc(f.Others, func(other string) bool { return strings.EqualFold(other, name) })
 }
 
 func (f *File) anywhere(path string, accept func(*Shape) bool) bool {
@@ -213,6 +216,9 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 		if w.Seconds != 0 && old.Seconds == 0 {
 			add("limits", "the window of %s has another length", surface)
 		}
+		if w.Instant && !old.Instant {
+			add("limits", "the reset of %s is an instant", surface)
+		}
 	}
 	return all
 }
@@ -230,6 +236,9 @@ func (o *Operation) changes(now *Operation) []string {
 	if now.Status != 0 && o.Status != 0 && now.Status != o.Status {
 		all = append(all, fmt.Sprintf("responded with %d, and responds with %d", o.Status, now.Status))
 	}
+	if now.Type != "" && now.Type != o.Type {
+		all = append(all, "responds with "+now.Type)
+	}
 	return append(all, bodyChanges(o.Body, now.Body)...)
 }
 
@@ -238,10 +247,10 @@ func bodyChanges(before, now *Shape) []string {
 		return nil
 	}
 	var c Comparison
-	marks := map[*Shape]bool{}
-	now.each(func(s *Shape) { marks[s] = s.Undocumented })
+	marks := map[*Shape][2]bool{}
+	now.each(func(s *Shape) { marks[s] = [2]bool{s.Undocumented, s.Differs} })
 	c.Compare(before, now)
-	now.each(func(s *Shape) { s.Undocumented = marks[s] }) // by the description, not by the older file
+	now.each(func(s *Shape) { s.Undocumented, s.Differs = marks[s][0], marks[s][1] }) // by the description, not by the older file
 	all := make([]string, len(c.Differences))
 	for i, d := range c.Differences {
 		all[i] = strings.Replace(d.String(), "undocumented", "new", 1)
@@ -266,7 +275,8 @@ func (h *Header) changes(now *Header) []string {
 		return nil
 	}
 	var all []string
-	if h.Name != "" && now.Name != "" && h.Name != now.Name {
+	usual := strings.EqualFold(h.Name, now.Name) && now.Name == http.CanonicalHeaderKey(now.Name)
+	if h.Name != "" && now.Name != "" && h.Name != now.Name && !usual {
 		all = append(all, fmt.Sprintf("was written %s, and is written %s", h.Name, now.Name))
 	}
 	for _, part := range [][3]string{{"successes", h.Successes, now.Successes}, {"errors", h.Errors, now.Errors}} {
@@ -285,4 +295,28 @@ func (e *Errors) Note(documented string, status int, code string) {
 	if e.Codes[documented] == nil {
 		e.Codes[documented] = &Response{status, code}
 	}
+}
+
+// PathOf returns the path of an operation as it was found, and whether it is another than that of the table. It reports
+// false if the table has no such read, or if the path does not fit.
+func (o *Operation) PathOf(row *op.Op) (path string, moved, ok bool) {
+	method, path, _ := strings.Cut(o.Route, " ")
+	switch {
+	case row == nil || row.Class != op.Read || row.Method != http.MethodGet:
+		return "", false, false
+	case o.Route == "" || path == row.Path:
+		return row.Path, false, method == row.Method || o.Route == ""
+	case method != row.Method || !op.ValidPath(path):
+		return "", false, false
+	}
+	return path, true, slices.Equal(parameters(path), parameters(row.Path)) || row.Path == "" && len(parameters(path)) == 1
+}
+
+func parameters(path string) (names []string) {
+	for element := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(element, "{") {
+			names = append(names, element)
+		}
+	}
+	return names
 }

@@ -33,6 +33,7 @@ type Shape struct {
 
 	Optional     bool `json:"optional,omitempty"`     // some objects do not have this field
 	Undocumented bool `json:"undocumented,omitempty"` // no description has this field
+	Differs      bool `json:"differs,omitempty"`      // type or format are not the described ones
 
 	open    bool // of a description: there may be other fields
 	assumed bool // of a description: an assumption, not the documentation
@@ -45,6 +46,20 @@ type Shape struct {
 
 // Has reports whether a kind was seen, or is expected.
 func (s *Shape) Has(kind string) bool { return s != nil && slices.Contains(s.Kinds, kind) }
+
+// At returns the shape at a path of objects, or nil.
+func (s *Shape) At(path string) *Shape {
+	if path == "" {
+		return s
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if s == nil || s.Fields[name] == nil {
+			return nil
+		}
+		s = s.Fields[name]
+	}
+	return s
+}
 
 // IsEmpty reports whether the values tell nothing: only empty objects, or nothing at all.
 func (s *Shape) IsEmpty() bool {
