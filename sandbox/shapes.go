@@ -128,13 +128,15 @@ func (d *disguise) apply(o *op.Op, a *response) {
 				a.code = seen.Code
 			}
 		}
-		a.body = d.rewrite(a.body, d.file.Errors.Moves, d.file.Errors.Body)
+		if d.file.Errors.Body.At(cmp.Or(d.file.Errors.Moves["error.code"], "error.code")) != nil { // or else no client could read it
+			a.body = d.rewrite(a.body, places{d.file.Errors.Moves, d.file.Errors.Absent}, d.file.Errors.Body)
+		}
 	} else if seen := d.seenOf(o); seen != nil {
 		a.status = cmp.Or(seen.Status, a.status)
 		if seen.Type != "" {
 			a.header.Set("Content-Type", seen.Type)
 		}
-		a.body = d.rewrite(a.body, seen.Moves, seen.Body)
+		a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent}, seen.Body)
 	}
 	d.headers(o, a)
 }
@@ -179,15 +181,26 @@ func (d *disguise) windowOf(o *op.Op) *shapes.Window {
 	return d.file.Windows[string(o.Surface)]
 }
 
+// places are where the values of a response stand, and which have none.
+type places struct {
+	moves  map[string]string
+	absent []string
+}
+
+// lacks reports whether the service does not show a value.
+func (p places) lacks(path string) bool {
+	return slices.ContainsFunc(p.absent, func(top string) bool { return path == top || strings.HasPrefix(path, top+".") })
+}
+
 // rewrite changes the JSON of a body.
-func (d *disguise) rewrite(body []byte, moves map[string]string, seen *shapes.Shape) []byte {
+func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var v any
 	if seen == nil || decoder.Decode(&v) != nil {
 		return body
 	}
-	text, err := json.Marshal(d.value(v, moves, seen, ""))
+	text, err := json.Marshal(d.value(v, p, seen, ""))
 	if err != nil {
 		return body
 	}
@@ -195,19 +208,19 @@ func (d *disguise) rewrite(body []byte, moves map[string]string, seen *shapes.Sh
 }
 
 // value changes one value. The path is the documented one, as in the moves.
-func (d *disguise) value(v any, moves map[string]string, seen *shapes.Shape, at string) any {
+func (d *disguise) value(v any, p places, seen *shapes.Shape, at string) any {
 	fields, ok := v.(object)
 	switch {
 	case !ok:
-		return d.leaf(v, moves, seen, at)
+		return d.leaf(v, p, seen, at)
 	case !seen.Has(shapes.Object) && !seen.Has(shapes.Array):
 		return d.scalar(v, seen)
 	}
 	leaves := map[string]any{}
-	flatten(fields, "", at, moves, seen, leaves)
+	flatten(fields, "", at, p, seen, leaves)
 	out := object{}
 	for path, value := range leaves {
-		to, moved := moves[below(at, path)]
+		to, moved := p.moves[below(at, path)]
 		if !moved {
 			to = path
 		}
@@ -216,13 +229,13 @@ func (d *disguise) value(v any, moves map[string]string, seen *shapes.Shape, at 
 			target = seen.At(to)
 		}
 		switch {
-		case target == nil && moved || target == nil && seen.At(parentOf(to)) != nil:
-			continue // the service does not show it
+		case p.lacks(below(at, path)):
+			continue
 		case target == nil:
 			put(out, to, value)
 			continue
 		}
-		changed := d.leaf(value, moves, target, below(at, path))
+		changed := d.leaf(value, p, target, below(at, path))
 		if to == "" {
 			return changed
 		}
@@ -234,23 +247,21 @@ func (d *disguise) value(v any, moves map[string]string, seen *shapes.Shape, at 
 
 func below(at, path string) string { return strings.TrimPrefix(at+"."+path, ".") }
 
-func parentOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
-
 // flatten collects what stands in an object and those within, but not what stands in arrays.
-func flatten(fields object, path, at string, moves map[string]string, seen *shapes.Shape, into map[string]any) {
+func flatten(fields object, path, at string, p places, seen *shapes.Shape, into map[string]any) {
 	for name, value := range fields {
 		inner := below(path, name)
 		object, ok := value.(object)
-		_, moved := moves[below(at, inner)]
+		_, moved := p.moves[below(at, inner)]
 		within := false
-		for from := range moves {
+		for from := range p.moves {
 			within = within || strings.HasPrefix(from, below(at, inner)+".")
 		}
 		if target := seen.At(inner); !ok || moved || !within && (target == nil || len(target.Fields) == 0) {
 			into[inner] = value
 			continue
 		}
-		flatten(object, inner, at, moves, seen, into)
+		flatten(object, inner, at, p, seen, into)
 	}
 }
 
@@ -309,7 +320,7 @@ func empty(seen *shapes.Shape) any {
 }
 
 // leaf changes a value that is no object, or the elements of an array.
-func (d *disguise) leaf(v any, moves map[string]string, seen *shapes.Shape, at string) any {
+func (d *disguise) leaf(v any, p places, seen *shapes.Shape, at string) any {
 	items, ok := v.([]any)
 	if !ok || !seen.Has(shapes.Array) {
 		if fields, isObject := v.(object); isObject && seen.Has(shapes.Object) {
@@ -321,7 +332,7 @@ func (d *disguise) leaf(v any, moves map[string]string, seen *shapes.Shape, at s
 		return items
 	}
 	for i := range items {
-		items[i] = d.value(items[i], moves, seen.Items, at+"[]")
+		items[i] = d.value(items[i], p, seen.Items, at+"[]")
 	}
 	return items
 }

@@ -13,6 +13,8 @@ import (
 // scalar gives a value the type and the form that were seen.
 func (d *disguise) scalar(v any, seen *shapes.Shape) any {
 	switch {
+	case v == nil && seen.Differs && seen.Has(shapes.String) && !seen.Has(shapes.Null):
+		return ""
 	case v == nil || len(seen.Kinds) == 0:
 		return v
 	case slices.Equal(seen.Kinds, []string{shapes.Null}):

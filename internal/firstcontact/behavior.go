@@ -106,6 +106,7 @@ func (j *judge) filters() {
 		j.only("folders: type "+kind, "folders of "+kind, "folders", "type", kind)
 	}
 	j.newestFirst()
+	j.counts()
 	j.entityOf("rows of contacts", "contactList")
 	j.entityOf("rows of companies", "companyList")
 }
@@ -186,4 +187,28 @@ func (j *judge) entityOf(ask, kind string) {
 	default:
 		j.finish(f, nil, "")
 	}
+}
+
+// counts judges whether a list counts only rows of its kind.
+func (j *judge) counts() {
+	f := Finding{Check: "lists: counts", Operation: op.ListsList.Name, Source: Assumed, Rules: []string{"lists.counts"}}
+	v, why := j.viewOf("lists")
+	if why != "" {
+		j.finish(f, nil, why)
+		return
+	}
+	counted := false
+	for _, item := range v.items("data") {
+		contacts, _ := v.number(item, "data[]", "contactsCount")
+		companies, _ := v.number(item, "data[]", "companiesCount")
+		counted = counted || contacts > 0 || companies > 0
+		if contacts > 0 && companies > 0 {
+			j.finish(f, []string{"a list counts contacts and companies"}, "")
+			return
+		}
+	}
+	if !counted {
+		why = "this workspace has no list with rows"
+	}
+	j.finish(f, nil, why)
 }

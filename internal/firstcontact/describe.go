@@ -42,7 +42,7 @@ type description struct {
 }
 
 var descriptions = []description{
-	{op.AccountMe, Documented, []string{"account.me"}, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
+	{op.AccountMe, Documented, []string{"account.me", "auth.basic", "auth.open", "status"}, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
 	{op.AccountCredits, Assumed, []string{"account.credits"}, "what the credit balance looks like", `{"credits": {"balance": "integer"}}`},
 	{
 		op.SearchFilterOptions, Assumed,
@@ -57,7 +57,7 @@ var descriptions = []description{
 		"whether a single list is wrapped, and what its columns look like",
 		`{"list": {"id": "id", "name": "string", "entityType": "contactList|companyList", "contactsCount": "integer",
 			"companiesCount": "integer", "createdAt": "timestamp", "folderId": "id null", "completionStatus?": "string null",
-			"columns?": [{"id": "id", "name": "string", "type": "string"}]}}`,
+			"columns~": [{"id": "id", "name": "string", "type": "string"}]}}`,
 	},
 	{
 		op.ListsRows, Documented,

@@ -84,7 +84,7 @@ func (j *judge) headers() {
 		}
 		n, missing := 0, 0
 		for _, s := range j.samples() {
-			if s.ask.fails == nil || s.exchange.status < 400 || s.op.Name == nowhere().Name || s.ask.noKey || j.missing[s.op] {
+			if s.ask.fails == nil || s.exchange.status < 400 || s.exchange.status == http.StatusForbidden || s.op.Name == nowhere().Name || s.ask.noKey || j.missing[s.op] {
 				continue
 			}
 			n++
@@ -264,8 +264,8 @@ func (j *judge) windows() {
 const (
 	minute = 60
 	day    = 86_400
-	epoch  = 1_000_000_000
-	slack  = 2 // seconds, for rounding
+	epoch  = 900_000_000 // in 1998
+	slack  = 2           // seconds, for rounding
 )
 
 // judgeWindow compares the headers of one surface with its documented windows. It returns the length of the shortest

@@ -1,6 +1,7 @@
 package firstcontact
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -205,19 +206,23 @@ func (j *judge) response(d *description) {
 	}
 	seen := j.bodies[o]
 	empty := seen.IsEmpty()
+	if slices.ContainsFunc(successes, isGarbled) {
+		j.finish(f, append(differences, "the response is no JSON"), "")
+		return
+	}
 	switch {
 	case empty && (d.source == Assumed || j.static):
 		j.finish(f, differences, "the response is empty")
 		return
-	case seen == nil:
-		j.finish(f, append(differences, "the response is no JSON"), "")
+	case seen == nil && len(bytes.TrimSpace(successes[0].body)) == 0:
+		j.finish(f, append(differences, "the response is empty"), "")
 		return
 	}
 	want := described()[o]
 	j.observer.Finish(seen, want)
 	c := shapes.Comparison{Lenient: j.static}
 	c.Compare(want, seen)
-	file.Body, file.Moves = seen, c.Moves
+	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent()
 	if j.static && d.source == Assumed {
 		j.finish(f, nil, staticText+", and its content is undocumented")
 		return
@@ -231,6 +236,12 @@ func (j *judge) response(d *description) {
 		why = ""
 	}
 	j.finish(f, differences, why)
+}
+
+// isGarbled reports whether a response has content, and that is no JSON.
+func isGarbled(e *exchange) bool {
+	_, ok := decode(e.body)
+	return !ok && len(bytes.TrimSpace(e.body)) > 0
 }
 
 func firstOf(all []*exchange) *exchange {
@@ -317,7 +328,7 @@ func (j *judge) envelope() {
 		j.observer.Finish(body, want)
 		var c shapes.Comparison
 		c.Compare(want, body)
-		j.file.Errors.Body, j.file.Errors.Moves = body, c.Moves
+		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
 		for _, difference := range c.Differences {
 			differences = append(differences, difference.String())
 		}
@@ -352,7 +363,7 @@ func (j *judge) failure(a *ask) {
 	case e.status != a.fails.status:
 		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
 	}
-	if !isSuccess(e.status) && code != a.fails.code {
+	if !isSuccess(e.status) && code != a.fails.code && !isGarbled(e) {
 		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(plainCode(code), "missing"), a.fails.code))
 	}
 	if a.fails.param != "" && code == a.fails.code {
@@ -367,7 +378,8 @@ func (j *judge) param(a *ask, e *exchange) []string {
 	v := &view{value, j.file.Errors.Moves}
 	param := v.text(value, "", "error.param")
 	switch {
-	case param == a.fails.param, v.text(value, "", "error.code") == "": // the envelope tells that it has no such place
+	case param == a.fails.param, v.text(value, "", "error.code") == "", // the envelope tells that it has no such place
+		param == "" && v.at(value, "", "error.param") != nil: // or another type
 		return nil
 	case param == "":
 		return []string{fmt.Sprintf("the error does not name %s", a.fails.param)}

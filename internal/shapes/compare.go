@@ -63,11 +63,23 @@ type Comparison struct {
 	Moves       map[string]string // the place of each value that has moved, within its object, by its expected path
 	Untold      []string          // places about which the values tell nothing: arrays without elements
 	Lenient     bool              // what is only assumed may be missing
+
+	loose bool // the objects at hand differ in their fields
 }
 
 // Compare compares what was seen with what is expected. It marks fields that are not expected, and names the values of
 // enumerations that it has seen.
 func (c *Comparison) Compare(want, got *Shape) { c.compare(want, got, "") }
+
+// Absent returns the places that are missing.
+func (c *Comparison) Absent() (paths []string) {
+	for _, d := range c.Differences {
+		if d.Change == Missing {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
+}
 
 func (c *Comparison) add(change Change, path, want, seen string) {
 	c.Differences = append(c.Differences, Difference{change, path, want, seen})
@@ -77,6 +89,10 @@ func (c *Comparison) add(change Change, path, want, seen string) {
 func (c *Comparison) compare(want, got *Shape, at string) {
 	w := flatten(want, nil)
 	g := flatten(got, w.leaves)
+	got.Loose = got.Loose || want.open
+	loose := c.loose
+	c.loose = want.Loose
+	defer func() { c.loose = loose }()
 	c.objects(w, g, at)
 	pairs := pair(w, g)
 	c.moves(w, pairs, at)
@@ -121,7 +137,7 @@ func (c *Comparison) objects(w, g flat, at string) {
 }
 
 func (c *Comparison) optional(want, got *Shape, at string) {
-	if got.Optional && !want.Optional && !(c.Lenient && want.assumed) {
+	if got.Optional && !want.Optional && !c.loose && !(c.Lenient && want.assumed) {
 		c.add(Sometimes, at, "", "")
 	}
 }
@@ -239,6 +255,9 @@ func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at s
 		seen := g.leaves[top]
 		if seen == nil {
 			seen = g.objects[top]
+		}
+		if want.Loose && !seen.Undocumented {
+			continue // a described field that rows may have
 		}
 		seen.Undocumented = true
 		if !open && !told[top] {

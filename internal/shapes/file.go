@@ -34,14 +34,16 @@ type Operation struct {
 	Status  int               `json:"status,omitempty"`      // of its success
 	Type    string            `json:"contentType,omitempty"` // unless it is application/json
 	Moves   map[string]string `json:"moved,omitempty"`       // see [Comparison]
+	Absent  []string          `json:"absent,omitempty"`      // what is documented or assumed, and never came
 	Body    *Shape            `json:"body,omitempty"`
 }
 
 // Errors is what was seen of unsuccessful responses.
 type Errors struct {
-	Moves map[string]string    `json:"moved,omitempty"`
-	Body  *Shape               `json:"body,omitempty"`
-	Codes map[string]*Response `json:"codes,omitempty"` // by the documented code
+	Moves  map[string]string    `json:"moved,omitempty"`
+	Absent []string             `json:"absent,omitempty"`
+	Body   *Shape               `json:"body,omitempty"`
+	Codes  map[string]*Response `json:"codes,omitempty"` // by the documented code
 }
 
 // Response is what came for a documented error.
@@ -280,7 +282,7 @@ func (h *Header) changes(now *Header) []string {
 		all = append(all, fmt.Sprintf("was written %s, and is written %s", h.Name, now.Name))
 	}
 	for _, part := range [][3]string{{"successes", h.Successes, now.Successes}, {"errors", h.Errors, now.Errors}} {
-		if part[1] != "" && part[2] != "" && part[1] != part[2] {
+		if part[1] != "" && part[2] != "" && part[1] != part[2] && !(part[1] == Partly && part[2] == Always) {
 			all = append(all, fmt.Sprintf("was %s on %s, and is %s", part[1], part[0], part[2]))
 		}
 	}

@@ -52,13 +52,13 @@ func FormatOf(text string) string {
 	return FormatText
 }
 
-// formatOfInteger takes numbers of the right size for instants after 2001.
+// formatOfInteger takes numbers of the right size for instants after 1998.
 func formatOfInteger(n json.Number) string {
 	v, err := n.Int64()
 	switch {
-	case err == nil && v >= 1e9 && v < 1e10:
+	case err == nil && v >= 9e8 && v < 1e10:
 		return FormatEpoch
-	case err == nil && v >= 1e12 && v < 1e14:
+	case err == nil && v >= 9e11 && v < 1e14:
 		return FormatEpochMS
 	}
 	return FormatText

@@ -65,7 +65,14 @@ func pair(want, got flat) map[string]string {
 			if taken[g] || got.leaves[w] != nil {
 				continue
 			}
-			if score := likeness(w, expected, g, seen); score > 0 {
+			score := likeness(w, expected, g, seen)
+			switch parent, _ := split(w); {
+			case expected.Optional && score == 0 && movedTogether(want, got, w, g):
+				score = 1
+			case want.objects[parent] != nil && want.objects[parent].open && expected.Format != seen.Format:
+				score = 0 // among many fields that are undocumented, a name alone says little
+			}
+			if score > 0 {
 				all = append(all, candidate{w, g, score})
 			}
 		}
@@ -80,6 +87,20 @@ func pair(want, got flat) map[string]string {
 	}
 	pairSole(want, got, pairs, taken)
 	return pairs
+}
+
+// movedTogether reports whether at least three optional fields of an object have moved to another object.
+func movedTogether(want, got flat, wantPath, gotPath string) bool {
+	const some = 3
+	from, name := split(wantPath)
+	to, same := split(gotPath)
+	n := 0
+	for path := range want.leaves {
+		if parent, last := split(path); parent == from && got.leaves[path] == nil && got.leaves[join(to, last)] != nil {
+			n++
+		}
+	}
+	return name == same && to != from && n >= some
 }
 
 // likeness scores how likely a value stands for an expected one, although it has another place. Zero is not at all.
@@ -125,6 +146,9 @@ func pairSole(want, got flat, pairs map[string]string, taken map[string]bool) {
 	wanted := left(want.leaves, func(p string) bool { _, done := pairs[p]; return done })
 	found := left(got.leaves, func(p string) bool { return taken[p] })
 	for _, parent := range slices.Sorted(maps.Keys(wanted)) {
+		if object := want.objects[parent]; object != nil && object.open {
+			continue
+		}
 		ws, gs := wanted[parent], found[parent]
 		if len(ws) == 1 && len(gs) == 1 && compatible(want.leaves[ws[0]], got.leaves[gs[0]]) {
 			pairs[ws[0]], taken[gs[0]] = gs[0], true

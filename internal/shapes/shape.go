@@ -34,6 +34,7 @@ type Shape struct {
 	Optional     bool `json:"optional,omitempty"`     // some objects do not have this field
 	Undocumented bool `json:"undocumented,omitempty"` // no description has this field
 	Differs      bool `json:"differs,omitempty"`      // type or format are not the described ones
+	Loose        bool `json:"loose,omitempty"`        // objects differ in their fields, as rows do
 
 	open    bool // of a description: there may be other fields
 	assumed bool // of a description: an assumption, not the documentation
