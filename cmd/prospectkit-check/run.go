@@ -65,7 +65,7 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 	set.StringVar(&f.output, "o", "", "keep what was seen in this `file`")
 	set.StringVar(&f.compare, "compare", "", "say what is different since this `file` was written by -o")
 	set.DurationVar(&f.timeout, "timeout", 10*time.Minute, "give up after this time; most of it is waiting for rate limits")
-	set.Func("route", "ask an operation at another path, as in -route 'contacts.timeline=GET /business/...'", func(text string) error {
+	set.Func("route", "ask an `OPERATION` at another path, as in -route 'hubs.pages=GET /the/path/{hubId}'", func(text string) error {
 		name, route, ok := strings.Cut(text, "=")
 		f.routes[name] = route
 		if !ok {

@@ -17,7 +17,7 @@ type ask struct {
 	op    *op.Op
 	query [][2]string
 	ids   func(*Run) (ids []string, why string) // for the parameters of the path; why there are none
-	fails *failure                              // what is expected, if it is no success
+	fails *failure                              // the error that is expected
 	noKey bool
 	likes string // what is asked, in a few words
 }

@@ -153,7 +153,7 @@ func (j *judge) route(d *description) {
 	}
 }
 
-// refusedWhy says why there is no success.
+// refusedWhy says why all responses were unsuccessful.
 func (j *judge) refusedWhy(o *op.Op, responses []*exchange) string {
 	if len(responses) == 0 {
 		return "it was not asked"
