@@ -13,11 +13,11 @@ import (
 )
 
 // shown makes a sandbox with a file, and a function that reads from it.
-func shown(t *testing.T, file string) (sb *sandbox.Sandbox, get func(path string) (*http.Response, map[string]any)) {
+func shown(t *testing.T, file string) (sb *sandbox.Sandbox, get func(path string) (int, http.Header, map[string]any)) {
 	t.Helper()
 	sb = sandbox.New(t, sandbox.WithShapes([]byte(`{"format": "prospectkit-shapes/1", `+file+`}`)))
 	sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Berlin", CompletionStatus: "processing"}) })
-	return sb, func(path string) (*http.Response, map[string]any) {
+	return sb, func(path string) (int, http.Header, map[string]any) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+path, nil)
 		require.NoError(t, err)
 		req.SetBasicAuth(sb.Token(), "")
@@ -26,7 +26,7 @@ func shown(t *testing.T, file string) (sb *sandbox.Sandbox, get func(path string
 		defer resp.Body.Close()
 		var body map[string]any
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&body))
-		return resp, body
+		return resp.StatusCode, resp.Header, body
 	}
 }
 
@@ -42,8 +42,8 @@ func TestShapes_Body(t *testing.T) {
 				"createdAt": {"kinds": ["integer"], "format": "seconds since 1970", "differs": true},
 				"counts": {"kinds": ["object"], "fields": {"contacts": {"kinds": ["integer"]}}},
 				"ownerId": {"kinds": ["string"], "format": "id", "undocumented": true}}}}}}}}`)
-	resp, body := get("/business/all-lists")
-	require.Equal(t, 203, resp.StatusCode)
+	status, _, body := get("/business/all-lists")
+	require.Equal(t, 203, status)
 	require.Equal(t, "1", body["meta"].(map[string]any)["page"])
 	require.NotContains(t, body["pagination"], "totalPages")
 	item := body["items"].([]any)[0].(map[string]any)
@@ -53,10 +53,10 @@ func TestShapes_Body(t *testing.T) {
 	require.Equal(t, strings.Repeat("0", 24), item["ownerId"])
 	require.Equal(t, "Berlin", item["name"], "what the file does not tell stays as it is")
 
-	_, one := get("/business/lists/" + item["id"].(string)) // the sandbox knows the ids that it has shown
+	_, _, one := get("/business/lists/" + item["id"].(string)) // the sandbox knows the ids that it has shown
 	require.Equal(t, "processing", one["list"].(map[string]any)["completionStatus"])
-	resp, body = get("/business/lists")
-	require.Equal(t, http.StatusNotFound, resp.StatusCode)
+	status, _, body = get("/business/lists")
+	require.Equal(t, http.StatusNotFound, status)
 	require.Equal(t, "ENDPOINT_NOT_FOUND", body["error"].(map[string]any)["code"])
 }
 
@@ -70,23 +70,23 @@ func TestShapes_ErrorsAndHeaders(t *testing.T) {
 				"codes": {"LIST_NOT_FOUND": {"status": 410, "code": "LIST_GONE"}}},
 			"headers": {"RateLimit-Limit": {"name": "X-Ratelimit-Limit", "successes": "always", "errors": "never"}},
 			"windows": {"lists": {"limits": [5, 50], "seconds": 30}, "account": {"limits": [120], "instant": true}}`)
-		resp, body := get("/business/lists/ffffffffffffffffffffffff")
-		require.Equal(t, 410, resp.StatusCode)
+		status, header, body := get("/business/lists/ffffffffffffffffffffffff")
+		require.Equal(t, 410, status)
 		require.Equal(t, "LIST_GONE", body["code"])
-		require.Empty(t, resp.Header.Get("RateLimit-Limit"))
-		resp, _ = get("/business/lists")
-		require.Equal(t, "5", resp.Header.Get("X-RateLimit-Limit"))
-		require.Empty(t, resp.Header.Get("RateLimit-Limit"))
-		require.Equal(t, "30", resp.Header.Get("RateLimit-Reset"))
+		require.Empty(t, header.Get("RateLimit-Limit"))
+		_, header, _ = get("/business/lists")
+		require.Equal(t, "5", header.Get("X-RateLimit-Limit"))
+		require.Empty(t, header.Get("RateLimit-Limit"))
+		require.Equal(t, "30", header.Get("RateLimit-Reset"))
 		require.Equal(t, 50, sb.Windows("lists")[1].Limit)
-		resp, _ = get("/business/me")
-		require.Len(t, resp.Header.Get("RateLimit-Reset"), 9) // of the year 2000, in which the bubble begins
-		resp, body = get("/business/agents")
-		require.Equal(t, http.StatusNotFound, resp.StatusCode)
+		_, header, _ = get("/business/me")
+		require.Len(t, header.Get("RateLimit-Reset"), 9) // of the year 2000, in which the bubble begins
+		status, _, body = get("/business/agents")
+		require.Equal(t, http.StatusNotFound, status)
 		require.Equal(t, "ENDPOINT_NOT_FOUND", body["code"])
 
 		sb.Fail("account.me", sandbox.Status(500, "UNEXPECTED_ERROR"))
-		_, body = get("/business/me")
+		_, _, body = get("/business/me")
 		require.Equal(t, "UNEXPECTED_ERROR", body["code"], "faults look like the service, too")
 	})
 }

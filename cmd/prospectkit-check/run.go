@@ -154,7 +154,7 @@ func (f *flags) check(ctx context.Context, env func(string) string, stdout, stde
 		err = report.WriteText(stdout, f.verbose)
 	}
 	if err == nil && f.output != "" {
-		err = os.WriteFile(f.output, file.Encode(), 0o600)
+		err = os.WriteFile(f.output, file.Encode(), 0o600) //nolint:gosec // the user names the file
 	}
 	return report.Same(), err
 }
@@ -164,7 +164,7 @@ func (f *flags) older() (*shapes.File, error) {
 	if f.compare == "" {
 		return nil, nil //nolint:nilnil // there is nothing to compare with
 	}
-	data, err := os.ReadFile(f.compare)
+	data, err := os.ReadFile(f.compare) //nolint:gosec // the user names the file
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,9 +28,7 @@ func service(t *testing.T, change func(http.ResponseWriter, *httptest.ResponseRe
 			change(w, kept)
 			return
 		}
-		for name, values := range kept.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), kept.Header())
 		w.WriteHeader(kept.Code)
 		_, _ = w.Write(kept.Body.Bytes())
 	}))
@@ -41,10 +40,8 @@ func service(t *testing.T, change func(http.ResponseWriter, *httptest.ResponseRe
 
 // renamed is a service that calls the lists of a page something else.
 func renamed(w http.ResponseWriter, kept *httptest.ResponseRecorder) {
-	for name, values := range kept.Header() {
-		w.Header()[name] = values
-	}
-	text := bytes.Replace(kept.Body.Bytes(), []byte(`"folderId"`), []byte(`"folder_id"`), -1)
+	maps.Copy(w.Header(), kept.Header())
+	text := bytes.ReplaceAll(kept.Body.Bytes(), []byte(`"folderId"`), []byte(`"folder_id"`))
 	w.Header().Del("Content-Length")
 	w.WriteHeader(kept.Code)
 	_, _ = w.Write(text)

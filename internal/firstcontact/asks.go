@@ -3,6 +3,7 @@ package firstcontact
 import (
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
@@ -48,8 +49,8 @@ func found(what string, kinds ...string) func(*Run) ([]string, string) {
 }
 
 func query(pairs ...string) (all [][2]string) {
-	for i := 0; i < len(pairs); i += 2 {
-		all = append(all, [2]string{pairs[i], pairs[i+1]})
+	for pair := range slices.Chunk(pairs, 2) {
+		all = append(all, [2]string(pair))
 	}
 	return all
 }

@@ -127,12 +127,3 @@ func mustDescribe(text string) *shapes.Shape {
 	}
 	return s
 }
-
-func descriptionOf(o *op.Op) *description {
-	for i := range descriptions {
-		if descriptions[i].op == o {
-			return &descriptions[i]
-		}
-	}
-	return nil
-}

@@ -159,10 +159,10 @@ func (j *judge) refusedWhy(o *op.Op, responses []*exchange) string {
 		return "it was not asked"
 	}
 	e := responses[0]
-	switch {
-	case e.status == http.StatusForbidden:
+	switch e.status {
+	case http.StatusForbidden:
 		return fmt.Sprintf("the key has no access (403): it may lack the scope %s", o.Scope)
-	case e.status == http.StatusTooManyRequests:
+	case http.StatusTooManyRequests:
 		return "the rate limit was used up (429)"
 	}
 	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, plainCode(codeOf(e.body))))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -152,10 +153,10 @@ func failing(change func(object) any) func(string, any) any {
 // moved makes a path stand somewhere else.
 func moved(from, to string) func(string) (string, bool) {
 	return func(path string) (string, bool) {
-		switch {
-		case path == from:
+		switch path {
+		case from:
 			return "", false
-		case path == to:
+		case to:
 			return from, true
 		}
 		return path, true
@@ -324,9 +325,7 @@ var planted = []plant{
 	},
 	{
 		name: "pagination at the top", body: on("/business/lists/*/rows", func(o object) any {
-			for key, v := range o["pagination"].(object) {
-				o[key] = v
-			}
+			maps.Copy(o, o["pagination"].(object))
 			delete(o, "pagination")
 			return o
 		}),

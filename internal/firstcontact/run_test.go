@@ -197,7 +197,7 @@ func TestRun_ShowsNoValue(t *testing.T) {
 			e["message"], e["code"], e["param"], e["doc_url"] = canary(), canary(), canary(), canary()
 			return o
 		})},
-		{response: header(func(_ string, h http.Header) {
+		{response: header(func(_ string, h http.Header) { //nolint:bodyclose // it is no response of ours
 			h.Set("RateLimit-Policy", canary())
 			h.Set("RateLimit-Limit", canary())
 			h.Set("Content-Type", "canary/lovelace; name=\"Canary\"")

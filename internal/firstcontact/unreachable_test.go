@@ -1,6 +1,7 @@
 package firstcontact_test
 
 import (
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -46,7 +47,7 @@ func TestReport_AsksEveryRead(t *testing.T) {
 		asked[f.Operation] = true
 	}
 	for _, o := range op.All() {
-		free := o.Method == "GET" && o.Class == op.Read && !o.Spends.Possible()
+		free := o.Method == http.MethodGet && o.Class == op.Read && !o.Spends.Possible()
 		require.Equal(t, free, asked[o.Name], o.Name)
 	}
 }

@@ -137,7 +137,7 @@ func (c *Comparison) objects(w, g flat, at string) {
 }
 
 func (c *Comparison) optional(want, got *Shape, at string) {
-	if got.Optional && !want.Optional && !c.loose && !(c.Lenient && want.assumed) {
+	if got.Optional && !want.Optional && !c.loose && (!c.Lenient || !want.assumed) {
 		c.add(Sometimes, at, "", "")
 	}
 }
@@ -331,7 +331,7 @@ func (c *Comparison) kinds(want, got *Shape, at string) {
 	}
 	odd := &Shape{}
 	for _, kind := range got.Kinds {
-		if !want.Has(kind) && !(kind == Integer && want.Has(Number)) {
+		if !want.Has(kind) && (kind != Integer || !want.Has(Number)) {
 			odd.addKind(kind)
 		}
 	}

@@ -282,7 +282,7 @@ func (h *Header) changes(now *Header) []string {
 		all = append(all, fmt.Sprintf("was written %s, and is written %s", h.Name, now.Name))
 	}
 	for _, part := range [][3]string{{"successes", h.Successes, now.Successes}, {"errors", h.Errors, now.Errors}} {
-		if part[1] != "" && part[2] != "" && part[1] != part[2] && !(part[1] == Partly && part[2] == Always) {
+		if part[1] != "" && part[2] != "" && part[1] != part[2] && (part[1] != Partly || part[2] != Always) {
 			all = append(all, fmt.Sprintf("was %s on %s, and is %s", part[1], part[0], part[2]))
 		}
 	}

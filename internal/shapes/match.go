@@ -111,7 +111,7 @@ func likeness(wantPath string, want *Shape, gotPath string, got *Shape) float64 
 	if want.Has(Array) && got.Has(Array) && itemsAlike(want.Items, got.Items) {
 		return 7
 	}
-	score := 0.0
+	var score float64
 	switch shared := similarity(wantName, gotName); {
 	case shared == 1 && sameParent:
 		score = 8 // another way to write it

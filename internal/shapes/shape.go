@@ -190,7 +190,7 @@ func (o *Observer) Finish(s, description *Shape) {
 	}
 	if len(s.formats) == 1 {
 		for format := range s.formats {
-			if kept(format) && !(s.Has(String) && s.Has(Integer)) {
+			if kept(format) && (!s.Has(String) || !s.Has(Integer)) {
 				s.Format = format
 			}
 		}
