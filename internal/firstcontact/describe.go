@@ -63,7 +63,7 @@ var descriptions = []description{
 		op.ListsRows, Documented,
 		[]string{"rows.id", "rows.filters.fields", "rows.filters.columns"},
 		"which fields a row has, and where its id stands",
-		`{"entityType": "contactList|companyList", "pagination": "@pagination", "data": [{"id": "id", "...": "",
+		`{"entityType": "contactList|companyList", "pagination": "@pagination", "data": [{"id~": "id", "...": "",
 			"firstName?": "string null", "lastName?": "string null", "jobTitle?": "string null", "socialUrl?": "string null",
 			"createdAt?": "timestamp null", "updatedAt?": "timestamp null", "name?": "string null", "domain?": "string null",
 			"industry?": "any", "revenue?": "any", "socialHeadCount?": "any", "customColumns?": {"*": "any"}, "address?": "any", "company?": "any"}]}`,

@@ -85,8 +85,26 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 	return j.findings, j.file
 }
 
-// isStatic reports whether unknown ids are found, all of them.
+// isStatic reports whether what is asked makes no difference: all unknown ids are found, or no key is needed and all
+// pages are the same.
 func (j *judge) isStatic() bool {
+	return j.findsAll() || j.pagesAlike()
+}
+
+func (j *judge) pagesAlike() bool {
+	if e := j.got["no key"]; e == nil || !isSuccess(e.status) {
+		return false
+	}
+	first := j.got["lists"]
+	for _, name := range []string{"lists, page 2", "lists, past the end", "limit over 1000"} {
+		if e := j.got[name]; first == nil || e == nil || !isSuccess(e.status) || !bytes.Equal(e.body, first.body) {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *judge) findsAll() bool {
 	asked := 0
 	for i := range j.asks {
 		a := &j.asks[i]

@@ -114,7 +114,11 @@ func (r *Run) Ask(ctx context.Context) error {
 			}
 		}
 	}
-	if len(r.views) == 0 {
+	succeeded := false
+	for _, e := range r.got {
+		succeeded = succeeded || isSuccess(e.status)
+	}
+	if !succeeded {
 		return &UnusableError{"not one request was successful: is the base URL that of the service?"}
 	}
 	return nil
