@@ -3,6 +3,7 @@ package firstcontact
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
@@ -107,6 +108,8 @@ func (j *judge) filters() {
 	}
 	j.newestFirst()
 	j.counts()
+	j.names("rows of contacts", "firstName", "lastName", "jobTitle", "createdAt")
+	j.names("rows of companies", "name", "domain", "industry", "revenue", "socialHeadCount")
 	j.entityOf("rows of contacts", "contactList")
 	j.entityOf("rows of companies", "companyList")
 }
@@ -211,4 +214,38 @@ func (j *judge) counts() {
 		why = "this workspace has no list with rows"
 	}
 	j.finish(f, nil, why)
+}
+
+// names judges whether rows have the fields by which they are documented to be sorted. Few rows, and rows with few of
+// these fields, tell nothing.
+func (j *judge) names(ask string, documented ...string) {
+	const fewRows, fewNames = 5, 2
+	f := Finding{Check: "rows: fields of " + ask, Operation: op.ListsRows.Name, Source: Documented, Question: "which fields a row has"}
+	v, why := j.viewOf(ask)
+	if why != "" {
+		j.finish(f, nil, why)
+		return
+	}
+	rows := v.items("data")
+	var differences []string
+	for _, name := range documented {
+		if !slices.ContainsFunc(rows, func(row any) bool { return v.has(row, "data[]", name) }) {
+			differences = append(differences, fmt.Sprintf("no row has %s, by which rows can be sorted", name))
+		}
+	}
+	if len(rows) < fewRows || len(documented)-len(differences) < fewNames {
+		j.finish(f, nil, "this list has few rows, or few of these fields")
+		return
+	}
+	j.finish(f, differences, "")
+}
+
+// has reports whether an object has a field, wherever it stands.
+func (v *view) has(object any, context, name string) bool {
+	if to, moved := v.moves[context+"."+name]; moved {
+		return v.at(object, "", to) != nil
+	}
+	fields, _ := object.(map[string]any)
+	_, there := fields[name]
+	return there
 }

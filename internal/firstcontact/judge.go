@@ -218,7 +218,7 @@ func (j *judge) response(d *description) {
 		return
 	}
 	file.Status = successes[0].status
-	differences := j.outside(successes)
+	differences := append(j.outside(successes), j.refusals(o)...)
 	if kind := mediaType(successes[0]); kind != "application/json" {
 		file.Type = kind
 	}
@@ -260,6 +260,21 @@ func (j *judge) response(d *description) {
 func isGarbled(e *exchange) bool {
 	_, ok := decode(e.body)
 	return !ok && len(bytes.TrimSpace(e.body)) > 0
+}
+
+// refusals are valid requests that were refused, although others were not.
+func (j *judge) refusals(o *op.Op) (all []string) {
+	for i := range j.asks {
+		a := &j.asks[i]
+		e := j.got[a.name]
+		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
+			continue
+		}
+		if code := codeOf(e.body); odd(o, e) || e.status == http.StatusUnprocessableEntity && code == "VALIDATION_FAILED" {
+			all = append(all, fmt.Sprintf("a valid request for %s gets a %d", a.likes, e.status))
+		}
+	}
+	return all
 }
 
 func firstOf(all []*exchange) *exchange {
@@ -373,7 +388,7 @@ func (j *judge) failure(a *ask) {
 		return
 	}
 	code := codeOf(e.body)
-	j.file.Errors.Note(a.fails.code, e.status, plainCode(code))
+	j.file.Errors.Note(a.fails.code, e.status, codePattern.FindString(code))
 	var differences []string
 	switch {
 	case isSuccess(e.status):

@@ -482,7 +482,7 @@ func matches(patterns []string, line string) bool {
 // beyond is what a sandbox cannot imitate: the file does not tell how to make its responses.
 var beyond = []string{
 	"errors in an array", "errors are HTML", "a missing list is no error", "filter options as an array", "rows nested",
-	"another kind of list",
+	"another kind of list", "field of rows with another name",
 }
 
 // differing are the checks with differences.
@@ -576,7 +576,7 @@ func together() []plant {
 		"path of the pages of a hub moved", "no headers on errors", "another kind of list", "path of saved searches moved",
 		"paths of single lists unknown", "agents paged", "row id renamed", "no row id", "pages count from zero", "pagination by other names",
 		"errors are HTML", "oldest first", "headers that are no integers", "no rate headers", "a shorter window", "the day instead of the minute",
-		"truncated", "rows nested", "columns renamed", "filter options as an array", "a missing list is no error",
+		"truncated", "rows nested", "no page past the end", "a smaller limit", "columns renamed", "filter options as an array", "a missing list is no error",
 	}
 	var all []plant
 	for _, p := range append(slices.Clip(planted), plantedPlaces...) {

@@ -195,4 +195,26 @@ var plantedPlaces = []plant{
 		name: "an error without its link", body: failing(func(o object) any { return every("error", func(e object) { delete(e, "doc_url") })(o) }),
 		want: []string{`^errors: envelope: error.doc_url is missing`},
 	},
+	{
+		name: "field of rows with another name", body: on("/business/lists/*/rows", every("data", rename("lastName", "surname"))),
+		want: []string{`^rows: fields of rows of contacts: no row has lastName`},
+	},
+	{
+		name: "no page past the end", response: func(_ string, resp *http.Response) {
+			if resp.Request.URL.Query().Get("pageNum") == "1000000" {
+				resp.StatusCode = http.StatusNotFound
+				resp.Body = io.NopCloser(strings.NewReader(`{"error":{"code":"PAGE_NOT_FOUND","message":"","param":null,"doc_url":null,"request_id":null}}`))
+			}
+		},
+		want: []string{`^lists.list: response: a valid request for a page past the end gets a 404$`},
+	},
+	{
+		name: "a smaller limit", response: func(_ string, resp *http.Response) {
+			if resp.Request.URL.Query().Get("limit") == "1000" {
+				resp.StatusCode = http.StatusUnprocessableEntity
+				resp.Body = io.NopCloser(strings.NewReader(`{"error":{"code":"VALIDATION_FAILED","message":"","param":"limit","doc_url":null,"request_id":null}}`))
+			}
+		},
+		want: []string{`^lists.list: response: a valid request for a page past the end gets a 422$`},
+	},
 }

@@ -185,6 +185,9 @@ func (r *Run) guess(ctx context.Context, a *ask, ids []string) error {
 
 // leadsNowhere reports whether a response says that there is no such endpoint.
 func (r *Run) leadsNowhere(a *ask, e *exchange) bool {
+	if r.bodies[a.op] != nil {
+		return false // it has led somewhere before
+	}
 	if e.status != http.StatusNotFound && e.status != http.StatusMethodNotAllowed && e.status != http.StatusGone {
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // The formats of strings and integers.
@@ -78,5 +77,7 @@ var (
 // sentence. A file, a report and a log may show only such keys.
 func IsName(key string) bool { return name.MatchString(key) && !dataKey.MatchString(key) }
 
-// IsValue reports whether the value of an enumeration looks like one that a programmer gave.
-func IsValue(text string) bool { return IsName(strings.TrimLeft(text, "0123456789")) }
+var value = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)*([-_][a-z]+)*$`)
+
+// IsValue reports whether the value of an enumeration looks like those that are documented.
+func IsValue(text string) bool { return len(text) <= 40 && value.MatchString(text) }

@@ -222,7 +222,7 @@ func (o *Observer) Finish(s, description *Shape) {
 // most objects lack.
 const (
 	manyFields = 60
-	someFields = 8
+	someFields = 3
 )
 
 // keysAreData reports whether the keys of an object are data rather than names.
@@ -245,7 +245,7 @@ func (o *Observer) keysAreData(s, description *Shape) bool {
 		alike = alike && slices.Equal(first.Kinds, field.Kinds)
 	}
 	n := len(s.Fields)
-	rare := n >= someFields && seen*3 < n*s.objects
+	rare := n >= someFields && s.objects > 2 && seen*2 < n*s.objects
 	return labels || alike && (n > manyFields || rare)
 }
 
