@@ -1,6 +1,6 @@
 // Package shapes describes JSON values by names and types, never by what they say: what is expected of a response,
 // what was seen in one, how the two differ, and the file that keeps what was seen. Client and sandbox both read that
-// file, so the package knows neither, nor the API.
+// file, so the package knows neither; of the API it knows the table of operations.
 package shapes
 
 import (
