@@ -165,7 +165,7 @@ func (cfg *config) addRoute(text string) error {
 
 // readShapes reads a file of prospectkit-check.
 func (cfg *config) readShapes(name string) (err error) {
-	if cfg.shapes, err = os.ReadFile(name); err != nil {
+	if cfg.shapes, err = os.ReadFile(name); err != nil { //nolint:gosec // the user names the file
 		return err
 	}
 	return tryOption(sandbox.WithShapes(cfg.shapes))
