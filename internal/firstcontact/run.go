@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
@@ -40,7 +41,11 @@ type Run struct {
 	views    map[string]*view
 	why      map[string]string // no response, by the name of the ask
 	bodies   map[*op.Op]*shapes.Shape
+	waited   time.Duration // for rate limits
 }
+
+// MaxWaits bounds what a run waits for rate limits, all together. What would take longer is not asked.
+const MaxWaits = 4 * time.Minute
 
 // view is a successful response, decoded, and where its values stand.
 type view struct {
@@ -70,6 +75,7 @@ func Start(cfg Config) (*Run, error) {
 	opts := []prospectkit.ClientOption{
 		prospectkit.WithTransport(r.recorder), prospectkit.ReadOnly(), prospectkit.NoSpend(), prospectkit.NoSend(),
 		prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithUserAgent("prospectkit-check"),
+		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { r.waited += e.Wait }),
 	}
 	client, err := prospectkit.New(cfg.BaseURL, cfg.Token, append(opts, cfg.Options...)...)
 	r.client = client
@@ -202,7 +208,7 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		r.why[a.name] = "an id cannot stand in a path"
 		return nil
 	}
-	var opts []prospectkit.CallOption
+	opts := []prospectkit.CallOption{prospectkit.WithMaxWait(max(0, MaxWaits-r.waited))}
 	for _, q := range a.query {
 		opts = append(opts, prospectkit.WithQuery(q[0], q[1]))
 	}

@@ -286,3 +286,21 @@ func TestReport_JSON(t *testing.T) {
 		require.Equal(t, *report, back)
 	})
 }
+
+// A service whose limits are used up is not waited for without end, and what was not asked is told.
+func TestRun_WaitsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		report, _ := check(t, sb, changed{sb.Transport(), []plant{{response: header(func(_ string, h http.Header) {
+			if h.Get("RateLimit-Remaining") != "" {
+				h.Set("RateLimit-Remaining", "1")
+			}
+		})}}}, nil)
+		require.Less(t, time.Since(began), firstcontact.MaxWaits+time.Minute)
+		require.Contains(t, lines(report), "limits: lists: RateLimit-Remaining does not fall from request to request")
+		for _, f := range report.Findings {
+			require.Equal(t, f.Verdict == firstcontact.Untold, f.Why != "", "%s: %q", f.Check, f.Why)
+		}
+	})
+}
