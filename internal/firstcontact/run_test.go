@@ -292,7 +292,7 @@ func TestRun_WaitsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
-		report, _ := check(t, sb, changed{sb.Transport(), []plant{{response: header(func(_ string, h http.Header) {
+		report, _ := check(t, sb, changed{sb.Transport(), []plant{{response: header(func(_ string, h http.Header) { //nolint:bodyclose // it is no response of ours
 			if h.Get("RateLimit-Remaining") != "" {
 				h.Set("RateLimit-Remaining", "1")
 			}
