@@ -269,7 +269,7 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 // WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It
 // yields each agent once, when no run of it is in progress. WaitEach loops that run at the same time
 // in clients derived from each other by [Client.With] share the listings. Together they start up to
-// 30 polls early, and otherwise one every 96 s: at most 960 requests a day, if the listing has one page.
+// 30 polls early, and otherwise one every 96 s: at most 930 requests a day, if the listing has one page.
 //
 // A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read
 // alone, one a poll; if that cannot succeed, its ID comes with the error. Both end the wait for that

@@ -80,7 +80,7 @@ type terms struct {
 
 // check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *check.Violations, starts bool) {
-	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank") // of white space assumed: a list trims its name
+	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank") // that white space counts as blank is assumed: lists trim their names
 	s.expires.check(bad)
 	bad.Between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
 	switch {

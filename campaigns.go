@@ -312,7 +312,8 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	return s.Approve(ctx, campaignID, opts...)
 }
 
-// lookForApproval reads the status of a campaign from the listing. Only an active one is proof.
+// lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
+// one proves nothing: a teammate may have stopped it since, and another approval would resume it.
 func (s *CampaignsService) lookForApproval(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
 	listing, err := s.List(ctx, opts...)
 	if err != nil {
@@ -330,8 +331,11 @@ func (s *CampaignsService) lookForApproval(ctx context.Context, q *inquiry, opts
 		r.Verdict = VerdictHappened
 		r.Note = "the campaign is active; a teammate may have approved it at the same moment"
 	default:
-		r.Verdict = VerdictNotSeen
-		r.Note = "the campaign is not active; a teammate may have stopped it since: if so, do not approve again"
+		r.Verdict, q.undone = VerdictNotSeen, status == CampaignStopped
+		r.Note = "the campaign is not active"
+		if q.undone {
+			r.Note = "the campaign is stopped: a teammate may have stopped it since, so ask before you approve again"
+		}
 	}
 	return r, nil
 }

@@ -100,7 +100,7 @@ func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 		"active, under data":       {`{"pagination": {}, "data": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true},
 		"active, bare":             {`[` + campaign(`, "status": "active"`) + `]`, prospectkit.VerdictHappened, true},
 		"id in capitals":           {`[{"id": "65F0C0FFEE65F0C0FFEE6C01", "status": "active"}]`, prospectkit.VerdictHappened, true},
-		"stopped":                  {`{"campaigns": [` + campaign(`, "status": "stopped"`) + `]}`, prospectkit.VerdictNotSeen, true},
+		"stopped":                  {`{"campaigns": [` + campaign(`, "status": "stopped"`) + `]}`, prospectkit.VerdictUnknowable, true},
 		"some other status":        {`{"campaigns": [` + campaign(`, "status": "warming-up"`) + `]}`, prospectkit.VerdictNotSeen, true},
 		"without status":           {`{"campaigns": [` + campaign(``) + `]}`, prospectkit.VerdictUnknowable, true},
 		"status of another type":   {`{"campaigns": [` + campaign(`, "status": 1`) + `]}`, prospectkit.VerdictUnknowable, true},
@@ -126,6 +126,9 @@ func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 				if c.verdict == prospectkit.VerdictNotSeen {
 					require.True(t, r.Final)
 					require.GreaterOrEqual(t, time.Since(began), 10*time.Second, "it is looked for until it would show")
+				} else if name == "stopped" {
+					require.GreaterOrEqual(t, time.Since(began), 10*time.Second, "it may show as active until then")
+					require.True(t, r.AsOf.IsZero())
 				} else {
 					require.Len(t, sent, 2, "one look is enough")
 					require.Equal(t, c.verdict == prospectkit.VerdictUnknowable, r.AsOf.IsZero())

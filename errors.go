@@ -70,7 +70,8 @@ func Explain(code Code) (Explanation, bool) {
 }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
-// locally, or [CodeRateLimited] for a [WaitError]. It is empty for nil and for errors without a
+// locally, [CodeRateLimited] for a [WaitError], or [CodeListNameTaken] for a [NameConflictError]. It
+// is empty for nil and for errors without a
 // code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
@@ -418,8 +419,8 @@ const (
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed: use another one"
 	RuleReview       SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
-	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: " +
-		"omit it, and resolve an unknown outcome"
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice, " +
+		"or repeat what a teammate has undone: omit it, and resolve an unknown outcome"
 
 	// Unwrap returns the cause of these.
 	RuleJournal    SafetyRule = "the journal could not store the ticket"

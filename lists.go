@@ -149,7 +149,7 @@ func (n NewList) check(bad *check.Violations) {
 
 // Create creates an empty list at the folder root.
 //
-// After a lost response, it is retried only with [AllowRetryUnknown]. The error is then an
+// After a lost response, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
 // [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] does all of this.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name),

@@ -12,7 +12,7 @@ import (
 // EventKind says what an [Event] reports.
 type EventKind string
 
-// The kinds of events, in the order in which a call emits them.
+// The kinds of events. A call emits what happens when it happens.
 const (
 	EventStart    EventKind = "start"    // the call is about to begin; only a CallHook sees it
 	EventAttempt  EventKind = "attempt"  // an attempt has ended
@@ -37,7 +37,7 @@ type Event struct {
 	Route    string
 	Host     string // of the base URL
 	Surface  Surface
-	Attempt  int // 1 for the first
+	Attempt  int // 1 for the first; of EventCall how many there were, of an EventWait between polls the number of the poll
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived

@@ -75,7 +75,7 @@ type Operation struct {
 	WritesOutside  Effect  // into a CRM
 	Provenance     Provenance
 	AttemptTimeout time.Duration // default 30 s
-	Codes          []Code        // documented for it, beside the five of every operation
+	Codes          []Code        // documented for it, beside the five that [Client.Call] names
 	Likely         []Code        // plausible, but not documented for it
 	Summary        string
 }
@@ -114,6 +114,9 @@ func codesOf(names []string) []Code {
 // in becomes the JSON body, unless it is nil. out is a pointer for encoding/json to decode the
 // response into, an *[Object], or nil. The memory that out may take is bounded: see
 // [WithMaxResponseBytes].
+//
+// Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
+// [CodeRateLimited], [CodeUnexpectedError].
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := o.row()
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {

@@ -173,5 +173,5 @@ func (w *guardedWrite) err(sent, looked error) error {
 	return fmt.Errorf("%w (and since: %w)", w.unknown, sent)
 }
 
-// hadNoEffect reports whether the change would have shown by now.
+// hadNoEffect reports whether the change did not show, and would have by now.
 func (r *Resolution) hadNoEffect() bool { return r != nil && r.Verdict == VerdictNotSeen && r.Final }

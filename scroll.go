@@ -137,7 +137,8 @@ func partOf[T any](page *ScrollPage[T], err error) (*pagewalk.Part[T], error) {
 }
 
 // deadToken reports whether the token of a failed page cannot be used again. The code for an expired
-// token is undocumented: since the same query was accepted before, any rejection counts as expiry.
+// token is undocumented: since the same query was accepted before, a rejection of the
+// request (400, 404, 410, 422) counts as expiry.
 func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the page may have been delivered, so its token is spent

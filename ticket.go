@@ -129,6 +129,7 @@ type inquiry struct {
 	ticket journal.Ticket
 	sent   clock.Sent
 	info   Info // of the last read
+	undone bool // perhaps, by somebody else: what the last read shows does not prove that the call had no effect
 }
 
 func newInquiry(c *Client, o *op.Op, t journal.Ticket, local bool) *inquiry {
@@ -171,11 +172,15 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 		return nil, err
 	}
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
+	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
+	if shows && q.undone && r.Verdict == VerdictNotSeen {
+		r.Verdict, r.Final = VerdictUnknowable, true
+	}
 	switch {
 	case r.Verdict == VerdictUnknowable:
 		r.AsOf = time.Time{}
 	case r.Verdict == VerdictNotSeen && !r.Final:
-		r.Final = q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
+		r.Final = shows
 		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
 			r.Note, errtext.Plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}

@@ -2,7 +2,8 @@
 //
 // A surface has two windows, a minute and a day. After each response the service tells how many requests are left in the tighter
 // one. That number is old when it arrives, and other requests are in flight, so it cannot be used directly. There are three
-// permissions to send. The first that applies is used:
+// permissions to send. If no figures are known to come, it is the window count, otherwise the cap, and without one the
+// probe:
 //
 // The cap. Requests are counted twice, when dispatched and when completed, and a request remembers how many were complete when it
 // was sent. If its response says that r are left, that figure certainly includes those that were complete before, and the request

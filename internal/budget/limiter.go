@@ -28,8 +28,8 @@ type Limiter struct {
 	latest    Instant   // the last instant that the state got
 	roundTrip Instant   // the recent round trip of requests
 	keeper    *Waiter   // which keeps the time for all waiters
-	asked     int       // how many of them a store is being asked for
-	due       Instant   // when it will check again
+	due       Instant   // when the keeper will check again
+	asked     int       // how many waiters a store is being asked for
 	granted   []*Waiter // scratch
 }
 

@@ -17,7 +17,7 @@ import (
 type Trace struct {
 	hooks       httptrace.ClientTrace
 	asked       atomic.Bool  // for a connection, so the transport calls the hooks
-	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again
+	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
 	wrote       atomic.Bool  // header bytes may have reached the peer
 	http2       atomic.Bool  // pseudo headers were written
 	reused      atomic.Bool  // the connection had served before
@@ -65,7 +65,7 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 	return &t.hooks
 }
 
-// Replays returns how often net/http sent the request again.
+// Replays returns how often net/http sent the request again, or was about to.
 func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 
 // Unconnected reports whether the request failed before it had a connection; see [Trace.Failed].

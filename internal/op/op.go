@@ -108,12 +108,12 @@ type Op struct {
 	Sends         Effect // messages to prospects
 	WritesOutside Effect // into systems outside the service, a CRM
 	Provenance    Provenance
-	Codes         []string      // documented for it, beside the five of every operation
+	Codes         []string      // documented for it, beside the five that Client.Call names
 	Likely        []string      // plausible by the error table, but not documented for it
 	Timeout       time.Duration // of one attempt
 	Shape         Shape
 	Entity        string        // the key that wraps the response, if there is one
-	Verify        string        // how an unknown outcome is resolved, or why it cannot be; empty for reads
+	Verify        string        // how an unknown outcome is resolved, or why it cannot be; empty for free reads
 	VisibleAfter  time.Duration // a change may take this long after the call to show
 	Summary       string        // one phrase for the catalogue
 }
