@@ -12,8 +12,8 @@
 //	client, err := prospectkit.New(baseURL, token, prospectkit.WithJournal(j))
 //
 // After a restart, InDoubt yields the calls to look for. [Read] reads the file for an audit: who made
-// which call, when, and what its outcome is. Another store, such as a database, implements [Journal]:
-// the package journaltest tests it.
+// which call, when, and what its outcome is. The module postgres has a journal for the processes of
+// a fleet. Another store implements [Journal]: the package journaltest tests it.
 package journal
 
 import (

@@ -8,7 +8,7 @@ import (
 // Store keeps the state of guards, so that several processes share one cap, and so that it survives
 // them. Its method is called from many goroutines at once.
 //
-// Any database can be one:
+// The module postgres has one for PostgreSQL. Any database can be one:
 //
 //	begin a transaction that locks the row
 //	read the state, nil if there is none

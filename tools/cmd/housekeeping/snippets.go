@@ -25,8 +25,8 @@ var known = map[string]string{
 	"os": "os", "rand": "math/rand/v2", "signal": "os/signal", "slices": "slices", "slog": "log/slog", "strconv": "strconv",
 	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
 	"httpmock": "github.com/jarcoal/httpmock", "propagation": "go.opentelemetry.io/otel/propagation",
-	"attribute": "go.opentelemetry.io/otel/attribute",
-	"require":   "github.com/stretchr/testify/require",
+	"attribute": "go.opentelemetry.io/otel/attribute", "pgxpool": "github.com/jackc/pgx/v5/pgxpool",
+	"require": "github.com/stretchr/testify/require",
 }
 
 // A module is the root module or a nested one.
@@ -102,6 +102,7 @@ func ownImports(modules []module) map[string]string {
 	for _, m := range modules {
 		own[path.Base(m.path)] = m.path
 	}
+	own["prospectpg"] = modules[0].path + "/postgres"
 	own["sandbox"] = modules[0].path + "/sandbox"
 	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"

@@ -1,0 +1,236 @@
+package prospectpg
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/journal"
+)
+
+// A cutter cuts a connection at one of the messages to the database: before it, or before its response.
+type cutter struct {
+	at      int64
+	arrives bool
+	cancel  context.CancelFunc // is called at the cut, if there is one
+	sent    atomic.Int64
+}
+
+type cutConn struct {
+	net.Conn
+
+	c *cutter
+}
+
+func (w cutConn) Write(data []byte) (int, error) {
+	if w.c.sent.Add(1) != w.c.at {
+		return w.Conn.Write(data)
+	}
+	if w.c.arrives {
+		_, _ = w.Conn.Write(data)
+	}
+	if w.c.cancel != nil {
+		w.c.cancel()
+	}
+	_ = w.Close()
+	return 0, net.ErrClosed
+}
+
+// cutting is a store that has a connection, which is cut at a message after this.
+func (p *server) cutting(t *testing.T, workspace string, c *cutter) *Store {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(p.dsn("&pool_max_conns=1"))
+	require.NoError(t, err)
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, network, address)
+		return cutConn{conn, c}, err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	store, err := New(pool, Config{Workspace: workspace})
+	require.NoError(t, err)
+	c.sent.Store(math.MinInt64)
+	require.NoError(t, pool.Ping(t.Context()))
+	c.sent.Store(0)
+	return store
+}
+
+// everyCut runs a test with a cut at each message, until there is no such message.
+func everyCut(t *testing.T, test func(t *testing.T, p *server, name string, c *cutter)) {
+	t.Helper()
+	for _, arrives := range []bool{false, true} {
+		for at, more := int64(1), true; more; at++ {
+			t.Run(fmt.Sprint(at, arrives), func(t *testing.T) {
+				server, name := workspace(t)
+				c := &cutter{at: at, arrives: arrives}
+				test(t, server, name, c)
+				more = c.sent.Load() >= at
+			})
+		}
+	}
+}
+
+// A ticket is stored when Sending says so, wherever the connection was cut, also while it committed. Then nothing of it is left to do
+// by hand: the call goes on.
+func TestCut_Sending(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		require.NoError(t, p.cutting(t, name, c).Sending(t.Context(), ticket("a")))
+		p.expire(t, name)
+		require.Equal(t, []string{"a"}, inDoubt(t, p.store(t, name)))
+	})
+}
+
+// A call that was cancelled while its ticket was stored is refused. The ticket that may be there is settled.
+func TestCut_SendingIsCancelled(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		store := p.cutting(t, name, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		c.cancel = cancel
+		if err := store.Sending(ctx, ticket("a")); c.sent.Load() >= c.at {
+			require.Error(t, err)
+		}
+		if store.Ended(t.Context(), "a", journal.NotApplied) != nil {
+			require.Empty(t, inDoubt(t, store), "it was kept for the next change")
+		}
+		p.expire(t, name)
+		require.Empty(t, inDoubt(t, p.store(t, name)))
+	})
+}
+
+// A verdict is noted once, or the resolver knows that it may not be.
+func TestCut_Ended(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		require.NoError(t, p.store(t, name).Sending(t.Context(), ticket("a")))
+		p.expire(t, name)
+		require.NoError(t, p.cutting(t, name, c).Ended(t.Context(), "a", journal.Applied))
+		require.Equal(t, journal.Applied, entriesOf(t, p.store(t, name), "")[0].Outcome)
+	})
+}
+
+// A loop goes on, and yields each ticket once.
+func TestCut_InDoubt(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		for _, id := range []string{"a", "b"} {
+			require.NoError(t, p.store(t, name).Sending(t.Context(), ticket(id)))
+		}
+		p.expire(t, name)
+		require.Equal(t, []string{"a", "b"}, inDoubt(t, p.cutting(t, name, c)))
+	})
+}
+
+// A change is made once, or at most once if the store does not know.
+func TestCut_Spend(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		err := p.cutting(t, name, c).Spend("cap").Update(t.Context(), func(s []byte) ([]byte, error) { return append(s, 'x'), nil })
+		state := stateOf(t, p.store(t, name).Spend("cap"))
+		if err != nil {
+			require.ErrorContains(t, err, "stored or not")
+			require.LessOrEqual(t, len(state), 1)
+		} else {
+			require.Equal(t, "x", state)
+		}
+	})
+}
+
+// An exchange is never made twice.
+func TestCut_Exchange(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		var ask prospectkit.BudgetAsk
+		require.NoError(t, ask.UnmarshalBinary((&budget.Ask{Elsewhere: 1}).Encode()))
+		_, err := p.cutting(t, name, c).Exchange(t.Context(), prospectkit.SurfaceLists, &ask)
+		sent := exchange(t, p.store(t, name), &budget.Ask{}).State.Dispatched
+		if err != nil {
+			require.LessOrEqual(t, sent, int64(1))
+		} else {
+			require.Equal(t, int64(1), sent)
+		}
+	})
+}
+
+// The record and its checkpoint are there, or neither is.
+func TestCut_Checkpoint(t *testing.T) {
+	server, name := workspace(t)
+	store := server.store(t, name)
+	_, err := store.pool.Exec(t.Context(), "CREATE TABLE IF NOT EXISTS record (name text, id text)")
+	require.NoError(t, err)
+	for _, id := range []string{"a", "b", "c"} {
+		tx, err := store.pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "INSERT INTO record VALUES ($1, $2)", name, id)
+		require.NoError(t, err)
+		require.NoError(t, store.SaveCheckpoint(t.Context(), tx, "job", id))
+		if id == "c" {
+			require.NoError(t, tx.Rollback(t.Context()))
+			continue
+		}
+		require.NoError(t, tx.Commit(t.Context()))
+	}
+	rows, err := store.pool.Query(t.Context(), "SELECT id FROM record WHERE name = $1 ORDER BY id", name)
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	checkpoint, err := store.Checkpoint(t.Context(), "job")
+	require.NoError(t, err)
+	require.Equal(t, "a b", strings.Join(ids, " "))
+	require.Equal(t, "b", checkpoint)
+	require.ErrorContains(t, store.SaveCheckpoint(t.Context(), store.pool, "", "x"), "name")
+	none, err := server.store(t, name+" other").Checkpoint(t.Context(), "job")
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
+
+// What must survive the machine does, although the server commits without waiting for its log.
+func TestDurable(t *testing.T) {
+	server := startPostgres(t)
+	pool := server.pool(t, "")
+	require.NoError(t, Migrate(t.Context(), pool))
+	_, err := pool.Exec(t.Context(), "CHECKPOINT")
+	require.NoError(t, err)
+	for round := range 5 {
+		store := server.store(t, "acme")
+		id := fmt.Sprint("ticket ", round)
+		save := func(what int) {
+			switch what {
+			case 0:
+				require.NoError(t, store.Sending(t.Context(), ticket(id)))
+			case 1:
+				require.NoError(t, store.Spend("cap").Update(t.Context(), func([]byte) ([]byte, error) { return []byte(id), nil }))
+			case 2:
+				require.NoError(t, store.SaveCheckpoint(t.Context(), store.pool, "job", id))
+			case 3:
+				require.NoError(t, store.Ended(t.Context(), "ticket 0", journal.Applied))
+			case 4:
+				require.NoError(t, store.SaveCheckpoint(t.Context(), store.pool, "job", ""))
+			}
+		}
+		save(round)
+		server.kill()
+		require.NoError(t, server.start())
+		store = server.store(t, "acme")
+		switch round {
+		case 0:
+			require.Len(t, entriesOf(t, store, ""), 1)
+		case 1:
+			require.Equal(t, id, stateOf(t, store.Spend("cap")))
+		case 2, 4:
+			checkpoint, err := store.Checkpoint(t.Context(), "job")
+			require.NoError(t, err)
+			require.Equal(t, map[int]string{2: id, 4: ""}[round], checkpoint)
+		case 3:
+			require.Equal(t, journal.Applied, entriesOf(t, store, "")[0].Outcome)
+		}
+	}
+}

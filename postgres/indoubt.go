@@ -1,0 +1,107 @@
+package prospectpg
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/prospectkit/journal"
+)
+
+var (
+	// Whoever is about to take one is passed over. A lease that is taken meanwhile no longer fits.
+	claim = `UPDATE prospectkit.journal SET owner = $2, leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
+		WHERE seq = (SELECT seq FROM prospectkit.journal
+			WHERE workspace = $1 AND outcome = 'unknown' AND (first_sent, seq) > (` + fmt.Sprintf(instant, "$4::bigint") + `, $5::bigint)
+				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL) AND id <> ALL ($7::text[])
+			ORDER BY first_sent, seq LIMIT 1 FOR UPDATE SKIP LOCKED)
+		RETURNING ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
+	renew = `UPDATE prospectkit.journal SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
+		WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'`
+	release = "UPDATE prospectkit.journal SET leased_until = now() WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'"
+)
+
+// InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this process that
+// ended with an unknown outcome. It leaves out calls of this process that are in progress, however long they take. Each is leased to this loop while its body runs, so no other loop of any worker has it. If this
+// worker dies, others find the ticket once the lease is over. A ticket that is still in doubt after the body is free again.
+//
+// A worker that stops for longer than a lease, and then continues, may look at a ticket that another one has. Its verdict does not count:
+// Ended, and with it [prospectkit.Client.Resolve], fails with [ErrSettled] for all but the first.
+func (s *Store) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
+	return func(yield func(journal.Ticket, error) bool) {
+		loop := s.owner + "/" + rand.Text()
+		after := position{first: beginning}
+		stop := s.keep(ctx, loop)
+		defer stop()
+		for {
+			ticket, next, err := s.claim(ctx, loop, after)
+			if err != nil {
+				yield(journal.Ticket{}, err)
+				return
+			}
+			if next == after || !yield(ticket, nil) {
+				return
+			}
+			after = next
+		}
+	}
+}
+
+// position is where a loop is.
+type position struct{ first, seq int64 }
+
+// beginning is before any ticket, and within what the database has dates for.
+const beginning = -200_000_000_000_000_000
+
+// claim releases what the loop has, and leases the next ticket to it. At the end, the position stays.
+func (s *Store) claim(ctx context.Context, loop string, after position) (t journal.Ticket, next position, err error) {
+	s.mu.Lock()
+	busy := slices.AppendSeq([]string{}, maps.Keys(s.calls))
+	s.mu.Unlock()
+	var text string
+	err = s.note(ctx, s.persist, func(b *pgx.Batch) {
+		text, next = "", after
+		b.Queue(release, s.workspace, loop)
+		b.Queue(claim, s.workspace, loop, s.lease.Microseconds(), after.first, after.seq, s.owner, busy).
+			Query(each(&text, &next.first, &next.seq))
+	})
+	if err != nil || text == "" {
+		return t, after, err
+	}
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return t, next, fmt.Errorf("prospectpg: the ticket number %d: %w", next.seq, err)
+	}
+	return t, next, nil
+}
+
+// keep renews the lease of what the loop has, three times a lease, until stop is called, which releases it.
+func (s *Store) keep(ctx context.Context, loop string) (stop func()) {
+	ctx = context.WithoutCancel(ctx)
+	over := make(chan struct{})
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(s.lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				_ = s.try(ctx, func(b *pgx.Batch) { b.Queue(renew, s.workspace, loop, s.lease.Microseconds()) })
+			}
+		}
+	})
+	return func() {
+		close(over)
+		renewing.Wait()
+		_ = s.try(ctx, func(b *pgx.Batch) { b.Queue(release, s.workspace, loop) })
+	}
+}

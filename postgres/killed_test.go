@@ -1,0 +1,147 @@
+package prospectpg
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+var killsFlag = flag.Int("kills", 30, "how many workers TestFleetIsKilled kills")
+
+// write creates lists until the time is over, and resolves what it finds in doubt until nothing is.
+func write(j *job, pool *pgxpool.Pool) error {
+	store, err := New(pool, Config{Workspace: j.Workspace, Lease: 2 * time.Second})
+	if err != nil {
+		return err
+	}
+	client, err := prospectkit.New(j.BaseURL, j.Token, prospectkit.WithJournal(store))
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for time.Now().Before(j.Until) {
+			_, _ = client.Lists.Create(ctx, prospectkit.NewList{Name: rand.Text()})
+		}
+	}()
+	verdicts, err := os.OpenFile(j.Verdicts, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for {
+		for ticket, err := range client.InDoubt(ctx) {
+			if err != nil {
+				break // the database is away
+			}
+			r, err := client.Resolve(ctx, ticket)
+			if err == nil && (r.Verdict == prospectkit.VerdictHappened || r.Final) {
+				if _, err := fmt.Fprintln(verdicts, ticket.ID); err != nil {
+					return err
+				}
+			}
+		}
+		select {
+		case <-done:
+			if open, err := unsettled(ctx, store); err == nil && open == 0 {
+				return verdicts.Close()
+			}
+		default:
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func unsettled(ctx context.Context, s *Store) (n int, err error) {
+	for e, err := range s.Entries(ctx, "") {
+		if err != nil {
+			return 0, err
+		}
+		if e.Outcome == journal.Unknown {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Workers are killed at random, and the database three times. Every request has a ticket, every ticket is settled, with the truth, and
+// no verdict is given twice.
+func TestFleetIsKilled(t *testing.T) {
+	t.Parallel()
+	sb := sandbox.New(t, sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 1 << 20, PerDay: 1 << 21}}))
+	sb.Fail("lists.create", sandbox.Every(7), sandbox.DropAfter())
+	sb.Fail("lists.create", sandbox.Every(97), sandbox.DropBefore())
+	api, err := sb.Listen(context.Background(), "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = api.Close() })
+	database := startPostgres(t)
+	require.NoError(t, Migrate(t.Context(), database.pool(t, "")))
+	pause := 300 * time.Millisecond
+	j := job{
+		DSN: database.dsn(""), Workspace: "acme", BaseURL: api.BaseURL(), Token: sb.Token(),
+		Until: time.Now().Add(time.Duration(*killsFlag) * pause), Verdicts: filepath.Join(t.TempDir(), "verdicts"),
+	}
+	workers := make([]*exec.Cmd, 4)
+	for i := range workers {
+		workers[i] = process(t, j)
+		require.NoError(t, workers[i].Start())
+	}
+	for kill := range *killsFlag {
+		time.Sleep(pause)
+		if kill%10 == 5 {
+			database.kill()
+			require.NoError(t, database.start())
+		}
+		i := kill % len(workers)
+		require.NoError(t, workers[i].Process.Kill())
+		require.Error(t, workers[i].Wait())
+		workers[i] = process(t, j)
+		require.NoError(t, workers[i].Start())
+	}
+	for _, w := range workers {
+		require.NoError(t, w.Wait())
+	}
+	judge(t, sb, database.store(t, "acme"), j.Verdicts)
+}
+
+// judge compares what the service did with what the journal says.
+func judge(t *testing.T, sb *sandbox.Sandbox, store *Store, verdicts string) {
+	t.Helper()
+	lists := map[string]int{}
+	for _, l := range sb.Snapshot().Workspaces[0].Lists {
+		lists[l.Name]++
+	}
+	outcomes := map[journal.Outcome]int{}
+	for _, e := range entriesOf(t, store, "") {
+		outcomes[e.Outcome]++
+		made := lists[e.Ticket.Lookup.Name]
+		require.Equal(t, map[journal.Outcome]int{journal.Applied: 1}[e.Outcome], made, "%s: %s", e.Ticket.Lookup.Name, e.Outcome)
+		delete(lists, e.Ticket.Lookup.Name)
+	}
+	require.Zero(t, outcomes[journal.Unknown])
+	require.Empty(t, slices.Collect(maps.Keys(lists)), "a list without a ticket")
+	text, err := os.ReadFile(verdicts)
+	require.NoError(t, err)
+	given := strings.Fields(string(text))
+	once := slices.Compact(slices.Sorted(slices.Values(given)))
+	require.Len(t, given, len(once), "a verdict was given twice")
+	require.NotEmpty(t, given)
+	t.Logf("tickets %v, verdicts %d", outcomes, len(given))
+}
