@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	prospectpg "example.com/prospectkit/postgres"
+	"example.com/prospectkit/sandbox"
+)
+
+//go:embed schema.sql
+var schema string
+
+// supervisor is everything but the workers: the service, the database, the person who says yes, and what kills.
+type supervisor struct {
+	options
+
+	out      io.Writer
+	sb       *sandbox.Sandbox
+	clock    *shifted
+	database *database
+	fleet    *fleet // its own part, which works no jobs
+	river    *river.Client[pgx.Tx]
+	starts   atomic.Int64
+	logs     string // a file
+}
+
+// limit is for how long all may take, however slow the machine is.
+const limit = 15 * time.Minute
+
+func run(ctx context.Context, o options, out io.Writer) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_, err = fmt.Fprintf(out, "%d workspaces, %d worker processes; %d workers and the database %d times will be killed.\n",
+		o.workspaces, o.workers, o.kills, o.databases)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	s := &supervisor{options: o, out: out}
+	aim := make(chan int, 1)
+	s.sb, s.clock = service(o, aim)
+	api, err := s.sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	if s.database, err = startDatabase(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.database.remove()) }()
+	s.logs = filepath.Join(s.database.dir, "workers")
+	j := job{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, Workers: o.workers, PageSize: o.pageSize}
+	for _, w := range s.sb.Snapshot().Workspaces {
+		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
+	}
+	if s.fleet, err = newFleet(ctx, j); err != nil {
+		return err
+	}
+	defer s.fleet.pool.Close()
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if err := s.live(ctx, j, aim); err != nil {
+		text, _ := os.ReadFile(s.logs)
+		return fmt.Errorf("%w\nthe workers say:\n%s", err, tail(text))
+	}
+	fmt.Fprintf(out, "All jobs were done after %s, by %d starts of workers.\n\n", time.Since(began).Round(time.Second), s.starts.Load())
+	return s.judge(ctx)
+}
+
+func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
+
+// prepare makes the tables, and enqueues the first step of each launch.
+func (s *supervisor) prepare(ctx context.Context) error {
+	pool := s.fleet.pool
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		return err
+	}
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	if _, err := pool.Exec(ctx, schema); err != nil {
+		return err
+	}
+	if err := prospectpg.Migrate(ctx, pool); err != nil {
+		return err
+	}
+	if s.river, err = river.NewClient(riverpgxv5.New(pool), &river.Config{}); err != nil { // it only inserts
+		return err
+	}
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		for name := range s.fleet.workspaces {
+			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, stepList); err != nil {
+				return err
+			}
+			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: stepList}, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// live runs the workers until their jobs are done, and kills meanwhile.
+func (s *supervisor) live(ctx context.Context, j job, aim <-chan int) error {
+	running, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	seats := make([]*seat, s.workers)
+	for i := range seats {
+		j.Name = fmt.Sprint(workerName, i)
+		seats[i] = &seat{job: j, supervisor: s}
+		all.Go(func() { seats[i].keep(running) })
+	}
+	all.Go(func() { s.person(running) })
+	for kill := range s.kills {
+		if err := s.killOne(ctx, kill, seats, aim); err != nil {
+			return err
+		}
+	}
+	return s.wait(ctx)
+}
+
+// killOne kills a worker: while one of its writes is in progress, or at any moment. Some kills hit the database, too.
+func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, aim <-chan int) error {
+	var victim int
+	timer := time.NewTimer(500*time.Millisecond + rand.N(time.Second))
+	defer timer.Stop()
+	if kill%2 == 1 {
+		aim = nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case victim = <-aim:
+		time.Sleep(rand.N(3 * time.Millisecond)) // before, during and after the response
+	case <-timer.C:
+		victim = rand.IntN(len(seats))
+	}
+	seats[victim].kill()
+	if s.databases*(kill+1)/s.kills == s.databases*kill/s.kills {
+		return nil
+	}
+	s.database.kill()
+	return s.database.start(ctx)
+}
+
+// seat has one worker at a time, and starts another when it is gone.
+type seat struct {
+	job        job
+	supervisor *supervisor
+
+	mu  sync.Mutex
+	cmd *exec.Cmd
+}
+
+func (s *seat) keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := s.start(ctx); err != nil {
+			fmt.Fprintln(s.supervisor.out, err)
+			return
+		}
+		_ = s.cmd.Wait() // killed, stopped, or unable to start without the database
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+func (s *seat) start(ctx context.Context) error {
+	text, err := json.Marshal(s.job)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(s.supervisor.logs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.CommandContext(ctx, self) //nolint:gosec // G204: it is this program
+	cmd.Env = append(os.Environ(), workerVar+"="+string(text))
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * jobTimeout
+	if _, err := cmd.StdinPipe(); err != nil { // a worker ends if this process does
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cmd = cmd
+	s.supervisor.starts.Add(1)
+	return cmd.Start()
+}
+
+// kill ends the worker at once, as a lack of memory does.
+func (s *seat) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd != nil && s.cmd.Process != nil {
+		_ = s.cmd.Process.Kill()
+	}
+}
+
+// person says yes to what is shown, and enqueues the approval with it. In a program, this is a page with a button.
+func (s *supervisor) person(ctx context.Context) {
+	for i := 0; ctx.Err() == nil; i++ {
+		if err := s.sayYes(ctx); err == nil && i%10 == 0 {
+			// A new leader looks for the jobs of dead workers at once, an old one every 30 s: too slow for a demonstration.
+			_ = s.river.Notify().RequestResign(ctx)
+		}
+		pause(ctx, 500*time.Millisecond)
+	}
+}
+
+func (s *supervisor) sayYes(ctx context.Context) error {
+	return pgx.BeginFunc(ctx, s.fleet.pool, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", stepYes)
+		if err != nil {
+			return err
+		}
+		type shown struct {
+			Workspace string
+			Made      made
+		}
+		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[shown])
+		if err != nil {
+			return err
+		}
+		for _, l := range all {
+			if err := moveOn(ctx, tx, s.river, l.Workspace, stepYes, stepApprove, l.Made); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// wait waits for the launches, enqueues another night, whose copy has what the agents found, and waits for that. The database is there.
+func (s *supervisor) wait(ctx context.Context) error {
+	enqueued := false
+	for {
+		open, failed, err := s.progress(ctx)
+		switch {
+		case err != nil:
+			return err
+		case failed != "":
+			return errors.New(failed)
+		case open == 0 && enqueued:
+			return nil
+		case open == 0:
+			enqueued = true
+			for name := range s.fleet.workspaces {
+				if _, err := s.river.Insert(ctx, syncArgs{Workspace: name, Night: secondNight}, nil); err != nil {
+					return err
+				}
+			}
+		}
+		pause(ctx, 200*time.Millisecond)
+	}
+}
+
+// secondNight is a name that no date has.
+const secondNight = "second"
+
+// progress counts the launches and syncs that are not done, and tells of a job that needs a person.
+func (s *supervisor) progress(ctx context.Context) (open int, failed string, err error) {
+	err = s.fleet.pool.QueryRow(ctx, `SELECT
+		(SELECT count(*) FROM fleet.launch WHERE step <> $1) +
+		(SELECT count(*) FROM river_job WHERE kind = 'sync' AND state <> 'completed') +
+		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'sync')),
+		coalesce((SELECT kind || ' ' || args::text || ': ' || coalesce(errors[1]->>'error', '')
+			FROM river_job WHERE state IN ('cancelled', 'discarded') LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
+	return open, strings.TrimSpace(failed), err
+}
