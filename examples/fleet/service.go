@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/prospectkit/examples/fleet/launch"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -55,7 +56,7 @@ func seed(o options) sandbox.State {
 			w.Lists = append(w.Lists, sandbox.List{Name: name, Rows: people(o.rows, name)})
 		}
 		if i%2 == 0 { // the others have to make it
-			w.Lists = append(w.Lists, sandbox.List{Name: listName, Rows: people(3, listName)})
+			w.Lists = append(w.Lists, sandbox.List{Name: launch.ListName, Rows: people(3, launch.ListName)})
 		}
 		state.Workspaces = append(state.Workspaces, w)
 	}

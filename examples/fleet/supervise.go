@@ -21,6 +21,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
+	"example.com/prospectkit/examples/fleet/launch"
 	prospectpg "example.com/prospectkit/postgres"
 	"example.com/prospectkit/sandbox"
 )
@@ -109,10 +110,10 @@ func (s *supervisor) prepare(ctx context.Context) error {
 	}
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		for name := range s.fleet.workspaces {
-			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, stepList); err != nil {
+			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, launch.List); err != nil {
 				return err
 			}
-			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: stepList}, nil); err != nil {
+			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: launch.List}, nil); err != nil {
 				return err
 			}
 		}
@@ -236,20 +237,20 @@ func (s *supervisor) person(ctx context.Context) {
 
 func (s *supervisor) sayYes(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, s.fleet.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", stepYes)
+		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", launch.Yes)
 		if err != nil {
 			return err
 		}
 		type shown struct {
 			Workspace string
-			Made      made
+			Made      launch.Made
 		}
 		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[shown])
 		if err != nil {
 			return err
 		}
 		for _, l := range all {
-			if err := moveOn(ctx, tx, s.river, l.Workspace, stepYes, stepApprove, l.Made); err != nil {
+			if err := moveOn(ctx, tx, s.river, l.Workspace, launch.Yes, launch.Approve, l.Made); err != nil {
 				return err
 			}
 		}
@@ -291,6 +292,6 @@ func (s *supervisor) progress(ctx context.Context) (open int, failed string, err
 		(SELECT count(*) FROM river_job WHERE kind = 'sync' AND state <> 'completed') +
 		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'sync')),
 		coalesce((SELECT kind || ' ' || args::text || ': ' || coalesce(errors[1]->>'error', '')
-			FROM river_job WHERE state IN ('cancelled', 'discarded') LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
+			FROM river_job WHERE state IN ('cancelled', 'discarded') LIMIT 1), '')`, launch.Done, s.workspaces).Scan(&open, &failed)
 	return open, strings.TrimSpace(failed), err
 }

@@ -40,12 +40,12 @@ func (s *syncer) Work(ctx context.Context, job *river.Job[syncArgs]) error {
 const slice = jobTimeout - attemptTimeout
 
 func (s *syncer) run(ctx context.Context, job *river.Job[syncArgs]) error {
-	ctx, w, err := s.fleet.of(ctx, job.Args.Workspace, job.JobRow)
+	w, err := s.fleet.of(job.Args.Workspace, job.JobRow)
 	if err != nil {
 		return err
 	}
 	until := time.Now().Add(slice)
-	for list, err := range w.client.Lists.All(ctx, prospectkit.ListsParams{}) {
+	for list, err := range w.Client.Lists.All(ctx, prospectkit.ListsParams{}) {
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (w *workspace) copyList(ctx context.Context, night, listID string, until ti
 		return err
 	}
 	var progress prospectkit.Progress
-	pages := w.client.Lists.RowsPages(ctx, listID, prospectkit.RowsParams{Limit: w.fleet.PageSize},
+	pages := w.Client.Lists.RowsPages(ctx, listID, prospectkit.RowsParams{Limit: w.fleet.PageSize},
 		prospectkit.ResumeFrom(walk.checkpoint), prospectkit.WithProgress(&progress))
 	for page, err := range pages {
 		if err != nil {
@@ -95,12 +95,12 @@ func (k *walk) checkpointName() string { return k.night + " " + k.listID }
 
 func (k *walk) begin(ctx context.Context) (done bool, err error) {
 	_, err = k.fleet.pool.Exec(ctx, "INSERT INTO fleet.walk (workspace, night, list_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-		k.name, k.night, k.listID)
+		k.Name, k.night, k.listID)
 	if err != nil {
 		return false, err
 	}
 	err = k.fleet.pool.QueryRow(ctx, "SELECT pages, done FROM fleet.walk WHERE workspace = $1 AND night = $2 AND list_id = $3",
-		k.name, k.night, k.listID).Scan(&k.pages, &done)
+		k.Name, k.night, k.listID).Scan(&k.pages, &done)
 	if err != nil || done {
 		return done, err
 	}
@@ -114,7 +114,7 @@ var errOvertaken = errors.New("another run of this job stored the page")
 func (k *walk) store(ctx context.Context, rows []prospectkit.Row, checkpoint string, done bool) error {
 	err := pgx.BeginFunc(ctx, k.fleet.pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE fleet.walk SET pages = pages + 1, done = $5
-			WHERE workspace = $1 AND night = $2 AND list_id = $3 AND pages = $4`, k.name, k.night, k.listID, k.pages, done)
+			WHERE workspace = $1 AND night = $2 AND list_id = $3 AND pages = $4`, k.Name, k.night, k.listID, k.pages, done)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (k *walk) store(ctx context.Context, rows []prospectkit.Row, checkpoint str
 		for i := range rows {
 			_, err := tx.Exec(ctx, `INSERT INTO fleet.list_row AS r (workspace, night, list_id, row_id, body) VALUES ($1, $2, $3, $4, $5)
 				ON CONFLICT (workspace, night, list_id, row_id) DO UPDATE SET times = r.times + 1, body = excluded.body`,
-				k.name, k.night, k.listID, rows[i].ID(), rows[i].Raw())
+				k.Name, k.night, k.listID, rows[i].ID(), rows[i].Raw())
 			if err != nil {
 				return err
 			}

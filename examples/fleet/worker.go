@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,7 +19,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/examples/fleet/engine"
-	"example.com/prospectkit/journal"
+	"example.com/prospectkit/examples/fleet/launch"
 	prospectpg "example.com/prospectkit/postgres"
 )
 
@@ -43,11 +42,10 @@ type job struct {
 
 // workspace is one customer's, with a client of its own.
 type workspace struct {
-	name   string
-	client *prospectkit.Client
-	store  *prospectpg.Store
-	fleet  *fleet
-	who    string // the job, in the tickets of its calls
+	launch.Workspace
+
+	store *prospectpg.Store
+	fleet *fleet
 }
 
 // fleet is this process's part of it.
@@ -82,46 +80,20 @@ func (f *fleet) workspace(name, token string) (*workspace, error) {
 	}
 	client, err := prospectkit.New(f.BaseURL, token,
 		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, StoreTimeout: time.Second, Processes: f.Workers})),
-		prospectkit.WithJournal(oncePerJob{store}), prospectkit.WithWorkspace(name), prospectkit.WithUserAgent(f.Name),
+		prospectkit.WithJournal(launch.Once(store)), prospectkit.WithWorkspace(name), prospectkit.WithUserAgent(f.Name),
 		prospectkit.WithAttemptTimeout(attemptTimeout), prospectkit.WithMaxWait(time.Second)) // a longer wait is no work: it gives its slot away
-	return &workspace{name: name, client: client, store: store, fleet: f}, err
+	return &workspace{Workspace: launch.Workspace{Name: name, Client: client, Store: store, Lease: lease}, store: store, fleet: f}, err
 }
-
-// oncePerJob is a journal that refuses a write which the same job may have made before, even if River runs the job twice at once: each
-// stores its ticket, and then looks for that of the other.
-type oncePerJob struct{ *prospectpg.Store }
-
-// errSecond says that the journal has another ticket of the job.
-var errSecond = errors.New("this job may have made the call before")
-
-// Sending stores a ticket, unless there is another one.
-func (o oncePerJob) Sending(ctx context.Context, t journal.Ticket) error {
-	if err := o.Store.Sending(ctx, t); err != nil || !once[t.Op] {
-		return err
-	}
-	for e, err := range o.Entries(ctx, t.Actor) {
-		switch {
-		case err != nil:
-			return err
-		case e.Ticket.ID != t.ID && e.Ticket.Op == t.Op && e.Outcome != journal.NotApplied:
-			return errSecond
-		}
-	}
-	return nil
-}
-
-// once has the writes that neither a name nor a state makes safe to repeat. Ensure does that for the others.
-var once = map[string]bool{"campaigns.create": true, "campaigns.approve": true}
 
 // of is a workspace as a job uses it. All attempts of the job have the same name.
-func (f *fleet) of(ctx context.Context, name string, row *rivertype.JobRow) (context.Context, *workspace, error) {
+func (f *fleet) of(name string, row *rivertype.JobRow) (*workspace, error) {
 	w, ok := f.workspaces[name]
 	if !ok {
-		return ctx, nil, river.JobCancel(fmt.Errorf("no such workspace: %s", name))
+		return nil, river.JobCancel(fmt.Errorf("no such workspace: %s", name))
 	}
 	named := *w
-	named.who = fmt.Sprint("job ", row.ID)
-	return prospectkit.WithActor(ctx, named.who), &named, nil
+	named.Job = fmt.Sprint("job ", row.ID)
+	return &named, nil
 }
 
 // work runs jobs until the context ends.

@@ -24,9 +24,28 @@ const (
 	resolvable = 2 * time.Second
 )
 
+// Later is the error of a job that has to look again after a while.
+func Later(after time.Duration) error { return &judgedError{Verdict{After: after}, errors.New("not yet")} }
+
+// Person is the error of a job that nobody can finish but a person.
+func Person(err error) error { return &judgedError{Verdict{Person: true}, err} }
+
+// judgedError is an error that says itself what to do.
+type judgedError struct {
+	Verdict
+
+	cause error
+}
+
+func (v *judgedError) Error() string { return v.cause.Error() }
+func (v *judgedError) Unwrap() error { return v.cause }
+
 // Judge says what to do after an error that is not nil. A job that runs again must look into the journal before it writes: an outcome
 // that is unknown is no reason to repeat a call.
 func Judge(err error) Verdict {
+	if v, ok := errors.AsType[*judgedError](err); ok {
+		return v.Verdict
+	}
 	if errors.Is(err, prospectkit.ErrOutcomeUnknown) {
 		return Verdict{After: resolvable}
 	}
