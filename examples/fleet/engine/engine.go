@@ -25,7 +25,9 @@ const (
 )
 
 // Later is the error of a job that has to look again after a while.
-func Later(after time.Duration) error { return &judgedError{Verdict{After: after}, errors.New("not yet")} }
+func Later(after time.Duration) error {
+	return &judgedError{Verdict{After: after}, errors.New("not yet")}
+}
 
 // Person is the error of a job that nobody can finish but a person.
 func Person(err error) error { return &judgedError{Verdict{Person: true}, err} }
