@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
@@ -397,7 +398,12 @@ type CheckedValue struct {
 	Known  bool     // autocomplete offers exactly this text
 	Near   []string // offered texts that differ only in case or surrounding space
 	Widens bool     // an unknown industry: the agent may deliver more people and spend more
+
+	record // the whole response that was looked through
 }
+
+// String returns the result as JSON, for fmt.
+func (v CheckedValue) String() string { return textOf(Object{}, v) }
 
 // CheckValues looks up values of a filter before credits are spent, because the service accepts
 // unknown ones. An unknown region or title matches nobody. An unknown industry is mapped to the
@@ -414,7 +420,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		return nil, refusal(op.AgentsAutocomplete, bad)
 	}
 	checked := make([]CheckedValue, 0, len(in.Values))
-	offers := make(map[string][]string) // by the text that was looked up
+	offers, records := make(map[string][]string), make(map[string]record) // by the text that was looked up
 	for _, value := range in.Values {
 		text, query := "", opts
 		if in.TextParam != "" { // the caller's options come last: they may replace it
@@ -423,19 +429,20 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 		if _, asked := offers[text]; !asked {
 			response, err := s.Autocomplete(ctx, in.Field, query...)
 			if err == nil {
+				records[text] = record{jsonscan.Source(response.raw)}
 				offers[text], err = outbound.Strings(response.raw)
 			}
 			if err != nil {
 				return checked, err
 			}
 		}
-		checked = append(checked, in.compare(value, offers[text]))
+		checked = append(checked, in.compare(value, offers[text], records[text]))
 	}
 	return checked, nil
 }
 
-func (v ValueCheck) compare(value string, offers []string) CheckedValue {
-	found := CheckedValue{Value: value}
+func (v ValueCheck) compare(value string, offers []string, in record) CheckedValue {
+	found := CheckedValue{Value: value, record: in}
 	for _, offer := range offers {
 		switch {
 		case offer == value:

@@ -223,7 +223,8 @@ func (a *Agent) maybe(kind AgentType) bool { return a != nil && (a.Type == kind 
 // saysStarted reports whether an activation was refused because the agent has left the draft state:
 // by an earlier attempt, or by another process that ensures the same agent.
 func saysStarted(err error) bool {
-	return errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)
+	said := errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)
+	return said && !errors.Is(err, ErrOutcomeUnknown) // a gateway may have repeated an old response
 }
 
 // started reads an agent that has started. If the read fails, it falls back on the draft's fields.

@@ -20,3 +20,17 @@ func TestCreateAndStart_RefusedBeforeTheDraft(t *testing.T) {
 		s.done()
 	}
 }
+
+// The error after a draft was saved has the fields of the response that refused to start it.
+func TestCreateAndStart_RefusalAfterTheDraft(t *testing.T) {
+	s := stage(t, otherAgents, draftSaved,
+		always(402, `{"error":{"type":"x","code":"INSUFFICIENT_CREDITS","message":"no credits","requestId":"req-7"}}`))
+	_, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped())
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+	require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
+	var refused *prospectkit.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "agents.create-and-start", refused.Op)
+	require.Equal(t, 402, refused.Status)
+	require.Equal(t, prospectkit.CodeInsufficientCredits, refused.Code)
+}

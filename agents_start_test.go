@@ -97,6 +97,11 @@ var starting = []struct {
 		agent: "active", took: 65 * time.Second,
 	},
 	{
+		name:  "a gateway repeats that it has started",
+		steps: []roundTrip{otherAgents, draftSaved, always(502, envelope("AGENT_NOT_A_DRAFT")), sees("active")},
+		sends: []string{"list", "create", "activate", "get"}, agent: "active",
+	},
+	{
 		name:  "the service starts a draft automatically",
 		steps: []roundTrip{otherAgents, always(201, agentJSON("active"))},
 		sends: []string{"list", "create"}, agent: "active",
@@ -262,13 +267,23 @@ func TestCreateAndStart(t *testing.T) {
 }
 
 func TestCreateAndStart_GivesUpAfterThreeActivations(t *testing.T) {
+	for name, response := range map[string]roundTrip{
+		"cut off":                        cutOff,
+		"a gateway says that it started": always(502, envelope("AGENT_NOT_A_DRAFT")),
+	} {
+		t.Run(name, func(t *testing.T) { givesUpAfterThreeActivations(t, response) })
+	}
+}
+
+func givesUpAfterThreeActivations(t *testing.T, response roundTrip) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began, activations := time.Now(), 0
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			switch {
 			case r.Method == http.MethodPost && r.URL.Path == "/api/v1/business/agents/"+agentID+"/activate":
 				activations++
-				return cutOff(r)
+				return response(r)
 			case r.Method == http.MethodPost:
 				return draftSaved(r)
 			case r.URL.Path == "/api/v1/business/agents":

@@ -60,8 +60,17 @@ func provedBy[T any](proof func(*T) bool) expected[T] { return expected[T]{proof
 // service is what the services of a client share.
 type service struct{ client *Client }
 
-// do makes a call. Every request of this package goes through it. At most one expectation counts.
+// do makes a call, and returns its response. At most one expectation counts.
 func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*T, error) {
+	c, err := doCall(ctx, client, o, in, opts, want...)
+	if err != nil {
+		return nil, err
+	}
+	return c.out, nil
+}
+
+// doCall makes a call. Every request of this package goes through it.
+func doCall[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*callOf[T], error) {
 	c := new(callOf[T])
 	if len(want) > 0 {
 		c.want = want[0]
@@ -79,7 +88,7 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []Ca
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	return c.out, nil
+	return c, nil
 }
 
 // callOf is a call whose response is a T.
@@ -156,6 +165,7 @@ type tally struct {
 	status        int // of the last response
 	headers       http.Header
 	rate          RateWindow
+	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // the last unsuccessful response
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
@@ -224,7 +234,8 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	c.buildURL()
 	c.encode()
 	if c.opts.info != nil {
-		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface)} // clears the values of an earlier call
+		// It clears the values of an earlier call.
+		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if len(*bad) > 0 {
 		return c.refusal(*bad)
@@ -243,15 +254,15 @@ func (c *call) refusal(bad check.Violations) *RefusedError {
 	return e
 }
 
-// mayCost reports whether a call may spend credits, and whether it may send messages or write into a
+// consequences reports whether a call may spend credits, and whether it may send messages or write into a
 // CRM.
-func mayCost(o *op.Op, in args) (spends, outside bool) {
+func consequences(o *op.Op, in args) (spends, outside bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
 // safetyRule returns the rule that refuses a call, or "".
 func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends, outside := mayCost(o, in)
+	spends, outside := consequences(o, in)
 	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
@@ -275,8 +286,9 @@ func (c *call) finish(loopErr error) error {
 	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
-			Header: c.secrets().Header(c.headers), RequestID: c.errorResponse.RequestID, Rate: c.rate,
+			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
 		}
 	}
 	c.emitCall(err)
@@ -391,7 +403,7 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = errGatePanicked
 		}
 	}()
-	spends, outside := mayCost(c.op, c.in)
+	spends, outside := consequences(c.op, c.in)
 	return gate(c.ctx, operationOf(c.op), Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: outside,
 	})

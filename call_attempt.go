@@ -32,20 +32,17 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	a := attempt{call: c, began: time.Now(), delivery: DeliveryNotSent}
 	err := c.admit(&a)
 	if err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
-		return nil, err
+		return notSent(req, err)
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		c.reportToBudget(&a, resp)
 	}()
-	if err = c.noteSending(time.Now()); err != nil {
-		return nil, err
+	if err = c.reserveAndJournal(time.Now()); err != nil {
+		return notSent(req, err)
 	}
 	if err = a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
-		return nil, err
+		return notSent(req, err)
 	}
 	resp, err = a.send(t.base, req)
 	c.recordAttempt(&a, resp, err)
@@ -56,6 +53,14 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = http.NoBody
 	return resp, nil
+}
+
+// notSent closes the body of a request that is not sent, as a RoundTripper must.
+func notSent(req *http.Request, err error) (*http.Response, error) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+	return nil, err
 }
 
 // attempt is one attempt on the wire.
@@ -69,7 +74,7 @@ type attempt struct {
 	expired        bool      // its context had ended by then
 	delivery       Delivery  // set by send
 	abandoned      bool      // the exchange ignored its context and Close, and may go on
-	hasRateHeaders bool      // the response has rate headers:
+	hasRateHeaders bool      // the response has rate headers
 	rate           ratehdr.Rate
 
 	request  http.Request
@@ -205,7 +210,7 @@ func (a *attempt) openUpload() (err error) {
 
 func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Response, err error) {
 	c, conf := a.call, a.call.client.conf
-	defer func() { a.delivery = a.delivered(resp, err) }() // the last one, also if a user's transport panics
+	defer func() { a.delivery = a.delivered(resp, err) }() // after all other defers, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	timer := time.AfterFunc(c.timeout, func() { cancel(errAttemptTimeout) })
@@ -214,7 +219,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
 	}
 
-	hooks := a.trace.Hooks(c.op.Safe(), cancel)
+	hooks := a.trace.Hooks(c.op.FreeRead(), cancel)
 	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, hooks))
 	req = &a.request
 	req.Host = req.URL.Host
@@ -226,7 +231,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		req.Header = req.Header.Clone()
 		req.Header["Authorization"] = c.key.Header()
 	}
-	if req.Method == http.MethodGet && !c.op.Safe() {
+	if req.Method == http.MethodGet && !c.op.FreeRead() {
 		// Over HTTP/1, net/http retries a GET unless it has a body, even an empty one.
 		req.Body = io.NopCloser(strings.NewReader(""))
 	}
@@ -301,6 +306,10 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
+		if info := c.opts.info; info != nil && info.MaxBody > 0 {
+			info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
+			info.BodyCut = info.BodyCut || a.BodyErr != nil
+		}
 	}
 	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
 		c.cause = c.withContextErr(c.cause)
@@ -318,6 +327,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.surface.retries.Succeeded()
 		}
 	}
+	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try.Code, try.Err = c.errorResponse.Code, c.cause
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{

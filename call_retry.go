@@ -46,10 +46,12 @@ const (
 	stepStop    step = iota + 1 // return the error
 	stepUnknown                 // return OutcomeUnknownError
 	stepLost                    // return an *Error of class ErrResponseLost
-	stepRetry                   // after a backoff, if attempts and the retry allowance are left
-	stepResend                  // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
-	stepWait                    // the surface is held for Retry-After: admit waits, not c.pause
-	stepRekey                   // with another key, unless the source has none
+
+	// From here on, another attempt follows: see retries.
+	stepRetry  // after a backoff, if attempts and the retry allowance are left
+	stepResend // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
+	stepWait   // the surface is held for Retry-After: admit waits, not c.pause
+	stepRekey  // with another key, unless the source has none
 )
 
 // String describes the step, for observers.
@@ -70,7 +72,8 @@ func (s step) retries() bool { return s >= stepRetry }
 
 // decisions is the table of all retry rules: for each failure, the step that follows for reads,
 // metered reads and writes. Writes of every class share a column: none is retried after it may have
-// been delivered, unless AllowRetryUnknown allows it. Then the column of reads says when.
+// been processed. AllowRetryUnknown replaces stepUnknown, and only that, by a retry where the column
+// of reads retries.
 var decisions = [...]struct {
 	reason               string
 	read, metered, write step
@@ -100,8 +103,8 @@ var decisions = [...]struct {
 	failUnusable: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
 }
 
-// decide looks up the step after a failure. A later page of a scroll is not retried after it may
-// have been delivered: its token may be used up.
+// decide looks up the step after a failure. A later page of a metered scroll is not retried after it
+// may have been processed: its token may be used up.
 func decide(f failure, class op.Class, laterPage bool) step {
 	row := decisions[f]
 	switch class {

@@ -170,7 +170,11 @@ func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Field
 type StepPreview struct {
 	StepID  string `json:"stepId"`
 	Preview Object `json:"preview"`
+	record
 }
+
+// String returns the preview as JSON, for fmt. It may hold personal data: keep it out of logs.
+func (p StepPreview) String() string { return textOf(Object{}, p) }
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
 // body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
@@ -191,6 +195,7 @@ func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID s
 type Approval struct {
 	CampaignID string         `json:"campaignId"`
 	Status     CampaignStatus `json:"status"` // active
+	record
 }
 
 // String returns the approval as JSON, for fmt.
@@ -222,45 +227,65 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 //
 // GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
+	r, _, err := s.review(ctx, campaignID, nil, opts)
+	return r, err
+}
+
+// review makes a review. If the campaign was read earlier, its lists come first: they may have many pages,
+// and a change while those are read shows in what is read after them.
+func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Object, opts []CallOption) (*review.Review, *Object, error) {
 	r, shared := new(review.Review), sharedOptions(opts)
 	pages := pageOptions(shared)
+	if earlier != nil {
+		if err := s.reviewLists(ctx, r, *earlier, shared); err != nil {
+			return nil, nil, err
+		}
+	}
 	err := review.AddAll(r, review.Steps, s.Steps(ctx, campaignID, pages...))
 	if err == nil {
 		err = review.AddAll(r, review.Sends, s.Sends(ctx, campaignID, pages...))
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for campaign, err := range s.All(ctx, pages...) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if sameID(campaign.Text("id"), campaignID) {
 			r.Add(review.Campaign, campaign.Raw())
-			return r, s.reviewLists(ctx, r, *campaign, shared)
+			if earlier == nil {
+				err = s.reviewLists(ctx, r, *campaign, shared)
+			}
+			return r, campaign, err
 		}
 	}
-	return nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
+	return nil, nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
 }
 
+// reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, campaign Object, opts []CallOption) error {
+	for id := range campaign.All("listIds") {
+		rows := s.client.Lists.Rows(ctx, id.Text(""), RowsParams{}, pageOptions(opts)...)
+		if err := review.AddAll(r, review.Contacts, rows); err != nil {
+			return err
+		}
+	}
 	for id := range campaign.All("listIds") {
 		list, err := s.client.Lists.Get(ctx, id.Text(""), GetListParams{}, opts...)
 		if err != nil {
 			return err
 		}
 		r.Add(review.Lists, list.Raw().Raw())
-		if err := review.AddAll(r, review.Contacts, s.client.Lists.Rows(ctx, list.ID, RowsParams{}, pageOptions(opts)...)); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
 // ApproveReviewed approves a campaign if it is still what was reviewed. It makes the [CampaignsService.Review]
-// twice more, so that a change during the first also counts. If anything differs, nothing is approved: the
-// error is a [RefusedError] with [RuleReview], whose Violations name what changed. The approval itself
-// takes no content, so a change after the last read and before the approval goes unnoticed.
+// twice more, the second time with the contacts first, so that a change while those are read also counts.
+// If anything differs, nothing is approved: the error is a [RefusedError] with [RuleReview], whose
+// Violations name what changed. The approval itself takes no content, so a change of a part after its
+// last read and before the approval goes unnoticed.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Get] and [CampaignsService.Approve].
 //
@@ -269,11 +294,13 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	if !review.Valid(digest) {
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
+	var campaign *Object
 	for range 2 {
-		now, err := s.Review(ctx, campaignID, opts...)
+		now, found, err := s.review(ctx, campaignID, campaign, opts)
 		if err != nil {
 			return nil, err
 		}
+		campaign = found
 		if changes := now.Changes(digest); len(changes) > 0 {
 			refused := refusal(op.CampaignsApprove, nil).by(RuleReview, nil)
 			for _, c := range changes {

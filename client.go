@@ -175,7 +175,8 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 }
 
 // setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key
-// into the header of a request, and secrets hides all of them in quotes of responses.
+// into the header of a request, send replaces it for each attempt if there is a token source, and
+// secrets hides all of them in quotes of responses.
 func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
 
 // secrets are hidden in quotes of responses.
@@ -239,6 +240,7 @@ type User struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
+	record
 }
 
 // String returns the user as JSON, for fmt. It holds personal data: keep it out of logs.

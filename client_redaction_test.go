@@ -55,7 +55,7 @@ func TestRedaction_NothingPrintsTheToken(t *testing.T) {
 	client := newClient(t, always(200, oneUser), events(&seen))
 	child, err := client.With(prospectkit.WithUserAgent("app/1"))
 	require.NoError(t, err)
-	var info prospectkit.Info
+	info := prospectkit.Info{MaxBody: 4 << 10}
 	_, err = child.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
 	for name, v := range map[string]any{

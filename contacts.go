@@ -68,11 +68,12 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, token: cursor}
-		page, err := do[activities](ctx, s.client, op.ContactsTimeline, in, opts)
+		c, err := doCall[activities](ctx, s.client, op.ContactsTimeline, in, opts)
 		if err != nil {
 			return nil, nil, err
 		}
-		return &ScrollPage[Object]{Items: page.Activities, ContactID: page.ContactID}, page.NextCursor, nil
+		page := &ScrollPage[Object]{Items: c.out.Activities, ContactID: c.out.ContactID, RequestID: c.requestID, Rate: c.rate}
+		return page, c.out.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
@@ -348,6 +349,8 @@ func (e *Error) Advice() Advice {
 	case e.Status != 0 || e.outcome != OutcomeNotApplied:
 		hint := "the response is not the service's own: look at status, content type and body"
 		return Advice{Action: ActionVerifyFirst, Hint: hint}
+	case errors.Is(e.cause, changes.ErrFullSyncRequired):
+		return Advice{Action: ActionFixInput, Hint: changes.Remedy}
 	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}

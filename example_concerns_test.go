@@ -317,7 +317,7 @@ func ExampleBudgetConfig_store() {
 func ExampleWithInfo() {
 	sb := sandbox.New(nil)
 	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
-	var info prospectkit.Info
+	info := prospectkit.Info{MaxBody: 6}
 	_, err := clientOf(sb).Account.Me(context.Background(), prospectkit.WithInfo(&info))
 	if err != nil {
 		log.Fatal(err)
@@ -326,10 +326,12 @@ func ExampleWithInfo() {
 		fmt.Println(attempt.Status, attempt.Delivery)
 	}
 	fmt.Println(info.Rate.Remaining, "of", info.Rate.Limit, "left in the", info.Rate.Window)
+	fmt.Printf("%s, and more: %t\n", info.Body, info.BodyCut)
 	// Output:
 	// 500 confirmed
 	// 200 confirmed
 	// 119 of 120 left in the minute
+	// {"user, and more: true
 }
 
 // Numbers for your metrics. Events are told in the goroutine of the call.

@@ -94,6 +94,8 @@ func ExampleAccountService() {
 		log.Fatal(err)
 	}
 	fmt.Println(user.Name, user.Email)
+	_, sent := user.Raw().Get("phone") // what the service sent, also what is undocumented
+	fmt.Println("with a phone number:", sent)
 
 	credits, err := client.Account.Credits(ctx)
 	if err != nil {
@@ -103,6 +105,7 @@ func ExampleAccountService() {
 	fmt.Println(balance, ok)
 	// Output:
 	// Ada ada@workspace.example
+	// with a phone number: false
 	// 5000 true
 }
 
@@ -121,11 +124,11 @@ func ExampleListsService_Pages() {
 		for _, list := range page.Items {
 			fmt.Print(" ", list.Name)
 		}
-		fmt.Println()
+		fmt.Println(",", page.Rate.Remaining, "requests left in the", page.Rate.Window)
 	}
 	// Output:
-	// page 1 of 2: Suppliers Leeds
-	// page 2 of 2: Berlin
+	// page 1 of 2: Suppliers Leeds, 119 requests left in the minute
+	// page 2 of 2: Berlin, 118 requests left in the minute
 }
 
 // When a list is ready, only its raw text tells, and the words for it are not in the document: you bring the test.

@@ -42,6 +42,7 @@ type Fact struct {
 	ID       string       `json:"id"`
 	Claim    string       `json:"claim"`
 	Category FactCategory `json:"category"`
+	record
 }
 
 // String returns the fact as JSON, for fmt.

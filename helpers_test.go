@@ -146,4 +146,16 @@ func play(t *testing.T, calls []surfaceCall) {
 	}
 }
 
+// sameFields compares the documented fields of records.
+func sameFields(t *testing.T, want, got any, about ...any) {
+	t.Helper()
+	var texts [2]string
+	for i, v := range []any{want, got} {
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		texts[i] = string(text)
+	}
+	require.Equal(t, texts[0], texts[1], about...)
+}
+
 func discard[T any](_ T, err error) error { return err }

@@ -494,9 +494,11 @@ func TestImports_FileThatCannotBeReopened(t *testing.T) {
 			}
 			return open()
 		}
-		_, err := m.Client(t).Imports.Upload(t.Context(), up)
+		var info prospectkit.Info
+		_, err := m.Client(t).Imports.Upload(t.Context(), up, prospectkit.WithInfo(&info))
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Zero(t, info.Status, "the last attempt had no response")
 		require.Len(t, *got, 1)
 	}, 3)
 }

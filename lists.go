@@ -61,7 +61,11 @@ type Column struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Type string `json:"type"` // its values are undocumented
+	record
 }
+
+// String returns the column as JSON, for fmt.
+func (c Column) String() string { return textOf(Object{}, c) }
 
 // Bounds of the API reference.
 const (
@@ -232,6 +236,7 @@ func (p CRMPush) check(bad *check.Violations) {
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
+	record
 }
 
 // String returns the push as JSON, for fmt.
@@ -340,6 +345,7 @@ type Folder struct {
 	ID   string     `json:"id"`
 	Name string     `json:"name"` // unique among the folders of its kind
 	Kind FolderKind `json:"type"`
+	record
 }
 
 // String returns the folder as JSON, for fmt.

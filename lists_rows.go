@@ -5,7 +5,10 @@ import (
 	"context"
 	"iter"
 	"reflect"
+	"strings"
+	"time"
 
+	"example.com/prospectkit/changes"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
@@ -101,6 +104,38 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
 	return rowsPage[Row](ctx, s, listID, p, opts)
+}
+
+// Changes iterates over the rows of a contact list that are new or have changed since a checkpoint, first
+// changed first. Each comes with the next checkpoint; each range begins at saved. If nothing has changed,
+// that takes one request. Up to 10,000 changed rows are held in memory.
+//
+// A range that cannot promise all changes ends with [changes.ErrFullSyncRequired]: for an empty checkpoint,
+// which is how a feed begins, for a company list, for rows out of order or without updatedAt, and when the
+// count shows that rows were removed, best with [changes.Holding]. [changes.FullSyncRequiredError] has the
+// reason, and the checkpoint for the time after the full sync.
+//
+// A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded
+// of that minute, at most 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
+// row without it which comes after all that have changed.
+//
+// Errors: those of [ListsService.Rows].
+//
+// GET /business/lists/{listId}/rows, scope lists.
+func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts ...changes.Option) iter.Seq2[*changes.Change[Row], error] {
+	return changes.Each(ctx, changes.Source[Row, Page[Row]]{
+		List: s.client.BaseURL() + " " + strings.ToLower(listID), Limit: maxPageSize,
+		Pages: func(ctx context.Context, limit int) iter.Seq2[*Page[Row], error] {
+			return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt")})
+		},
+		View: func(p *Page[Row]) changes.Page[Row] {
+			return changes.Page[Row]{Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown}
+		},
+		ID:        (*Row).ID,
+		UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
+		Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
+		Require:   func(e *changes.FullSyncRequiredError) error { return withoutEffect(op.ListsRows, e) },
+	}, saved, opts)
 }
 
 // RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the

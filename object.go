@@ -56,6 +56,13 @@ func textOf(from Object, v any) string {
 	return from.String()
 }
 
+// record keeps the text of a record that is documented as a whole. Types of responses embed it.
+type record struct{ text jsonscan.Source }
+
+// Raw returns the record as the service sent it, with any undocumented fields. It is zero for a record
+// that you made.
+func (r record) Raw() Object { return Object{raw: jsonscan.Text(r.text)} }
+
 // IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 

@@ -114,10 +114,16 @@ type Info struct {
 	Surface   Surface
 	Status    int
 	Header    http.Header // of the last response; a copy, without the key and the token of a scroll
-	RequestID string      // of an error response; the service sends none on success
+	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
 	Rate      RateWindow  // by the last response; At is zero without rate headers
 	Attempts  []Attempt
 	Duration  time.Duration
+
+	// Body is the beginning of the last response, decompressed, without keys, tokens and cursors. It may
+	// hold personal data: keep it out of logs.
+	Body    []byte
+	BodyCut bool // there was more than Body holds
+	MaxBody int  // set it before the call: how many bytes of Body to keep, at most; 0 for none
 }
 
 // notify calls an observer and ignores any panic in it.

@@ -116,7 +116,7 @@ type config struct {
 
 	ownTransport *http.Transport // nil if the options gave one
 	direct       bool            // below is net/http's own transport, which does not change requests
-	compressed   bool            // and it allows compressed responses
+	compressed   bool            // direct, and compressed responses are allowed
 
 	maxBody   int64 // of WithMaxResponseBytes
 	plainHTTP bool  // of AllowPlainHTTP
@@ -184,8 +184,8 @@ type RetryPolicy struct {
 	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
 
 	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
-	// By default the first page of a search is retried: "a failed request never consumes credits"
-	// (documented).
+	// By default such a call is retried, but no later page of a search: "a failed request never
+	// consumes credits" (documented).
 	NoMeteredRetry bool
 }
 
@@ -382,7 +382,7 @@ func AllowPlainHTTP() ClientOption {
 }
 
 // WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
-// page.
+// page. Set its MaxBody to get the body of the response, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(info != nil, "WithInfo", "got nil")

@@ -2,10 +2,13 @@ package prospectkit_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -315,6 +318,79 @@ func TestWithInfo(t *testing.T) {
 	require.Empty(t, info.Header)
 	require.Len(t, info.Attempts, 1)
 	require.ErrorIs(t, info.Attempts[0].Err, io.ErrUnexpectedEOF)
+}
+
+// Only those who ask for the body get it: of the last response, whole or cut, and never with a secret.
+func TestWithInfo_Body(t *testing.T) {
+	var info prospectkit.Info
+	_, err := newClient(t, always(200, oneUser)).Account.Me(t.Context(), prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	require.Nil(t, info.Body)
+
+	for most, want := range map[int]string{len(oneUser): oneUser, len(oneUser) + 1: oneUser, 10: oneUser[:10], math.MaxInt: oneUser, -1: ""} {
+		info.MaxBody = most
+		_, err := newClient(t, always(200, oneUser)).Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		require.NoError(t, err)
+		require.Equal(t, []any{want, most, most == 10}, []any{string(info.Body), info.MaxBody, info.BodyCut})
+	}
+
+	info.MaxBody = 1 << 10
+	_, err = newClient(t, always(404, `{"error":{"code":"LIST_NOT_FOUND","message":"`+token+`"}}`)).
+		Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	require.JSONEq(t, `{"error":{"code":"LIST_NOT_FOUND","message":"[hidden]"}}`, string(info.Body))
+
+	_, err = newClient(t, untouched(t)).Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.Nil(t, info.Body, "nothing is left of the call before")
+	require.Equal(t, 1<<10, info.MaxBody)
+}
+
+// The tokens of pages are in no body: neither the one that a call sends, nor the one that it gets.
+func TestWithInfo_BodyOfPages(t *testing.T) {
+	info := prospectkit.Info{MaxBody: 1 << 10}
+	sent := 0
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return respond(200, fmt.Sprintf(`{"profiles":[{"firstName":"scroll-token-%d"}],"scrollToken":"scroll-token-%d"}`, sent-1, sent)), nil
+	}))
+	page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{}, prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"profiles":[{"firstName":"scroll-token-0"}],"scrollToken":"[hidden]"}`, string(info.Body))
+	_, err = page.Next(t.Context())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"profiles":[{"firstName":"[hidden]"}],"scrollToken":"[hidden]"}`, string(info.Body))
+
+	for _, opts := range [][]prospectkit.PageOption{{}, {prospectkit.Prefetch(2)}} {
+		numbered := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			number := r.URL.Query().Get("pageNum")
+			return respond(200, `{"data":[{"id":"`+number+`"}],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":3}}`), nil
+		}))
+		for page, err := range numbered.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, append(opts, prospectkit.WithInfo(&info))...) {
+			require.NoError(t, err)
+			require.Contains(t, string(info.Body), `"pageNum":`+page.Items[0].ID)
+		}
+	}
+}
+
+// After a response that was cut, the body is what arrived; after none, what the one before it was.
+func TestWithInfo_BodyThatWasCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		info := prospectkit.Info{MaxBody: 1 << 10}
+		sent := 0
+		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			if sent++; sent == 3 {
+				return nil, io.ErrUnexpectedEOF
+			}
+			resp := respond(200, oneUser)
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(oneUser[:12]), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			return resp, nil
+		}))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		require.Error(t, err)
+		require.Len(t, info.Attempts, 3)
+		require.Equal(t, []any{oneUser[:12], true}, []any{string(info.Body), info.BodyCut})
+	})
 }
 
 func TestWithInfo_HoldsEveryAttempt(t *testing.T) {

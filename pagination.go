@@ -28,6 +28,9 @@ type Page[T any] struct {
 	TotalKnown   bool
 	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across a page boundary
+
+	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateWindow `json:"-"` // by the last response; At is zero without rate headers
 }
 
 // hasContent reports whether totals or elements prove that this is a page.
@@ -222,7 +225,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	r := &pageRange[T]{pager: p}
 	var bad check.Violations
 	r.conf.apply(p.op, opts, false, &bad)
-	walk := pagewalk.Config[T, ListKind]{
+	walk := pagewalk.Config[T, ListKind, RateWindow]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
 		Prefetch: r.conf.prefetch, Progress: r.conf.progress,
 	}
@@ -237,7 +240,14 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
-	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind], err error) bool {
+	var each callConfig
+	for _, option := range r.conf.calls { // their violations are those of the first call
+		option.applyCall(&each, &bad)
+	}
+	if r.info = each.info; r.info != nil {
+		r.maxBody = r.info.MaxBody
+	}
+	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind, RateWindow], err error) bool {
 		return yield((*Page[T])(page), walk.Progress, err)
 	})
 }
@@ -255,31 +265,26 @@ func collection(params any) string {
 // pageRange reads the pages of one range.
 type pageRange[T any] struct {
 	pager[T]
-	conf pageConfig
+	conf    pageConfig
+	info    *Info // of WithInfo
+	maxBody int   // as it was set before the range: a page that is read early must not read it
 }
 
 // Fetch reads a page.
-func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], error) {
+func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], error) {
 	page, err := r.fetch(ctx, number, r.conf.calls)
-	return (*pagewalk.Page[T, ListKind])(page), err
+	return (*pagewalk.Page[T, ListKind, RateWindow])(page), err
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
-func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind], func(), error) {
-	var info Info
-	var caller *Info
-	keep := callOption(func(c *callConfig, _ *check.Violations) {
-		if c.info != nil {
-			caller, c.info = c.info, &info
-		}
-	})
-	page, err := r.fetch(ctx, number, append(slices.Clip(r.conf.calls), keep))
-	deliver := func() {
-		if caller != nil {
-			*caller = info
-		}
+func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], func(), error) {
+	info := Info{MaxBody: r.maxBody}
+	calls, deliver := r.conf.calls, func() {}
+	if r.info != nil {
+		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
-	return (*pagewalk.Page[T, ListKind])(page), deliver, err
+	page, err := r.fetch(ctx, number, calls)
+	return (*pagewalk.Page[T, ListKind, RateWindow])(page), deliver, err
 }
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
@@ -318,7 +323,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		query.PageNum = number
 	}
 	var page *Page[T]
-	_, err := do(ctx, l.client, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
+	c, err := doCall(ctx, l.client, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
 		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
 		proof: func(*Object) bool { return page.hasContent() },
 		accept: func(response *Object) (err error) {
@@ -329,6 +334,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	if err != nil {
 		return nil, err
 	}
+	page.RequestID, page.Rate = c.requestID, c.rate
 	return page, nil
 }
 
@@ -403,14 +409,16 @@ type pageTotals struct {
 
 // readPage reads a page of at most limit items. Totals or items prove that it is the service's.
 func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
-	p, err := do(ctx, client, o, in, opts, expected[pageResponse[T]]{
+	c, err := doCall(ctx, client, o, in, opts, expected[pageResponse[T]]{
 		maxItems: cmp.Or(limit, maxPageSize),
 		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.page(), nil
+	page := c.out.page()
+	page.RequestID, page.Rate = c.requestID, c.rate
+	return page, nil
 }
 
 func (p *pageResponse[T]) page() *Page[T] { return newPage(p.Data, p.Kind, &p.Pagination) }

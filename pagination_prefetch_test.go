@@ -316,28 +316,6 @@ func TestPrefetch_AndInfo(t *testing.T) {
 	})
 }
 
-// The wait that a page ahead of its turn would need may be refused: then it is requested again when it is due.
-func TestPrefetch_AndARefusedWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(60)
-		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(s), prospectkit.NoWait())
-		require.NoError(t, err)
-		for range 119 {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Limit: 10, PageNum: 1})
-			require.NoError(t, err)
-		}
-		page := 0
-		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(2)) {
-			require.NoError(t, err)
-			if page++; page == 1 {
-				time.Sleep(2 * time.Minute)
-			}
-		}
-		require.Equal(t, 6, page)
-		require.Len(t, s.shelf.asked, 119+6)
-	})
-}
-
 func TestPrefetch_IsRefused(t *testing.T) {
 	client := newClient(t, untouched(t))
 	token := []string{"Prefetch is not possible here: the request of a page needs the token of the page before it"}

@@ -182,7 +182,7 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 	p, ok := b.surfaces[s]
 	if !ok {
 		limits := budget.Config{Reserve: b.conf.Reserve, Share: budget.DefaultShare}
-		if documented := op.Windows[s]; !b.conf.TrustHeaders {
+		if documented := op.DocumentedLimits[s]; !b.conf.TrustHeaders {
 			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
 		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), retries: budget.NewRetryAllowance()}
@@ -210,7 +210,7 @@ func (p *surfaceState) lastRate() RateWindow {
 
 // observe records the rate headers of a response.
 func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) RateWindow {
-	documented := op.Windows[p.surface]
+	documented := op.DocumentedLimits[p.surface]
 	w := RateWindow{
 		Surface: Surface(p.surface), Window: Window(rate.Window(documented.PerMinute, documented.PerDay)),
 		Limit: rate.Limit, Remaining: rate.Remaining, At: now,

@@ -184,6 +184,12 @@ func TestBudget_ForecastAndSnapshot(t *testing.T) {
 		require.True(t, lists.Minute.Documented)
 		require.True(t, lists.Day.Documented)
 		require.Zero(t, lists.InFlight+lists.Waiting)
+
+		_, err = client.Search.FilterOptions(t.Context())
+		require.NoError(t, err)
+		learned := snapshotOf(t, client, prospectkit.SurfaceReference).Minute
+		require.Positive(t, learned.Limit)
+		require.False(t, learned.Documented, "the headers told it")
 	})
 }
 

@@ -19,6 +19,9 @@ type ScrollPage[T any] struct {
 	Items     []T
 	ContactID string // of a page of activities; empty otherwise
 
+	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateWindow `json:"-"` // by the last response; At is zero without rate headers
+
 	op   *op.Op
 	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
 }

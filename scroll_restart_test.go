@@ -85,6 +85,8 @@ func TestScroll_RestartSkipsWhatWasDelivered(t *testing.T) {
 		"nothing fails":                     {nil, 1, 4, 8, 4, 0, 0},
 		"a refusal":                         {map[int]roundTrip{3: expired}, 1, 9, 8, 7, 0, 1},
 		"a refusal as not found":            {map[int]roundTrip{3: always(404, envelope("INVALID_REQUEST"))}, 1, 9, 8, 7, 0, 1},
+		"a refusal as gone":                 {map[int]roundTrip{3: always(410, envelope("INVALID_REQUEST"))}, 1, 9, 8, 7, 0, 1},
+		"a refusal as a bad request":        {map[int]roundTrip{3: always(400, envelope("INVALID_REQUEST"))}, 1, 9, 8, 7, 0, 1},
 		"a lost response":                   {map[int]roundTrip{3: consumed}, 1, 9, 8, 7, 0, 1},
 		"an unreadable page":                {map[int]roundTrip{3: always(200, "{}")}, 1, 9, 8, 7, 0, 1},
 		"a token that is none":              {map[int]roundTrip{2: always(200, pageOf(2, "7"))}, 1, 9, 8, 6, 0, 1},
@@ -129,8 +131,28 @@ func TestScroll_NoRestartAfterACancel(t *testing.T) {
 	}}))
 	got, err := names(client.Search.Prospects(ctx, everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(3)))
 	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "the page may have been paid for")
 	require.Len(t, got, 4)
 	require.Equal(t, 3, sent)
+}
+
+// A wait that does not fit says nothing about the token.
+func TestScroll_NoRestartWhenAWaitDoesNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		full := always(200, pageOf(1, jsonText(secretToken+"2")), "RateLimit-Limit", "20", "RateLimit-Remaining", "0", "RateLimit-Reset", "40")
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(fourPages(&sent, map[int]roundTrip{1: full})))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var p prospectkit.Progress
+		got, err := names(client.Search.Prospects(ctx, everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(3), prospectkit.WithProgress(&p)))
+		var wait *prospectkit.WaitError
+		require.ErrorAs(t, err, &wait)
+		require.Len(t, got, 2)
+		require.Equal(t, 1, sent)
+		require.Zero(t, p.Report().Restarts)
+	})
 }
 
 // The address tells profiles apart even if the service tells more or less of them the second time.

@@ -184,11 +184,12 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 		body := body
 		body.ScrollToken = token
 		in := args{ids: ids, body: body, token: token, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
-		page, err := do(ctx, s.client, o, in, opts, expected[profiles]{maxItems: most})
+		c, err := doCall(ctx, s.client, o, in, opts, expected[profiles]{maxItems: most})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &ScrollPage[Profile]{Items: page.Profiles}, page.ScrollToken, nil
+		page := &ScrollPage[Profile]{Items: c.out.Profiles, RequestID: c.requestID, Rate: c.rate}
+		return page, c.out.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }

@@ -238,19 +238,19 @@ func (c *call) journaled() bool {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if spends, _ := mayCost(c.op, c.in); c.client.conf.guard == nil || c.reserved || !spends {
+	if spends, _ := consequences(c.op, c.in); c.client.conf.guard == nil || c.reserved || !spends {
 		return nil
 	}
 	cost := c.in.cost
 	cost.Agent = cmp.Or(cost.Agent, c.opts.starts)
-	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.Safe()
+	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.FreeRead()
 	err := c.client.conf.guard.Reserve(c.ctx, cost)
 	c.reserved = err == nil
 	return c.refuse(RuleSpendGuard, err)
 }
 
-// noteSending reserves the credits of the call and stores its ticket before an attempt.
-func (c *call) noteSending(now time.Time) error {
+// reserveAndJournal reserves the credits of the call and stores its ticket before an attempt.
+func (c *call) reserveAndJournal(now time.Time) error {
 	if c.unknown == nil { // no earlier attempt can have had an effect
 		c.firstSent = now
 	}

@@ -424,3 +424,12 @@ func TestJournal_OptionsRefuse(t *testing.T) {
 	_, err := prospectkit.New("https://x.example/api/v1", "t", prospectkit.WithJournal(nil), prospectkit.WithWorkspace(""))
 	require.Equal(t, []string{"WithJournal got nil", "WithWorkspace must not be empty or hold control characters"}, refusals(t, err))
 }
+
+// An error that no call has made has a ticket without an ID.
+func TestTicket_OfAnErrorMadeByHand(t *testing.T) {
+	at := time.Now()
+	made := &prospectkit.OutcomeUnknownError{Op: "lists.create", SentAt: at}
+	require.Equal(t, journal.Ticket{Version: journal.Version, Op: "lists.create", FirstSent: at, LastSent: at}, made.Ticket())
+	_, found := prospectkit.Resolved[prospectkit.List](&prospectkit.Resolution{Object: (*prospectkit.List)(nil)})
+	require.False(t, found, "an object that is nil")
+}

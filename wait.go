@@ -98,7 +98,7 @@ const scarcePause = time.Hour
 // to others, and waiters do not poll in step. It reports false if the next poll could only come
 // after the deadline.
 func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
-	if documented := op.Windows[s].PerDay; documented > 0 && pause == waits.LongestPause {
+	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == waits.LongestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
 	w := c.conf.budget.surface(s).lastRate()

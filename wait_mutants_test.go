@@ -24,3 +24,18 @@ func TestWaitLastsToItsDeadlineAfterAFailedPoll(t *testing.T) {
 		require.Equal(t, 4*time.Second, time.Since(began))
 	})
 }
+
+// Whoever cancels between two polls is told so, and not that a deadline is too near.
+func TestWait_CanceledBetweenPolls(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	client := newClient(t, sees("processing"), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == prospectkit.EventCall {
+			cancel()
+		}
+	}))
+	agent, err := client.Agents.WaitSettled(ctx, agentID)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
+	require.NotNil(t, agent)
+}

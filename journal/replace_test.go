@@ -60,6 +60,36 @@ func TestFile_CompactWithAFailingArchive(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
+// What was durable and is gone, or damaged, is not compacted away in silence.
+func TestFile_CompactRefusesADamagedFile(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"shorter":         func(b []byte) []byte { return b[:len(b)-10] },
+		"shorter by much": func(b []byte) []byte { return b[:len(b)/2] },
+		"damaged": func(b []byte) []byte {
+			b[len(b)/2] ^= 1
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "j")
+			j := open(t, path)
+			for _, id := range []string{"a", "b", "c", "d"} {
+				require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+				require.NoError(t, j.Ended(t.Context(), id, Applied))
+			}
+			require.NoError(t, j.Sending(t.Context(), ticket("last", 0)))
+			whole, err := os.ReadFile(path)
+			require.NoError(t, err)
+			hurt := damage(whole)
+			require.NoError(t, os.WriteFile(path, hurt, 0o600))
+			require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), ErrCorrupt)
+			kept, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, hurt, kept)
+		})
+	}
+}
+
 // A file that cannot be replaced is used as it is.
 func TestFile_CompactFails(t *testing.T) {
 	for _, operation := range []string{"open", "write", "sync", "rename"} {

@@ -72,6 +72,7 @@ func everyCut(t *testing.T, test func(t *testing.T, p *server, name string, c *c
 	t.Helper()
 	for _, arrives := range []bool{false, true} {
 		for at, more := int64(1), true; more; at++ {
+			more = false
 			t.Run(fmt.Sprint(at, arrives), func(t *testing.T) {
 				server, name := workspace(t)
 				c := &cutter{at: at, arrives: arrives}
@@ -187,9 +188,14 @@ func TestCut_Checkpoint(t *testing.T) {
 	require.Equal(t, "a b", strings.Join(ids, " "))
 	require.Equal(t, "b", checkpoint)
 	require.ErrorContains(t, store.SaveCheckpoint(t.Context(), store.pool, "", "x"), "name")
-	none, err := server.store(t, name+" other").Checkpoint(t.Context(), "job")
+	other := server.store(t, name+" other")
+	none, err := other.Checkpoint(t.Context(), "job")
 	require.NoError(t, err)
 	require.Empty(t, none)
+	require.NoError(t, other.SaveCheckpoint(t.Context(), other.pool, "job", ""))
+	checkpoint, err = store.Checkpoint(t.Context(), "job")
+	require.NoError(t, err)
+	require.Equal(t, "b", checkpoint)
 }
 
 // What must survive the machine does, although the server commits without waiting for its log.

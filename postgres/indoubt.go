@@ -21,7 +21,7 @@ var (
 	claim = `UPDATE prospectkit.journal SET owner = $2, leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
 		WHERE seq = (SELECT seq FROM prospectkit.journal
 			WHERE workspace = $1 AND outcome = 'unknown' AND (first_sent, seq) > (` + fmt.Sprintf(instant, "$4::bigint") + `, $5::bigint)
-				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL) AND id <> ALL ($7::text[])
+				AND (leased_until <= now() OR owner = $6) AND id <> ALL ($7::text[])
 			ORDER BY first_sent, seq LIMIT 1 FOR UPDATE SKIP LOCKED)
 		RETURNING ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
 	renew = `UPDATE prospectkit.journal SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `

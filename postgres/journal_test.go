@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -85,6 +86,17 @@ func TestJournal_Lease(t *testing.T) {
 	require.Equal(t, []string{"b"}, inDoubt(t, two))
 	server.expire(t, name)
 	require.Equal(t, []string{"a", "b"}, inDoubt(t, two))
+}
+
+// The same outcome again changes nothing: it is no new lease.
+func TestJournal_UnknownAgain(t *testing.T) {
+	server, name := workspace(t)
+	one := server.store(t, name)
+	require.NoError(t, one.Sending(t.Context(), ticket("a")))
+	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
+	server.expire(t, name)
+	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
+	require.Equal(t, []string{"a"}, inDoubt(t, server.store(t, name)))
 }
 
 // While a loop has a ticket, no other one has it, of whichever process.
@@ -177,6 +189,7 @@ func TestJournal_ResolverDies(t *testing.T) {
 			require.Equal(t, "a", ticket.ID)
 			require.NoError(t, other.Ended(t.Context(), "a", journal.NotApplied))
 			require.NoError(t, other.Ended(t.Context(), "a", journal.NotApplied), "the same again")
+			require.ErrorIs(t, other.Ended(t.Context(), "a", journal.Applied), ErrSettled, "the first one stays")
 		}
 		require.ErrorIs(t, dead.Ended(t.Context(), "a", journal.NotApplied), ErrSettled)
 		require.ErrorIs(t, dead.Ended(t.Context(), "a", journal.Applied), ErrSettled)
@@ -213,6 +226,7 @@ func TestJournal_TakenOver(t *testing.T) {
 		case "settled":
 			require.NoError(t, other.Ended(t.Context(), ticket.ID, journal.NotApplied))
 			require.ErrorIs(t, slow.Sending(t.Context(), ticket), ErrSettled)
+			require.ErrorIs(t, other.Sending(t.Context(), ticket), ErrSettled, "nobody opens it again")
 		}
 	}
 }
@@ -330,6 +344,32 @@ func TestJournal_Refuses(t *testing.T) {
 	for _, err := range store.Entries(t.Context(), "") {
 		require.Error(t, err)
 	}
+}
+
+// The end of a call does not wait for a database that is away: what it was told is kept. A verdict does.
+func TestJournal_EndsAtOnce(t *testing.T) {
+	config, err := pgxpool.ParseConfig("postgres://fleet@/postgres?host=" + t.TempDir())
+	require.NoError(t, err)
+	var dials atomic.Int64
+	config.ConnConfig.DialFunc = func(context.Context, string, string) (net.Conn, error) {
+		dials.Add(1)
+		return nil, net.ErrClosed
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	defer pool.Close()
+	store, err := New(pool, Config{Workspace: "acme"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*again)
+	defer cancel()
+	require.Error(t, store.Sending(ctx, ticket("a")))
+	require.Greater(t, dials.Swap(0), int64(1))
+	require.Error(t, store.Ended(t.Context(), "a", journal.NotApplied))
+	require.EqualValues(t, 1, dials.Swap(0))
+	ctx, cancel = context.WithTimeout(t.Context(), 4*again)
+	defer cancel()
+	require.Error(t, store.Ended(ctx, "b", journal.NotApplied))
+	require.Greater(t, dials.Load(), int64(1))
 }
 
 // A database that is not there refuses the call within the patience, and sends nothing.

@@ -65,6 +65,13 @@ func TestBudget_Processes(t *testing.T) {
 	require.Equal(t, 1, count(one))
 	require.Equal(t, 2, count(two))
 	require.Equal(t, 2, count(one))
+	seen := func() (at time.Time) {
+		require.NoError(t, one.pool.QueryRow(t.Context(), "SELECT max(seen) FROM prospectkit.process WHERE workspace = $1", name).Scan(&at))
+		return at
+	}
+	before := seen()
+	require.Equal(t, 2, count(one))
+	require.Equal(t, before, seen(), "once a minute is enough")
 	age := func(by string) {
 		_, err := one.pool.Exec(t.Context(), "UPDATE prospectkit.process SET seen = seen - $2::text::interval WHERE workspace = $1", name, by)
 		require.NoError(t, err)
@@ -72,12 +79,14 @@ func TestBudget_Processes(t *testing.T) {
 	age("9 minutes")
 	require.Equal(t, 2, count(one), "which notes it again")
 	age("9 minutes")
-	require.Equal(t, 1, count(one))
+	require.Equal(t, 2, count(two), "which is forgotten, and comes back")
+	age("9 minutes")
+	require.Equal(t, 2, count(one))
 	age("2 hours")
 	require.Equal(t, 1, count(one))
 	var rows int
 	require.NoError(t, one.pool.QueryRow(t.Context(), "SELECT count(*) FROM prospectkit.process WHERE workspace = $1", name).Scan(&rows))
-	require.Equal(t, 1, rows, "those that are gone are forgotten")
+	require.Equal(t, 1, rows, "those that are gone are removed")
 }
 
 // exchange asks what no client would.
@@ -140,8 +149,8 @@ func TestBudget_OneHistory(t *testing.T) {
 	server, name := workspace(t)
 	var seen sync.Map
 	var all sync.WaitGroup
-	for range 4 {
-		store := server.store(t, name)
+	stores := []*Store{server.store(t, name), server.store(t, name), server.store(t, name), server.store(t, name)}
+	for _, store := range stores {
 		for range 4 {
 			all.Go(func() {
 				for range 10 {
@@ -153,6 +162,9 @@ func TestBudget_OneHistory(t *testing.T) {
 		}
 	}
 	all.Wait()
+	for _, store := range stores {
+		require.EqualValues(t, 1, store.pool.Stat().NewConnsCount(), "one connection is enough")
+	}
 	for n := range int64(160) {
 		_, ok := seen.Load(n + 1)
 		require.True(t, ok, n)
@@ -234,6 +246,7 @@ func TestSpend_Update(t *testing.T) {
 	}
 	require.NoError(t, add(november))
 	require.NoError(t, add(store.Spend("2026-12")))
+	require.EqualValues(t, 1, store.pool.Stat().NewConnsCount(), "a look costs no connection")
 	var all sync.WaitGroup
 	failures := make([]error, 8)
 	for i := range failures {

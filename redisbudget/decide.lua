@@ -6,12 +6,13 @@ local minute, day, millisecond = 60 * second, 86400 * second, 1000
 local lateGrace, probeLease, patience, forgotten, staleness, margin, silence = 10 * second, 2 * minute, 2 * second, 2 * minute, 5 * second, 2, 3
 local slots = 64
 local memory, prior, burstMemory, lookahead = 60 * second, 5 * second, 180 * second, 5 * second
-local fairShare, sure, burstShare = 0.75, 2, 0.75
+local fairShare, sure, missable, burstShare = 0.75, 2, 4, 0.75
+local enough, most, settling, mostRefills, uncertainty, tellable = 2, 4, 5 * second, 100, 2, 20
 local longest, floorWait, widest, mostAllowed, mostTold = day, 500 * millisecond, 30 * second, 2 ^ 20, 2 ^ 30
 local minuteAndABit = 62 * second
 local lately, expiry = 600 * second, 172800
 
-local format = 1
+local format = 2
 local Batch = 1
 local Minute, Day = 1, 2
 local Documented, Learned = 1, 2
@@ -19,16 +20,16 @@ local Held, Exhausted, Shared, Reserved, News = 1, 2, 3, 4, 5
 local RoundsUp, RoundsDown = 1, 2
 local lengths = { minute, day }
 
-local floor, max, min = math.floor, math.max, math.min
+local floor, ceil, max, min, abs = math.floor, math.ceil, math.max, math.min, math.abs
 
 local s -- the state
 
--- Ledgers: sum, opened, and two lists with the oldest slot first.
+-- Window counts: sums, opened, and two lists with the oldest slot first, of which some are past.
 
 local function add(l, now, length, n)
   l.sum = l.sum + n
   local last = #l.at
-  if last > 0 and (now - l.opened < floor(length / (slots - 2)) or last == slots) then
+  if last > l.past and (now - l.opened < floor(length / (slots - 2)) or last - l.past == slots) then
     l.at[last], l.n[last] = now, l.n[last] + n
     return
   end
@@ -36,8 +37,12 @@ local function add(l, now, length, n)
 end
 
 local function expire(l, now, length)
-  while l.at[1] and l.at[1] + length <= now do
-    l.sum = l.sum - l.n[1]
+  while l.at[l.past + 1] and l.at[l.past + 1] + length <= now do
+    l.past = l.past + 1
+    l.sum, l.faded = l.sum - l.n[l.past], l.faded + l.n[l.past]
+  end
+  while l.past > 0 and (l.past > slots or l.at[1] + 2 * length <= now) do
+    l.faded, l.past = l.faded - l.n[1], l.past - 1
     table.remove(l.at, 1)
     table.remove(l.n, 1)
   end
@@ -45,13 +50,58 @@ end
 
 local function roomAt(l, n, length)
   local at = 0
-  for i = 1, #l.at do
+  for i = l.past + 1, #l.at do
     if n <= 0 then
       break
     end
     at, n = l.at[i] + length, n - l.n[i]
   end
   return at
+end
+
+local function weighed(l, now, length, from, to)
+  local i, drop, current, before, used = 1, 1, l.sum + l.faded, 0, #l.at
+  while i <= used and l.at[i] < from do
+    current, before, i = current - l.n[i], before + l.n[i], i + 1
+  end
+  while drop < i and l.at[drop] < from - length do
+    before, drop = before - l.n[drop], drop + 1
+  end
+  local highest = 0
+  while true do
+    local began = to
+    local moves = i <= used and l.at[i] < began
+    if moves then
+      began = l.at[i]
+    end
+    local drops = drop < i and l.at[drop] + length < began
+    if drops then
+      began = l.at[drop] + length
+    end
+    highest = max(highest, current + before * (1 - (now - began) / length))
+    if drops then
+      before, drop = before - l.n[drop], drop + 1
+    elseif moves then
+      current, before, i = current - l.n[i], before + l.n[i], i + 1
+    else
+      return highest
+    end
+  end
+end
+
+local function certain(l, length, from, to, trip)
+  local before, current, unsure, long = 0, 0, 0, floor(length / (slots - 2)) + trip
+  for i = 1, #l.at do
+    local at, n = l.at[i], l.n[i]
+    if at - long > to then
+      current = current + n
+    elseif at > from then
+      unsure = unsure + n
+    elseif at - long >= to - length then
+      before = before + n
+    end
+  end
+  return before, current, unsure
 end
 
 -- The state.
@@ -65,9 +115,9 @@ local function forget(now)
   local gone = old.n
   if now >= new.from + 2 * forgotten then
     gone = gone + new.n
-    new = { from = now, n = 0 }
+    new = { from = now, n = 0, trip = 0 }
   end
-  s.open = { { from = now, n = 0 }, new }
+  s.open = { { from = now, n = 0, trip = 0 }, new }
   if gone > 0 then
     s.completed = min(s.completed + gone, s.dispatched - late())
     add(s.counts[Day], now, day, gone)
@@ -112,9 +162,101 @@ local function giveBack(p)
   landed(p)
 end
 
+-- How the service counts.
+
+local function trip() return max(s.open[1].trip, s.open[2].trip) end
+local function weighs() return s.weighs >= enough end
+local function refills() return s.refills >= min(4 + floor(s.limits[Minute].max / 15), mostRefills) end
+local function flows() return weighs() or refills() end
+local function countsOwn() return not silent() and (s.weighs >= 0 or refills()) end
+
+local function edge(window, now)
+  local e, length = s.edges[window], lengths[window]
+  if e.by == 0 or e.by - e.from >= length then
+    return now - length, now
+  end
+  local from = e.from + floor((now - e.from) / length) * length
+  return from, from + e.by - e.from
+end
+
+local function missing(window, now)
+  local b = s.buckets[window]
+  return max(0, b.missing - s.limits[window].max * (now - b.at) / lengths[window])
+end
+
+local function takeBucket(window, now, n)
+  local b = s.buckets[window]
+  b.missing, b.at = missing(window, now) + n, now
+  if s.limits[window].max > 0 then
+    b.missing = min(b.missing, s.limits[window].max)
+  end
+end
+
+local function weight(now, window)
+  local l, length = s.counts[window], lengths[window]
+  if refills() and not weighs() then
+    return missing(window, now)
+  elseif s.weighs < 0 then
+    return l.sum
+  end
+  local from, to = edge(window, now)
+  if to <= now then
+    return weighed(l, now, length, from, to)
+  end
+  return max(weighed(l, now, length, from, now), weighed(l, now, length, now - length, to - length))
+end
+
+local function weightUntil(now, window, room)
+  local l, length = s.counts[window], lengths[window]
+  if s.weighs < 0 and not refills() then
+    return roomAt(l, l.sum - room, length)
+  end
+  room = max(room, 0)
+  local from, to = now, now + 2 * length
+  while to - from > length / 6000 do
+    local middle = from + floor((to - from) / 2)
+    if weight(middle, window) <= room then
+      to = middle
+    else
+      from = middle
+    end
+  end
+  return to
+end
+
+local function ends(now, window)
+  local _, to = edge(window, now)
+  if to <= now then
+    to = to + lengths[window]
+  end
+  return to
+end
+
+local function regained(from, till, window)
+  local l, length, sum = s.counts[window], lengths[window], 0
+  if not weighs() then
+    return s.limits[window].max * (till - from) / length
+  end
+  from = max(from, till - 2 * length)
+  while from < till do
+    local lower, upper = edge(window, from)
+    local before = certain(l, length, lower, upper, trip())
+    local to = lower + length
+    if from < upper then
+      local earlier = certain(l, length, lower - length, upper - length, trip())
+      before, to = min(before, earlier), upper
+    end
+    to = min(max(to, from + 1), till)
+    sum, from = sum + before * (to - from) / length, to
+  end
+  return sum
+end
+
 -- Others.
 
 local function slides() return s.others.slides >= sure end
+local function regular() return s.others.regular > 0 and s.others.every > 0 end
+local function tolerance() return max(3 * second, floor(s.others.every / 10)) end
 
 local function rate(now)
   local o = s.others
@@ -132,24 +274,70 @@ local function rate(now)
   return r
 end
 
+local function quotient(a, b) -- as integers are divided in Go
+  if a < 0 then
+    return ceil(a / b)
+  end
+  return floor(a / b)
+end
+
+local function due(now)
+  local o = s.others
+  if not regular() or o.burst == 0 then
+    return 0, false
+  end
+  local times = max(quotient(now - o.burstAt - tolerance(), o.every) + 1, 1)
+  return o.burstAt + times * o.every, times <= missable
+end
+
 local function burst(now)
   local o = s.others
-  if o.burst == 0 or now - o.burstAt > burstMemory then
+  local _, expected = due(now)
+  if o.burst == 0 or (not expected and now - o.burstAt > burstMemory) then
     return 0
   end
   return o.burst
 end
 
-local function learnBurst(now, left, limit)
+local function learnRhythm(now)
+  local o = s.others
+  local gap = now - o.burstAt
+  local times = quotient(gap + floor(o.every / 2), max(o.every, 1))
+  if o.burstAt == 0 then -- the first one
+  elseif gap <= 2 * staleness then
+    return false
+  elseif times > 0 and times <= missable and abs(gap - times * o.every) <= tolerance() then
+    o.every, o.regular = floor(gap / times), min(o.regular + 1, missable)
+  elseif o.regular > 0 then
+    o.regular = o.regular - 1
+  else
+    o.every = gap
+  end
+  o.burstAt = now
+  return true
+end
+
+local function learnBurst(now, left, limit, fresh)
   local o = s.others
   local size, known = o.recent - rate(now) * staleness, burst(now)
-  if size < max(5, limit / 10) and (known == 0 or size < known / 3) then
-    return
+  local large = size >= max(5, limit / 10) or (known > 0 and size >= known / 3)
+  if not large and (left > 0 or (left == 0 and fresh < 2)) then
+    return false
   end
-  if left <= 2 then
+  if left < 0 or fresh >= max(2, size / 4) or known == 0 then
+    if learnRhythm(max(o.at + quotient(now - o.at, 2), now - second)) then
+      known = known * 0.9
+    end
+  end
+  if left <= 2 and regular() then
+    size = max(size * 3, limit / 8)
+  elseif left <= 2 then
     size = size * 1.5
   end
-  o.burst, o.burstAt = min(max(size, known), limit), now
+  if large or regular() then
+    o.burst = min(max(size, known), limit)
+  end
+  return true
 end
 
 local function watch(now, high, left, level, limit)
@@ -158,14 +346,17 @@ local function watch(now, high, left, level, limit)
   local taken = max(0, o.low - high - o.seen)
   o.seen = o.seen + taken
   local since = max(0, now - o.at)
-  o.recent = o.recent * staleness / (staleness + since) + max(taken, level - o.level)
-  learnBurst(now, left, limit)
+  local fresh = max(taken, level - o.level)
+  o.recent = o.recent * staleness / (staleness + since) + fresh
+  local came = learnBurst(now, left, limit, fresh)
   local fade = memory / (memory + since)
   o.sum, o.span = o.sum * fade, o.span * fade + since
   if o.sum < 0.5 then
     o.span = 0
   end
-  o.sum = o.sum + taken
+  if not came or not regular() then
+    o.sum = o.sum + taken
+  end
   o.level, o.at = level, now
 end
 
@@ -202,21 +393,34 @@ local function resetAt()
   return f.resetBy + second
 end
 
-local function keepBack(left)
+local function keepBack(now, left)
   if s.figures.window == Day then
     return 0
   end
-  local limit, now = s.limits[Minute].max, resetAt() - left
+  local limit = s.limits[Minute].max
   left = min(max(left, 0), minute)
   local part = left / minute
   local keep = s.share * limit * part
   local r = rate(now)
   if r > 0 then
-    keep = max(keep, min(r, fairShare * limit / minute) * (left + lookahead))
+    local ahead = left + lookahead
+    if flows() then
+      ahead = lookahead
+    end
+    keep = max(keep, min(r, fairShare * limit / minute) * ahead)
   end
   local b = burst(now)
-  if b > 0 then
-    keep = max(keep, limit * part, min(b * burstShare, limit * 0.4))
+  local at, rhythm = due(now)
+  if rhythm then
+    if (slides() and at <= now + minute) or at <= now + left then
+      local times = 1 + max(0, quotient(now + left - at, s.others.every))
+      keep = max(keep, min(b * times, limit * (fairShare + (1 - fairShare) * part)))
+    end
+  elseif b > 0 then
+    if not flows() then
+      keep = max(keep, limit * part)
+    end
+    keep = max(keep, min(b * burstShare, limit * 0.4))
   end
   return keep
 end
@@ -233,7 +437,7 @@ local function keepsLess(now, reset, spare)
   local from, to = now, reset
   while to - from > 10 * millisecond do
     local middle = from + floor((to - from) / 2)
-    if keepBack(reset - middle) < spare then
+    if keepBack(middle, reset - middle) < spare then
       to = middle
     else
       from = middle
@@ -257,6 +461,9 @@ local function denied(till, reason, window) return nil, { till = till, reason = 
 local function grant(now, probe, bare)
   local p = { before = s.completed, epoch = s.epoch, at = now, probe = probe, bare = bare }
   p.own = s.counts[Minute].sum + inFlight() - s.dispatched
+  if flows() then
+    p.own = ceil(weight(now, Minute)) + inFlight() - s.dispatched
+  end
   s.dispatched = s.dispatched + 1
   s.open[1].n = s.open[1].n + 1
   if probe then
@@ -266,15 +473,14 @@ local function grant(now, probe, bare)
 end
 
 local function full(now, window, limit)
-  local l = s.counts[window]
-  local over = l.sum + inFlight() + 1 - limit
-  if over <= 0 then
+  local l, room = s.counts[window], limit - inFlight() - 1
+  if l.sum + l.faded <= room or weight(now, window) <= room then
     return nil
   end
-  if inFlight() > 0 and l.sum == 0 then
+  if inFlight() > 0 and l.sum + l.faded == 0 then
     return { till = now + probeLease, reason = News, window = window }
   end
-  return { till = max(roomAt(l, over, lengths[window]), now + millisecond), reason = Exhausted, window = window }
+  return { till = max(weightUntil(now, window, room), now + millisecond), reason = Exhausted, window = window }
 end
 
 local function probing(now)
@@ -313,8 +519,14 @@ local function takeLedger(now, reserve)
     local limit = s.limits[window].max
     if limit ~= 0 then
       limited = true
-      local d = full(now, window, limit - reserve)
-      if d then
+      limit = limit - reserve
+      local d = full(now, window, limit)
+      if d and not weighs() and s.counts[window].sum + inFlight() < limit then
+        if inFlight() > 0 then
+          return denied(now + probeLease, News, Minute)
+        end
+        return grant(now, true, true)
+      elseif d then
         return nil, d
       end
     end
@@ -325,10 +537,77 @@ local function takeLedger(now, reserve)
   return grant(now, false, true)
 end
 
+local function overloaded(now, reserve)
+  for _, window in ipairs({ Day, Minute }) do
+    local limit, l = s.limits[window].max, s.counts[window]
+    local d = limit > 0 and l.sum + l.faded + inFlight() >= limit - reserve and full(now, window, limit - reserve)
+    if d then
+      return d
+    end
+  end
+end
+
+local function spare(now, reserve)
+  local f = s.figures
+  local covered = f.remaining + f.known - s.dispatched + regained(f.at, now, f.window)
+  covered = min(covered, s.limits[f.window].max - inFlight())
+  local left = ends(now, f.window) - now
+  if not weighs() then
+    left = lengths[f.window] / 2
+  end
+  if rate(now) == 0 and burst(now) == 0 then
+    covered = covered + (1 + regained(f.sent, f.at, f.window))
+  end
+  return covered, covered - reserve - keepBack(now, left)
+end
+
+local function takeWeighed(now, reserve)
+  local f, w = s.figures, s.figures.window
+  if gap(now) > 0 and now < s.pacedUntil then
+    return denied(s.pacedUntil, Shared, w)
+  end
+  local looks = max(f.at + staleness, now)
+  if f.remaining <= margin then
+    looks = max(ends(f.at, w) + lookahead, now)
+  end
+  local at, rhythm = due(now)
+  if rhythm and f.remaining > margin then
+    looks = min(looks, max(at, f.at + second))
+  end
+  local function fits(instant)
+    local covered, left = spare(instant, reserve)
+    return covered >= 1 and left > 0
+  end
+  local fit = fits(now)
+  if fit and now - f.at < minute then
+    s.pacedUntil = now + gap(now)
+    return grant(now, false, false)
+  elseif fit or (inFlight() == 0 and looks <= now) then
+    return probe(now)
+  end
+  local from, to = now, ends(now, w) - 1
+  if not fits(to) then
+    from, to = to, to + lengths[w]
+  end
+  while to - from > lengths[w] / 6000 do
+    local middle = from + floor((to - from) / 2)
+    if fits(middle) then
+      to = middle
+    else
+      from = middle
+    end
+  end
+  return denied(max(min(to, looks), now + millisecond), rate(now) > 0 and Shared or Exhausted, w)
+end
+
 local function pictureIsOld(now, cover, left, keep, reserve)
   local f = s.figures
   if inFlight() == 0 and cover <= 0 and f.sent >= s.blindAt then
     return f.remaining > keep + reserve
+  end
+  local at, rhythm = due(now)
+  if rhythm and now >= at and now - f.at >= second then
+    return cover > 0 and left > reserve + margin
   end
   return rate(now) > 0 and now - f.at >= staleness and cover > 0 and left > reserve + margin
 end
@@ -344,7 +623,7 @@ local function whyNotCovered(now, cover, taken, left, reserve, reset)
   if slides() and cover <= 0 then
     d.till = min(d.till, max(roomAt(l, l.sum + inFlight() + 1 - s.limits[Minute].max, minute), now + 100 * millisecond))
   end
-  local spare = cover - taken
+  local spare = cover - taken -- of the cover
   if cover <= 0 and inFlight() + late() > 0 and left > 0 then
     d.reason = News
     if late() > 0 then
@@ -353,6 +632,10 @@ local function whyNotCovered(now, cover, taken, left, reserve, reset)
   elseif spare > reserve then
     d.reason = Shared
     d.till = min(d.till, keepsLess(now, reset, spare - reserve))
+    local at, rhythm = due(now)
+    if rhythm then
+      d.till = min(d.till, max(at, f.at + second, now + second / 4))
+    end
     if rate(now) > 0 then
       d.till = min(d.till, max(f.at + staleness, now + second / 4))
     end
@@ -365,7 +648,7 @@ end
 local function takeCovered(now, reserve)
   local f = s.figures
   local cover, reset = f.remaining + f.known - s.dispatched, resetAt()
-  local keep, taken = keepBack(reset - now), rate(now) * (now - f.at)
+  local keep, taken = keepBack(now, reset - now), rate(now) * (now - f.at)
   local left = f.remaining - late() - taken
   local pace = gap(now)
   if pace > 0 and now < s.pacedUntil then
@@ -396,6 +679,12 @@ local function take(now, priority)
   local reserve = priority == Batch and s.reserve or 0
   if now < s.heldUntil then
     return denied(s.heldUntil, Held, s.heldIn)
+  end
+  local d = countsOwn() and overloaded(now, reserve)
+  if d then
+    return nil, d
+  elseif s.figures.valid and flows() then
+    return takeWeighed(now, reserve)
   elseif s.figures.valid then
     return takeCovered(now, reserve)
   elseif silent() then
@@ -411,6 +700,8 @@ local function bounded(d) return min(max(d, 0), longest) end
 local function count(now, n, lost)
   add(s.counts[Minute], now, minute, n)
   add(s.counts[Day], now, day, n)
+  takeBucket(Minute, now, n)
+  takeBucket(Day, now, n)
   if not lost then
     s.completed = min(s.completed + n, s.dispatched - late())
     return
@@ -433,6 +724,12 @@ local function bare(p)
   s.allowed = min(s.allowed + 1, mostAllowed)
   if not p.bare then
     return
+  end
+  if silent() and p.probe and s.weighs == 0 then
+    s.tried = s.tried + 1
+    if s.tried > s.limits[Minute].max then
+      s.weighs = -1
+    end
   end
   s.silent = s.silent + 1
   if silent() then
@@ -463,19 +760,32 @@ local function hold(now, o, fresh)
   end
 end
 
+local function doubtWeighing(now)
+  if silent() then
+    s.weighs = enough
+  elseif refills() then
+    s.refills = 0
+  elseif s.weighs < 0 then
+    s.weighs, s.tried = 0, 0
+  elseif weighs() and rate(now) == 0 and burst(now) == 0 then
+    s.weighs = s.weighs - 1
+  end
+end
+
 local function refuse(now, p, o)
   local fresh = p.epoch == s.epoch
   if not fresh and s.figures.valid then
     return
   end
   if not fresh and p.epoch == s.epoch - 1 and s.heldIn == Minute then
-    watch(now, s.others.high - 1, 0, s.others.level, s.limits[Minute].max)
+    watch(now, s.others.high - 1, -1, s.others.level, s.limits[Minute].max)
   end
   if fresh then
+    doubtWeighing(now)
     s.epoch, s.strikes = s.epoch + 1, s.strikes + 1
     s.allowed, s.probeUntil = 1, 0
     if s.figures.valid and s.figures.window == Minute then
-      watch(now, s.dispatched - 1, 0, s.others.level, s.limits[Minute].max)
+      watch(now, s.dispatched - 1, -1, s.others.level, s.limits[Minute].max)
     end
     s.figures = emptyFigures(s.figures.window)
     if s.roundsUp == RoundsUp and p.probe then
@@ -527,6 +837,74 @@ local function learnRounding(now, p, o, w)
   end
 end
 
+local function followEdge(p, now, reset, window)
+  local e, length = s.edges[window], lengths[window]
+  local next = { from = p.at + reset - second, by = now + reset, since = s.completed }
+  if s.roundsUp ~= RoundsUp then
+    next.by = next.by + second
+  end
+  local known = e.by ~= 0
+  if known and next.by - next.from + e.by - e.from >= length then
+    return true
+  end
+  if known then
+    local shift = -floor((e.by - next.from) / length) * length
+    e.from, e.by = e.from + shift, e.by + shift
+    if e.from <= next.by and next.from <= e.by then
+      e.from, e.by = max(e.from, next.from), min(e.by, next.by)
+      return true
+    end
+  end
+  s.edges[window] = next
+  return not known
+end
+
+local function settled(window)
+  return trip() < settling and (s.completed - s.edges[window].since) * lengths[window] / s.limits[window].max > settling
+end
+
+local function learnRefilling(o, window, left)
+  local limit, length = s.limits[window].max, lengths[window]
+  if not o.hasReset or limit < tellable or window ~= Minute then
+    return
+  end
+  local each = floor(length / limit)
+  local whole = (limit - left) * each
+  local off = bounded(o.reset) - whole
+  if off < -each - second or off > second then
+    s.refills = 0
+  elseif whole > settling then
+    s.refills = min(s.refills + 1, mostRefills)
+  end
+end
+
+local function learnWeighing(now, p, o, window, left, known)
+  local limit = s.limits[window].max
+  if not o.hasReset or limit == 0 then
+    return
+  end
+  local agrees = followEdge(p, now, bounded(o.reset), window)
+  if not agrees then
+    s.weighs = max(s.weighs - 1, -most)
+  end
+  local l, length = s.counts[window], lengths[window]
+  if known ~= s.completed or inFlight() > 0 then
+    return
+  end
+  local from, to = edge(window, now)
+  local before, current, unsure = certain(l, length, from, to, trip())
+  local faded = before * (1 - (now - from) / length)
+  local used, least = limit - left, current - late() + faded
+  if used < least - (uncertainty + floor(limit / 8)) then
+    s.weighs = -most
+  elseif not agrees or to > p.at or bounded(o.reset) < length / 2 or faded < max(4, limit / 4)
+    or not settled(window) then
+    return
+  elseif used >= least + unsure - uncertainty and used <= weight(p.at, window) + uncertainty then
+    s.weighs = min(s.weighs + enough, most)
+  end
+end
+
 local function observe(now, p, o, replays)
   local w = windowOf(o)
   local left = min(o.remaining, mostTold)
@@ -539,6 +917,8 @@ local function observe(now, p, o, replays)
     resetFrom = p.at + bounded(o.reset) - second, resetBy = now + bounded(o.reset),
   }
   learnRounding(now, p, o, w)
+  learnRefilling(o, w, left)
+  learnWeighing(now, p, o, w, left, known)
   local f = s.figures
   local comparable, resetBefore = f.valid and f.hasReset and f.window == w, f.resetBy
   if f.valid and laterThan(f, next) then
@@ -552,8 +932,20 @@ local function observe(now, p, o, replays)
     s.others.mark = s.completed
     local level = s.limits[Minute].max - left - p.own - s.dispatched
     if comparable and s.figures.hasReset and left + known > s.others.high then
-      learnSliding(s.figures.resetBy - resetBefore)
+      if now < s.others.till and s.weighs >= 0 and late() == 0 and settled(w) then
+        s.weighs = min(s.weighs + 1, most)
+      end
+      if not flows() then
+        learnSliding(s.figures.resetBy - resetBefore)
+      end
     end
+    if flows() then
+      s.others.slides, level = 2 * sure, level - uncertainty
+    end
+    if s.others.at == 0 or left + known > s.others.high then
+      s.others.till = next.resetFrom
+    end
+    s.others.till = min(s.others.till, next.resetFrom)
     note(now, left + known, left + s.dispatched, left, max(0, level), o.limit)
   end
 end
@@ -570,6 +962,7 @@ local function report(now, p, o)
   if not closes(p) then
     s.dispatched = s.dispatched + 1
   end
+  s.open[1].trip = max(s.open[1].trip, now - p.at)
   local replays = min(max(o.replays, 0), 100)
   s.dispatched = s.dispatched + replays
   count(now, 1 + replays, o.lost)

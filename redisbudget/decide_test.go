@@ -1,6 +1,7 @@
 package redisbudget
 
 import (
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -26,6 +27,33 @@ type twin struct {
 	ended  budget.Instant
 	silent bool // the service sends no figures
 	up     time.Duration
+	flow   flow
+	seen   budget.State // with the highest evidence of how the service counts
+}
+
+// flow is a service that gives back a little all the time: by weight, or as a bucket.
+type flow struct {
+	weighs, refills bool
+	last, used      int
+	began, at       budget.Instant
+	missing         float64
+}
+
+const minute = 60_000_000
+
+// take counts a request, and returns what is left and when it resets.
+func (f *flow) take(now budget.Instant) (left int, reset budget.Instant) {
+	for f.weighs && now >= f.began+minute {
+		f.last, f.used, f.began = f.used, 0, max(f.began+minute, now-3*minute)
+	}
+	f.missing = max(0, f.missing-20*float64(now-f.at)/minute)
+	f.at = now
+	if f.weighs {
+		f.used++
+		return 20 - f.used - int(math.Ceil(float64(f.last)*float64(f.began+minute-now)/minute)), f.began + minute - now
+	}
+	f.missing++
+	return 20 - int(math.Ceil(f.missing)), budget.Instant(f.missing / 20 * minute)
 }
 
 const clock = "redis.call('TIME')"
@@ -53,11 +81,17 @@ func (w *twin) ask(a *budget.Ask) budget.Reply {
 	kept, err := w.store.client.Get(w.t.Context(), w.store.key("lists")).Bytes()
 	require.NoError(w.t, err)
 	require.Equal(w.t, w.stored, kept)
+	w.seen.Weighs, w.seen.Refills = max(w.seen.Weighs, lua.State.Weighs), max(w.seen.Refills, lua.State.Refills)
+	w.seen.Others.Regular = max(w.seen.Others.Regular, lua.State.Others.Regular)
 	return lua
 }
 
 // step lets time pass, some requests end and some begin.
 func (w *twin) step() {
+	if w.flow.weighs || w.flow.refills {
+		w.flows()
+		return
+	}
 	pauses := []int64{0, 1, 999, 40_000, 250_000, 1_000_000, 3_000_000, 11_000_000, 45_000_000, 130_000_000, 3_600_000_000}
 	w.now += budget.Instant(pauses[min(w.random.IntN(len(pauses)), w.random.IntN(len(pauses)))])
 	if w.random.IntN(400) == 0 {
@@ -88,6 +122,29 @@ func (w *twin) step() {
 		if w.random.IntN(30) > 0 { // else it is never heard of again
 			w.open = append(w.open, g.Permit)
 		}
+	}
+}
+
+// flows lets a service with a teammate who comes in a rhythm answer each request after a moment.
+func (w *twin) flows() {
+	before := w.now
+	w.now += budget.Instant(w.random.IntN(1_500_000))
+	if w.now/90_000_000 > before/90_000_000 && w.now > 1_700_000_600_000_000 {
+		for range 5 {
+			w.flow.take(w.now)
+		}
+	}
+	a := &budget.Ask{Config: w.config, Wanted: make([]budget.Priority, w.random.IntN(3))}
+	for _, p := range w.open {
+		left, reset := w.flow.take(p.At)
+		o := budget.Observation{Limit: 20, Remaining: max(0, left), Reset: (reset + 999_999).Duration().Truncate(time.Second), HasReset: true, Jitter: w.random.Float64()}
+		o.Refused = left < 0
+		o.Lost = w.random.IntN(200) == 0
+		a.Reports = append(a.Reports, budget.Report{Permit: p, Observation: o})
+	}
+	w.open = w.open[:0]
+	for _, g := range w.ask(a).Grants {
+		w.open = append(w.open, g.Permit)
 	}
 }
 
@@ -136,6 +193,7 @@ func TestScriptAgreesWithThePackage(t *testing.T) {
 	store := startRedis(t).store(t, "twin")
 	store.script = strings.Replace(script, clock, "loadstring('return '..redis.call('GET', '{twin}:clock'))()", 1)
 	store.sha = digest(store.script)
+	var seen budget.State
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		configs := []budget.Config{
@@ -149,8 +207,19 @@ func TestScriptAgreesWithThePackage(t *testing.T) {
 		w := &twin{t: t, store: store, random: random, config: configs[seed%5], now: 1_700_000_000_000_000}
 		w.silent = seed%7 > 4
 		w.up = time.Second * time.Duration(seed%2)
+		w.flow = flow{weighs: seed%10 == 0, refills: seed%10 == 5, began: w.now}
 		for range 300 {
 			w.step()
 		}
+		for range 900 {
+			if w.flow.weighs || w.flow.refills {
+				w.step()
+			}
+		}
+		seen.Weighs, seen.Refills = max(seen.Weighs, w.seen.Weighs), max(seen.Refills, w.seen.Refills)
+		seen.Others.Regular = max(seen.Others.Regular, w.seen.Others.Regular)
 	}
+	require.GreaterOrEqual(t, seen.Weighs, int8(2), "the service was known to weigh")
+	require.GreaterOrEqual(t, seen.Refills, int8(5), "or to have a bucket")
+	require.Positive(t, seen.Others.Regular, "a teammate had a rhythm")
 }

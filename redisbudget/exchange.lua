@@ -53,13 +53,13 @@ end
 local function readConfig() return { perMinute = num(), perDay = num(), reserve = num(), share = num() } end
 
 local function readLimit()
-  local limit, l = { max = num(), source = num() }, { sum = num(), opened = num(), at = {}, n = {} }
+  local limit, l = { max = num(), source = num() }, { sum = num(), faded = num(), opened = num(), past = num(), at = {}, n = {} }
   local used = num()
-  short = short or used > slots
-  for i = 1, short and 0 or used do
+  short = short or used > slots or l.past > slots
+  for i = 1, short and 0 or l.past + used do
     l.at[i], l.n[i] = num(), num()
   end
-  return limit, l
+  return limit, l, { from = num(), by = num(), since = num() }, { missing = num(), at = num() }
 end
 
 local function readState()
@@ -67,52 +67,58 @@ local function readState()
   s = {
     config = c, reserve = c.reserve, share = c.share,
     dispatched = num(), completed = num(), lateOld = num(), lateNew = num(),
-    open = { { from = num(), n = num() }, { from = num(), n = num() } },
+    open = { { from = num(), n = num(), trip = num() }, { from = num(), n = num(), trip = num() } },
     blindAt = num(), lateTurn = num(), pacedUntil = num(), heldUntil = num(), probeUntil = num(),
-    born = num(), epoch = num(), strikes = num(), heldIn = num(), roundsUp = num(), told = flag(), silent = num(), allowed = num(),
+    born = num(), epoch = num(), strikes = num(), heldIn = num(), roundsUp = num(), weighs = num(), refills = num(),
+    tried = num(), told = flag(), silent = num(), allowed = num(),
     figures = {
       valid = flag(), remaining = num(), known = num(), mark = num(), window = num(), hasReset = flag(), at = num(), sent = num(),
       resetFrom = num(), resetBy = num(),
     },
     others = {
       low = num(), high = num(), seen = num(), mark = num(), sum = num(), span = num(), level = num(), recent = num(), burst = num(),
-      slides = num(), at = num(), burstAt = num(),
+      slides = num(), regular = num(), at = num(), burstAt = num(), every = num(), till = num(),
     },
-    limits = {}, counts = {},
+    limits = {}, counts = {}, edges = {}, buckets = {},
   }
   for w = Minute, Day do
-    s.limits[w], s.counts[w] = readLimit()
+    s.limits[w], s.counts[w], s.edges[w], s.buckets[w] = readLimit()
   end
 end
 
 local function putState()
   local c, f, o = s.config, s.figures, s.others
   put(c.perMinute, c.perDay, c.reserve, c.share, s.dispatched, s.completed, s.lateOld, s.lateNew)
-  put(s.open[1].from, s.open[1].n, s.open[2].from, s.open[2].n, s.blindAt, s.lateTurn, s.pacedUntil, s.heldUntil, s.probeUntil)
-  put(s.born, s.epoch, s.strikes, s.heldIn, s.roundsUp, s.told, s.silent, s.allowed)
+  put(s.open[1].from, s.open[1].n, s.open[1].trip, s.open[2].from, s.open[2].n, s.open[2].trip, s.blindAt, s.lateTurn, s.pacedUntil, s.heldUntil, s.probeUntil)
+  put(s.born, s.epoch, s.strikes, s.heldIn, s.roundsUp, s.weighs, s.refills, s.tried, s.told, s.silent, s.allowed)
   put(f.valid, f.remaining, f.known, f.mark, f.window, f.hasReset, f.at, f.sent, f.resetFrom, f.resetBy)
-  put(o.low, o.high, o.seen, o.mark, o.sum, o.span, o.level, o.recent, o.burst, o.slides, o.at, o.burstAt)
+  put(o.low, o.high, o.seen, o.mark, o.sum, o.span, o.level, o.recent, o.burst)
+  put(o.slides, o.regular, o.at, o.burstAt, o.every, o.till)
   for w = Minute, Day do
     local l = s.counts[w]
-    put(s.limits[w].max, s.limits[w].source, l.sum, l.opened, #l.at)
+    put(s.limits[w].max, s.limits[w].source, l.sum, l.faded, l.opened, l.past, #l.at - l.past)
     for i = 1, #l.at do
       put(l.at[i], l.n[i])
     end
+    put(s.edges[w].from, s.edges[w].by, s.edges[w].since, s.buckets[w].missing, s.buckets[w].at)
   end
 end
 
 local function newState(now, c)
   local function limit(n) return { max = n, source = n > 0 and Documented or 0 } end
-  local function windowCount() return { sum = 0, opened = 0, at = {}, n = {} } end
+  local function edgeless() return { from = 0, by = 0, since = 0 } end
+  local function windowCount() return { sum = 0, faded = 0, opened = 0, past = 0, at = {}, n = {} } end
   s = {
-    dispatched = 0, completed = 0, lateOld = 0, lateNew = 0, open = { { from = 0, n = 0 }, { from = 0, n = 0 } },
+    dispatched = 0, completed = 0, lateOld = 0, lateNew = 0, open = { { from = 0, n = 0, trip = 0 }, { from = 0, n = 0, trip = 0 } },
     blindAt = 0, lateTurn = 0, pacedUntil = 0, heldUntil = 0, probeUntil = 0,
-    born = now, epoch = now, strikes = 0, heldIn = 0, roundsUp = 0, told = false, silent = 0, allowed = 1,
+    born = now, epoch = now, strikes = 0, heldIn = 0, roundsUp = 0, weighs = 0, refills = 0, tried = 0, told = false, silent = 0, allowed = 1,
     figures = emptyFigures(0),
     others = {
-      low = 0, high = 0, seen = 0, mark = 0, sum = 0, span = 0, level = 0, recent = 0, burst = 0, slides = 0, at = 0, burstAt = 0,
+      low = 0, high = 0, seen = 0, mark = 0, sum = 0, span = 0, level = 0, recent = 0, burst = 0, slides = 0,
+      regular = 0, at = 0, burstAt = 0, every = 0, till = 0,
     },
     limits = { limit(c.perMinute), limit(c.perDay) }, counts = { windowCount(), windowCount() },
+    edges = { edgeless(), edgeless() }, buckets = { { missing = 0, at = 0 }, { missing = 0, at = 0 } },
   }
 end
 

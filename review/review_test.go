@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ func made(steps ...string) *review.Review {
 }
 
 func TestDigest_SameContent(t *testing.T) {
+	require.Equal(t, made(`{"a":[{"n":1}]}`).Digest(), made(`{"a":[{"n":1,"read_at":"2026-01-01T00:00:00Z"}]}`).Digest())
 	want := made(`{"a":1,"b":{"c":"x<"},"at":"2026-01-01T00:00:00Z"}`, `{"n":2}`).Digest()
 	for _, same := range [][]string{
 		{`{ "at":"2026-01-01T00:00:00Z", "b":{"c":"\u0078\u003c"}, "a":1 }`, `{"n":2}`},
@@ -43,10 +45,63 @@ func TestDigest_SameContent(t *testing.T) {
 	}
 }
 
+// raw is an item of a listing.
+type raw string
+
+func (r raw) Raw() json.RawMessage { return json.RawMessage(r) }
+
+// Each section counts, and what a sequence yields before its error is in it.
+func TestChanges_EachSection(t *testing.T) {
+	of := func(s review.Section, texts ...raw) *review.Review {
+		r := new(review.Review)
+		for _, other := range []review.Section{review.Campaign, review.Steps, review.Sends, review.Lists, review.Contacts} {
+			if other != s {
+				r.Add(other, json.RawMessage(`{"id":"x","of":"`+other+`"}`))
+			}
+		}
+		require.NoError(t, review.AddAll(r, s, func(yield func(raw, error) bool) {
+			for _, text := range texts {
+				if !yield(text, nil) {
+					return
+				}
+			}
+		}))
+		return r
+	}
+	for _, s := range []review.Section{review.Steps, review.Sends, review.Lists, review.Contacts} {
+		was := of(s, `{"n":1}`, `{"n":2}`)
+		require.Empty(t, of(s, `{"n":2}`, `{"n":1}`).Changes(was.Digest()))
+		require.Equal(t, []review.Change{{s, 2, 2}}, of(s, `{"n":1}`, `{"n":3}`).Changes(was.Digest()))
+		require.Equal(t, []review.Change{{s, 2, 3}}, of(s, `{"n":1}`, `{"n":2}`, `{"n":2}`).Changes(was.Digest()))
+	}
+	require.Equal(t, []review.Change{{review.Campaign, 1, 1}}, of(review.Campaign, `{"n":1}`).Changes(of(review.Campaign, `{"n":2}`).Digest()))
+	require.Equal(t, 2, of(review.Contacts, `{}`, `{}`).Contacts)
+	require.Equal(t, "changed", review.Change{Was: 2, Now: 2}.String())
+	require.Equal(t, "changed: 2 reviewed, 3 now", review.Change{Was: 2, Now: 3}.String())
+
+	broken, r := errors.New("broken"), new(review.Review)
+	require.ErrorIs(t, review.AddAll(r, review.Lists, func(yield func(raw, error) bool) {
+		_ = yield(`{}`, nil) && yield("", broken)
+	}), broken)
+	require.Len(t, r.Lists, 1)
+}
+
+// A review keeps what it was given, also if the caller reuses the memory.
+func TestAdd_Copies(t *testing.T) {
+	text := json.RawMessage(`{"n":1}`)
+	r := new(review.Review)
+	r.Add(review.Steps, text)
+	copy(text, `{"n":2}`)
+	require.JSONEq(t, `{"n":1}`, string(r.Steps[0]))
+}
+
 func TestValid(t *testing.T) {
 	digest := made(`{}`).Digest()
 	require.True(t, review.Valid(digest))
-	for _, wrong := range []string{"", "review1", "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), digest + "\n"} {
+	for _, wrong := range []string{
+		"", "review1", "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
+		digest[:len(digest)-1] + "?", digest[:len(digest)-2], digest + "\n",
+	} {
 		require.False(t, review.Valid(wrong), "%q", wrong)
 	}
 }
@@ -55,7 +110,7 @@ func TestValid(t *testing.T) {
 func TestString_Plain(t *testing.T) {
 	text := made(`{"body":"Hi\nStep 2 of 2\n\u001b[2J","n":null,"x":[1]}`, `3`).String()
 	require.Equal(t, "Campaign\n  id: c\nStep 1 of 2\n  body: Hi\n    | Step 2 of 2\n    | \ufffd[2J\n  n: null\n  x: [1]\nStep 2 of 2\n  3\nContacts in the lists: 0\n", text)
-	require.Contains(t, made(slices.Repeat([]string{`{}`}, 25)...).String(), "... and 5 more of 25\n")
+	require.True(t, strings.HasSuffix(made(slices.Repeat([]string{`{}`}, 25)...).String(), "\nStep 20 of 25\n... and 5 more of 25\nContacts in the lists: 0\n"))
 }
 
 // FuzzDigest_KeyOrder: the order of keys does not count, and another value does.

@@ -31,7 +31,7 @@ var (
 
 func defaultLimits() limiterSettings {
 	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}}
-	for surface, w := range op.Windows {
+	for surface, w := range op.DocumentedLimits {
 		settings.windows[surface] = Limit(w)
 		if Limit(w) == (Limit{}) {
 			settings.windows[surface] = assumedLimit
@@ -90,7 +90,7 @@ func (w *Tenant) Windows(surface string) []WindowState {
 func (w *Tenant) quota(surface string) *quota { return w.sb.quota(w.ws, op.Surface(surface)) }
 
 func (sb *Sandbox) checkSurface(what, surface string) bool {
-	if _, ok := op.Windows[op.Surface(surface)]; ok {
+	if _, ok := op.DocumentedLimits[op.Surface(surface)]; ok {
 		return true
 	}
 	sb.misuse("%s: no surface %q", what, surface)
@@ -154,7 +154,7 @@ func (q *quota) describe(h http.Header, now time.Time) {
 
 // showsLimits records that a response contains undocumented figures.
 func (c *call) showsLimits() {
-	if op.Windows[c.op.Surface] == (op.Window{}) && !c.sb.limits.set[c.op.Surface] {
+	if op.DocumentedLimits[c.op.Surface] == (op.Limits{}) && !c.sb.limits.set[c.op.Surface] {
 		c.uses(ruleUnshown)
 	}
 }

@@ -32,10 +32,10 @@ func (r result) requireRate(limit, remaining, reset int) {
 
 func TestWindowsAreTheDocumentedOnes(t *testing.T) {
 	sb := sandbox.New(t)
-	for surface, w := range op.Windows {
+	for surface, w := range op.DocumentedLimits {
 		states := sb.Windows(string(surface))
 		if w.PerMinute == 0 {
-			w = op.Window{PerMinute: 120, PerDay: 10_000} // assumed: none is shown
+			w = op.Limits{PerMinute: 120, PerDay: 10_000} // assumed: none is shown
 		}
 		require.Equal(t, []sandbox.WindowState{
 			{Name: "minute", Limit: w.PerMinute, Remaining: w.PerMinute}, {Name: "day", Limit: w.PerDay, Remaining: w.PerDay},

@@ -124,7 +124,7 @@ func AllowRemote() Option {
 // RateLimit headers.
 func NoLimits() Option {
 	return func(sb *Sandbox, _ *settings) error {
-		for surface := range op.Windows {
+		for surface := range op.DocumentedLimits {
 			sb.limits.put(surface, Limit{})
 		}
 		return nil
@@ -139,7 +139,7 @@ type Limit struct{ PerMinute, PerDay int }
 func Limits(limits map[string]Limit) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		for name, limit := range limits {
-			if _, ok := op.Windows[op.Surface(name)]; !ok {
+			if _, ok := op.DocumentedLimits[op.Surface(name)]; !ok {
 				return fmt.Errorf("Limits: no surface %q", name)
 			}
 			if limit.PerMinute < 0 || limit.PerDay < 0 {

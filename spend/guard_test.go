@@ -56,6 +56,17 @@ func TestGuard_ReservesCommitsReleasesAndKeepsDoubts(t *testing.T) {
 		b := booksOf(t, g)
 		require.Equal(t, spend.Book{Committed: 35, Released: 10}, b.Total)
 		require.Empty(t, b.Open)
+		require.NotContains(t, b.Ops, "", "nobody has no book")
+
+		for _, id := range []string{"9", "7", "8"} {
+			require.NoError(t, g.Reserve(t.Context(), call(id, "a")))
+			time.Sleep(time.Second)
+		}
+		var open []string
+		for _, reservation := range booksOf(t, g).Open {
+			open = append(open, reservation.ID)
+		}
+		require.Equal(t, []string{"9", "7", "8"}, open, "oldest first")
 	})
 }
 
@@ -102,6 +113,14 @@ func TestGuard_CommitsTheResultsThatArrived(t *testing.T) {
 			require.Equal(t, c.want, booksOf(t, g).Total)
 		})
 	}
+}
+
+// A price of one credit for each result counts them as any other.
+func TestGuard_OneCreditForEachResult(t *testing.T) {
+	g := spend.NewGuard(10, spend.Prices{"s": {PerResult: 1}})
+	require.NoError(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "s", Results: 10}))
+	require.NoError(t, g.Settle(t.Context(), "1", "applied", 3))
+	require.Equal(t, spend.Book{Committed: 3, Released: 7}, booksOf(t, g).Total)
 }
 
 func TestGuard_ManyAtOnceNeverPassTheCap(t *testing.T) {
@@ -219,6 +238,10 @@ func TestGuard_Invalid(t *testing.T) {
 	require.EqualError(t, spend.NewGuard(-1, spend.Prices{"a": {PerCall: -1}, "b": {PerItem: 1}, "c": {ItemsIn: "x"}}).Err(),
 		"the cap of -1 credits is negative\nthe price of a is negative\n"+
 			"the price of b has only one of PerItem and ItemsIn\nthe price of c has only one of PerItem and ItemsIn")
+	for _, price := range []spend.Price{{PerItem: -1, ItemsIn: "x"}, {PerResult: -1}, {Runs: -1}} {
+		require.EqualError(t, spend.NewGuard(0, spend.Prices{"a": price}).Err(), "the price of a is negative")
+	}
+	require.NoError(t, spend.NewGuard(0, spend.Prices{"a": {}}).Err(), "nothing but what is free")
 	require.EqualError(t, spend.NewSharedGuard(1, nil, nil).Err(), "the store is nil")
 	for _, g := range []*spend.Guard{nil, new(spend.Guard)} {
 		require.EqualError(t, g.Err(), "it was not made by NewGuard")
@@ -226,7 +249,9 @@ func TestGuard_Invalid(t *testing.T) {
 	require.Error(t, new(spend.Guard).Reserve(t.Context(), call("1", "a")))
 	var none *spend.Guard
 	require.NoError(t, none.Check(t.Context(), call("1", "a")))
-	require.NoError(t, none.Settle(t.Context(), "1", "applied", 1))
+	for _, outcome := range []string{"applied", "not applied", "unknown"} {
+		require.NoError(t, none.Settle(t.Context(), "1", outcome, 1))
+	}
 }
 
 func TestGuard_CopiesThePrices(t *testing.T) {
@@ -242,6 +267,10 @@ func TestGuard_HugeNumbers(t *testing.T) {
 	require.NoError(t, g.Reserve(t.Context(), call("2", "b")))
 	require.ErrorIs(t, g.Reserve(t.Context(), call("3", "b")), spend.ErrCap)
 	require.Zero(t, booksOf(t, g).Left)
+	g = spend.NewGuard(math.MaxInt64-1, spend.Prices{"a": {PerResult: 1 << 62}})
+	for results := 2; results <= 4; results++ {
+		require.ErrorIs(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "a", Results: results}), spend.ErrCap)
+	}
 }
 
 // A state from outside never lifts the cap, and never ends the program.

@@ -231,7 +231,7 @@ var withColumns = prospectkit.GetListParams{Include: "columns"}
 
 func columns(list *prospectkit.List) (all []rowtype.Column) {
 	for _, c := range list.Columns {
-		all = append(all, rowtype.Column(c))
+		all = append(all, rowtype.Column{ID: c.ID, Name: c.Name, Type: c.Type})
 	}
 	return all
 }

@@ -141,7 +141,7 @@ func (h *host) getWindows(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	windows := []window{}
-	for _, surface := range slices.Sorted(maps.Keys(op.Windows)) {
+	for _, surface := range slices.Sorted(maps.Keys(op.DocumentedLimits)) {
 		for _, s := range tenant.Windows(string(surface)) {
 			windows = append(windows, window{surface, s.Name, s.Limit, s.Remaining, s.ResetAt.UTC()})
 		}

@@ -49,7 +49,7 @@ func (y *syncer) write(ctx context.Context, out io.Writer, w *wire) error {
 	if r.continued {
 		fmt.Fprintln(out, "  It continued where an earlier process had stopped.")
 	}
-	fmt.Fprintf(out, "  Read completely: %d lists. Read as far as changed: %d lists.\n", r.walkedFull, r.walkedNew)
+	fmt.Fprintf(out, "  Read completely: %d lists. Read as far as changed: %d lists.\n", r.walked, r.followed)
 	if r.repeats+r.recovered > 0 {
 		fmt.Fprintf(out, "  The lists moved meanwhile: %d rows came twice, %d would have been skipped.\n", r.repeats, r.recovered)
 	}

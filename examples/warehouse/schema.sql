@@ -23,10 +23,10 @@ CREATE TABLE IF NOT EXISTS lists (
 
 	synced_run BIGINT NOT NULL DEFAULT 0,    -- the last run that finished its rows
 	full_at    TEXT NOT NULL DEFAULT '',     -- when all rows were compared last
-	mark       TEXT NOT NULL DEFAULT '',     -- changes up to this updatedAt are in
+	mark       TEXT NOT NULL DEFAULT '',     -- the checkpoint of the changes that are in; '' if all rows have to be read
 
-	walk       BIGINT NOT NULL DEFAULT 0,    -- counts the walks over its rows
-	mode       TEXT NOT NULL DEFAULT '',     -- of the walk under way
+	walk       BIGINT NOT NULL DEFAULT 0,    -- counts the walks over all its rows
+	mode       TEXT NOT NULL DEFAULT '',     -- 'all' during such a walk
 	checkpoint TEXT NOT NULL DEFAULT '',     -- where it is
 	next_mark  TEXT NOT NULL DEFAULT ''      -- becomes the mark when it ends
 );

@@ -28,21 +28,13 @@ type list struct {
 	kind     prospectkit.ListKind
 	size     int
 	fullAt   time.Time
-	mark     time.Time
+	mark     string // the checkpoint of its changes; empty if they cannot be followed
 
-	walk       int64 // the one in progress, or the last
-	mode       mode  // empty if none is in progress
+	walk       int64 // over all rows: the one in progress, or the last
+	walking    bool  // one is in progress
 	checkpoint string
-	nextMark   time.Time
+	nextMark   string
 }
-
-// mode is how the rows of a list are walked over.
-type mode string
-
-const (
-	allRows     mode = "all"     // every row; those that do not come are gone
-	changedRows mode = "changed" // last changed first, until nothing is new
-)
 
 // open opens a SQLite file, or the PostgreSQL database that dsn names.
 func open(ctx context.Context, file, dsn string) (*store, error) {
@@ -161,7 +153,7 @@ func dropRowsOfGone(ctx context.Context, tx *sql.Tx, run int64) error {
 
 // pending returns the living lists whose rows a run has not finished yet, newest first.
 func (s *store) pending(ctx context.Context, run int64) ([]*list, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, name, kind, size, full_at, mark, walk, mode, checkpoint, next_mark
+	rows, err := s.db.QueryContext(ctx, `SELECT id, name, kind, size, full_at, mark, walk, mode <> '', checkpoint, next_mark
 		FROM lists WHERE gone_run IS NULL AND synced_run < $1 ORDER BY created_at DESC, id`, run)
 	if err != nil {
 		return nil, err
@@ -170,12 +162,12 @@ func (s *store) pending(ctx context.Context, run int64) ([]*list, error) {
 	var lists []*list
 	for rows.Next() {
 		l := new(list)
-		var fullAt, mark, nextMark string
-		err := rows.Scan(&l.id, &l.name, &l.kind, &l.size, &fullAt, &mark, &l.walk, &l.mode, &l.checkpoint, &nextMark)
+		var fullAt string
+		err := rows.Scan(&l.id, &l.name, &l.kind, &l.size, &fullAt, &l.mark, &l.walk, &l.walking, &l.checkpoint, &l.nextMark)
 		if err != nil {
 			return nil, err
 		}
-		l.fullAt, l.mark, l.nextMark = instant(fullAt), instant(mark), instant(nextMark)
+		l.fullAt = instant(fullAt)
 		lists = append(lists, l)
 	}
 	return lists, rows.Err()
@@ -183,8 +175,8 @@ func (s *store) pending(ctx context.Context, run int64) ([]*list, error) {
 
 // startWalk begins a walk over the rows of a list, in place of the current one.
 func (s *store) startWalk(ctx context.Context, l *list) error {
-	return s.db.QueryRowContext(ctx, `UPDATE lists SET walk = walk + 1, mode = $1, checkpoint = '', next_mark = $2 WHERE id = $3
-		RETURNING walk`, string(l.mode), stamp(l.nextMark), l.id).Scan(&l.walk)
+	return s.db.QueryRowContext(ctx, `UPDATE lists SET walk = walk + 1, mode = 'all', checkpoint = '', next_mark = $1 WHERE id = $2
+		RETURNING walk`, l.nextMark, l.id).Scan(&l.walk)
 }
 
 const upsertRow = `INSERT INTO list_rows (list_id, id, body, walk, first_run, changed_run) VALUES ($1, $2, $3, $4, $5, $5)
@@ -194,11 +186,14 @@ const upsertRow = `INSERT INTO list_rows (list_id, id, body, walk, first_run, ch
 
 var errOtherSync = errors.New("another process syncs the same list: wait for it to end")
 
-// saveRows stores rows and, in the same transaction, the checkpoint after them.
-func (s *store) saveRows(ctx context.Context, run int64, l *list, found []prospectkit.Row, checkpoint string) error {
+// saveRows stores rows and, in the same transaction, the place after them: the checkpoint of the walk in progress, or the mark.
+func (s *store) saveRows(ctx context.Context, run int64, l *list, found []prospectkit.Row, place string) error {
+	before, move := &l.mark, `UPDATE lists SET mark = $1 WHERE id = $2 AND walk = $3 AND mode = '' AND mark = $4`
+	if l.walking {
+		before, move = &l.checkpoint, `UPDATE lists SET checkpoint = $1 WHERE id = $2 AND walk = $3 AND mode <> '' AND checkpoint = $4`
+	}
 	err := s.tx(ctx, func(tx *sql.Tx) error {
-		const move = `UPDATE lists SET checkpoint = $1, next_mark = $2 WHERE id = $3 AND walk = $4 AND mode = $5 AND checkpoint = $6`
-		moved, err := tx.ExecContext(ctx, move, checkpoint, stamp(l.nextMark), l.id, l.walk, string(l.mode), l.checkpoint)
+		moved, err := tx.ExecContext(ctx, move, place, l.id, l.walk, *before)
 		if err != nil {
 			return err
 		}
@@ -223,7 +218,7 @@ func (s *store) saveRows(ctx context.Context, run int64, l *list, found []prospe
 		return nil
 	})
 	if err == nil {
-		l.checkpoint = checkpoint
+		*before = place
 	}
 	return err
 }
@@ -235,16 +230,21 @@ func (s *store) count(ctx context.Context, l *list) (living, seen int, err error
 	return living, seen, err
 }
 
-// endWalk finishes a list for this run. Rows that a settled walk over all rows did not see are gone. After one that did not
-// settle, the next run reads all rows again.
+// endSync finishes a list for this run.
+func (s *store) endSync(ctx context.Context, run int64, l *list) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE lists SET synced_run = $1 WHERE id = $2`, run, l.id)
+	return err
+}
+
+// endWalk finishes a list after a walk over all rows. Rows that a settled one did not see are gone. After one that did not settle, the
+// next run reads all rows again.
 func (s *store) endWalk(ctx context.Context, run int64, l *list, settled bool) error {
+	l.fullAt = time.Now()
 	if !settled {
-		l.nextMark, l.fullAt = time.Time{}, time.Time{}
-	} else if l.mode == allRows {
-		l.fullAt = time.Now()
+		l.nextMark, l.fullAt = "", time.Time{}
 	}
 	return s.tx(ctx, func(tx *sql.Tx) error {
-		if settled && l.mode == allRows {
+		if settled {
 			_, err := tx.ExecContext(ctx, `UPDATE list_rows SET gone_run = $1 WHERE list_id = $2 AND gone_run IS NULL AND walk < $3`,
 				run, l.id, l.walk)
 			if err != nil {
@@ -252,7 +252,7 @@ func (s *store) endWalk(ctx context.Context, run int64, l *list, settled bool) e
 			}
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE lists SET mode = '', checkpoint = '', next_mark = '', mark = $1, full_at = $2, synced_run = $3
-			WHERE id = $4`, stamp(l.nextMark), stamp(l.fullAt), run, l.id)
+			WHERE id = $4`, l.nextMark, stamp(l.fullAt), run, l.id)
 		return err
 	})
 }

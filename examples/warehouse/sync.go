@@ -6,16 +6,12 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/changes"
 )
 
 const (
-	passes = 3 // over a collection that changes meanwhile, until it stops changing
-
-	// overlap is how far past the mark a walk over the changed rows continues, because changes may become visible out of order.
-	overlap = time.Minute
-
-	// changedLimit is the page size of that walk, which mostly ends on its first page.
-	changedLimit = 100
+	passes = 3   // over a collection that changes meanwhile, until it stops changing
+	batch  = 100 // changed rows are stored at once
 )
 
 // syncer copies lists and rows from the service into the store.
@@ -32,12 +28,12 @@ type syncer struct {
 
 // syncReport has the figures of a sync that are not in the tables.
 type syncReport struct {
-	continued  bool // an earlier process had not finished
-	repeats    int
-	recovered  int
-	unsettled  []string // names of lists that kept changing
-	walkedFull int      // lists of which all rows were read
-	walkedNew  int      // lists of which the changed rows sufficed
+	continued bool // an earlier process had not finished
+	repeats   int
+	recovered int
+	unsettled []string // names of lists that kept changing
+	walked    int      // lists of which all rows were read
+	followed  int      // lists of which the changes sufficed
 }
 
 // sync brings the store up to date. It may be killed at any moment and run again.
@@ -77,21 +73,15 @@ func (y *syncer) sync(ctx context.Context, baseURL string) (err error) {
 
 // requests is how many a list will take.
 func (y *syncer) requests(l *list) int {
-	if y.plan(l) == changedRows {
+	if y.follows(l) {
 		return 1
 	}
 	return 1 + (l.size+y.pageSize-1)/y.pageSize
 }
 
-// plan is the mode of the current walk, or of the next one.
-func (y *syncer) plan(l *list) mode {
-	switch {
-	case l.mode != "":
-		return l.mode
-	case !l.mark.IsZero() && time.Since(l.fullAt) < y.fullEvery:
-		return changedRows
-	}
-	return allRows
+// follows reports whether the changes of a list suffice: no walk over all rows is in progress, or due.
+func (y *syncer) follows(l *list) bool {
+	return !l.walking && l.mark != "" && time.Since(l.fullAt) < y.fullEvery
 }
 
 // syncLists stores the lists. It reads them all before it writes: a thousand come with one request.
@@ -113,13 +103,24 @@ func (y *syncer) syncLists(ctx context.Context) error {
 	}
 }
 
-// syncRows brings one list up to date. It continues the current walk, or walks over as few rows as is safe, and over all rows if the
-// count shows that something was missed.
+// syncRows brings one list up to date: by its changes if they tell all, otherwise by a walk over all rows, or what is left of it.
 func (y *syncer) syncRows(ctx context.Context, l *list) error {
-	walking := l.mode != ""
-	l.mode = y.plan(l)
+	if y.follows(l) {
+		err := y.follow(ctx, l)
+		if err == nil {
+			y.report.followed++
+			return y.store.endSync(ctx, y.run, l)
+		}
+		full, required := errors.AsType[*changes.FullSyncRequiredError](err)
+		switch {
+		case required:
+			l.nextMark = full.After
+		case !errors.Is(err, prospectkit.ErrRefusedLocally): // a mark of another version
+			return err
+		}
+	}
 	for pass := 1; ; pass++ {
-		if !walking {
+		if !l.walking {
 			if err := y.startWalk(ctx, l); err != nil {
 				return err
 			}
@@ -131,39 +132,71 @@ func (y *syncer) syncRows(ctx context.Context, l *list) error {
 		if ok || pass == passes {
 			return y.endWalk(ctx, l, ok)
 		}
-		walking, l.mode = false, allRows
+		l.walking = false
 	}
 }
 
-// startWalk begins a walk. The change that is the latest now becomes the mark when it ends: whatever changes during the walk
-// is later, by the service's own clock. A walk over changed rows meets that change first. Company lists cannot be sorted by
-// change, so that they never have a mark.
-func (y *syncer) startWalk(ctx context.Context, l *list) error {
-	l.checkpoint, l.nextMark = "", time.Time{}
-	if l.kind == prospectkit.ContactList && l.mode == allRows {
-		latest, err := y.lists.RowsPage(ctx, l.id, prospectkit.RowsParams{Limit: 1, Sort: prospectkit.Descending("updatedAt")})
+// follow stores the rows that are new or have changed, each batch with the mark after it. The feed compares their number with the service's.
+func (y *syncer) follow(ctx context.Context, l *list) error {
+	var rows []prospectkit.Row
+	mark := l.mark
+	save := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		err := y.store.saveRows(ctx, y.run, l, rows, mark)
+		y.bar.page(len(rows), 1)
+		rows = rows[:0]
+		return err
+	}
+	held := changes.Holding(func(ctx context.Context) (int, error) {
+		if err := save(); err != nil {
+			return 0, err
+		}
+		living, _, err := y.store.count(ctx, l)
+		return living, err
+	})
+	for change, err := range y.lists.Changes(ctx, l.id, l.mark, held) {
 		if err != nil {
 			return err
 		}
-		l.nextMark = firstChange(latest)
+		rows, mark = append(rows, *change.Row), change.Checkpoint()
+		if len(rows) == batch {
+			if err := save(); err != nil {
+				return err
+			}
+		}
+	}
+	return save()
+}
+
+// startWalk begins a walk over all rows. The mark that the list gets at its end is taken before. The changes of company lists have
+// no documented order, so that they never have a mark.
+func (y *syncer) startWalk(ctx context.Context, l *list) error {
+	l.walking, l.checkpoint = true, ""
+	if l.kind == prospectkit.ContactList && l.nextMark == "" {
+		for _, err := range y.lists.Changes(ctx, l.id, "") {
+			full, ok := errors.AsType[*changes.FullSyncRequiredError](err)
+			if !ok {
+				return err
+			}
+			l.nextMark = full.After
+		}
 	}
 	return y.store.startWalk(ctx, l)
 }
 
 func (y *syncer) endWalk(ctx context.Context, l *list, ok bool) error {
-	switch {
-	case !ok:
+	if ok {
+		y.report.walked++
+	} else {
 		y.report.unsettled = append(y.report.unsettled, l.name)
-	case l.mode == allRows:
-		y.report.walkedFull++
-	default:
-		y.report.walkedNew++
 	}
 	return y.store.endWalk(ctx, y.run, l, ok)
 }
 
-// walk reads rows page by page and stores each page with the checkpoint after it. It reports whether the store holds exactly
-// the rows that the service counts.
+// walk reads all rows page by page and stores each page with the checkpoint after it. It reports whether it saw as many rows as the
+// service counts.
 func (y *syncer) walk(ctx context.Context, l *list) (ok bool, err error) {
 	var progress prospectkit.Progress
 	opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
@@ -175,72 +208,25 @@ func (y *syncer) walk(ctx context.Context, l *list) (ok bool, err error) {
 		y.bar.page(seen, seen/y.pageSize)
 		opts = append(opts, prospectkit.ResumeFrom(l.checkpoint))
 	}
-	inOrder, reached := true, false
-	for page, err := range y.lists.RowsPages(ctx, l.id, y.params(l), opts...) {
+	params := prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending("createdAt")}
+	if l.kind == prospectkit.CompanyList {
+		params.Sort = prospectkit.Ascending("domain")
+	}
+	for page, err := range y.lists.RowsPages(ctx, l.id, params, opts...) {
 		if l.checkpoint != "" && errors.Is(err, prospectkit.ErrRefusedLocally) {
 			return false, nil // a checkpoint of another page size or version: start over
 		}
 		if err != nil {
 			return false, err
 		}
-		rows := page.Items
-		if l.mode == changedRows {
-			if l.checkpoint == "" {
-				l.nextMark = firstChange(page)
-			}
-			rows, inOrder, reached = sinceMark(rows, l.mark.Add(-overlap))
-		}
-		if err := y.store.saveRows(ctx, y.run, l, rows, progress.Checkpoint()); err != nil {
+		if err := y.store.saveRows(ctx, y.run, l, page.Items, progress.Checkpoint()); err != nil {
 			return false, err
 		}
-		y.bar.page(len(rows), 1)
-		if reached || !inOrder {
-			break
-		}
+		y.bar.page(len(page.Items), 1)
 	}
 	y.note(progress.Report())
-	living, seen, err := y.store.count(ctx, l)
-	if l.mode == allRows {
-		living = seen
-	}
-	return inOrder && settled(progress.Report(), living), err
-}
-
-func (y *syncer) params(l *list) prospectkit.RowsParams {
-	switch {
-	case l.mode == changedRows:
-		return prospectkit.RowsParams{Limit: min(changedLimit, y.pageSize), Sort: prospectkit.Descending("updatedAt")}
-	case l.kind == prospectkit.CompanyList:
-		return prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending("domain")}
-	}
-	return prospectkit.RowsParams{Limit: y.pageSize, Sort: prospectkit.Ascending("createdAt")}
-}
-
-// sinceMark cuts rows, last changed first, at the first one that is older than the mark. The service ignores a sort key that it
-// does not know, and may send rows without the field: then they are out of order.
-func sinceMark(rows []prospectkit.Row, mark time.Time) (fresh []prospectkit.Row, inOrder, reached bool) {
-	var before time.Time
-	for i := range rows {
-		at := changed(&rows[i])
-		if at.IsZero() || i > 0 && at.After(before) {
-			return rows[:i], false, false
-		}
-		if at.Before(mark) {
-			return rows[:i], true, true
-		}
-		before = at
-	}
-	return rows, true, false
-}
-
-// changed is when a row was changed last: the documented sort field of contacts, if the row has it.
-func changed(row *prospectkit.Row) time.Time { return row.Time("updatedAt") }
-
-func firstChange(p *prospectkit.Page[prospectkit.Row]) (latest time.Time) {
-	if len(p.Items) > 0 {
-		latest = changed(&p.Items[0])
-	}
-	return latest
+	_, seen, err := y.store.count(ctx, l)
+	return settled(progress.Report(), seen), err
 }
 
 // settled reports whether so many records are all that there were when the total was last told.

@@ -20,11 +20,11 @@ func TestSecondSyncReadsWhatChanged(t *testing.T) {
 	sb, s := office(t), testStore(t)
 	y := synced(t, sb, s)
 	requireCopy(t, sb, s)
-	require.Equal(t, 3, y.report.walkedFull)
+	require.Equal(t, 3, y.report.walked)
 	require.Equal(t, 32, sb.Calls("lists.rows"), "30 pages, and the latest change of each contact list")
 
 	y = synced(t, sb, s)
-	require.Equal(t, 2, y.report.walkedNew)
+	require.Equal(t, 2, y.report.followed)
 	require.Equal(t, 32+10+2, sb.Calls("lists.rows"), "a company list cannot be sorted by change: it is read whole")
 	require.Zero(t, number(t, s, `SELECT COUNT(*) FROM list_rows WHERE changed_run > 1 OR gone_run IS NOT NULL`))
 
@@ -33,7 +33,7 @@ func TestSecondSyncReadsWhatChanged(t *testing.T) {
 	sb.Do(func(tx *sandbox.Tx) { tx.AddRows(contacts.ID, sandbox.Row{"firstName": "Ada", "updatedAt": now()}) })
 	y = synced(t, sb, s)
 	requireCopy(t, sb, s)
-	require.Equal(t, 2, y.report.walkedNew)
+	require.Equal(t, 2, y.report.followed)
 	require.Equal(t, 1, number(t, s, `SELECT COUNT(*) FROM list_rows WHERE first_run = 3`))
 	require.Equal(t, 2, number(t, s, `SELECT COUNT(*) FROM list_rows WHERE changed_run = 3`))
 }
@@ -49,7 +49,7 @@ func TestChangesDuringASyncAreFoundByTheNext(t *testing.T) {
 	})
 	synced(t, sb, s)
 	y := synced(t, sb, s)
-	require.Equal(t, 2, y.report.walkedNew)
+	require.Equal(t, 2, y.report.followed)
 	requireCopy(t, sb, s)
 }
 
@@ -61,7 +61,7 @@ func TestRowsThatVanishAreFoundByTheirNumber(t *testing.T) {
 	sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(contacts.ID, gone) })
 	y := synced(t, sb, s)
 	requireCopy(t, sb, s)
-	require.Equal(t, 1, y.report.walkedNew, "the other contact list")
+	require.Equal(t, 1, y.report.followed, "the other contact list")
 	require.Equal(t, 2, number(t, s, `SELECT gone_run FROM list_rows WHERE list_id = $1 AND id = $2`, contacts.ID, gone))
 }
 
@@ -77,7 +77,7 @@ func TestAnExchangeIsFoundByReadingAll(t *testing.T) {
 	y := testSyncer(t, sb, s)
 	y.fullEvery = 0
 	require.NoError(t, y.sync(t.Context(), sb.BaseURL()))
-	require.Zero(t, y.report.walkedNew)
+	require.Zero(t, y.report.followed)
 	requireCopy(t, sb, s)
 }
 
@@ -87,9 +87,10 @@ func TestRowsWithoutATimeOfChangeAreAlwaysReadWhole(t *testing.T) {
 		Lists: []sandbox.List{{Name: "Plain", Rows: rows}, {Name: "Empty"}},
 	}}}))
 	s := testStore(t)
-	for range 2 {
+	for run := range 2 {
 		y := synced(t, sb, s)
-		require.Equal(t, 2, y.report.walkedFull)
+		require.Equal(t, 2-run, y.report.walked, "the empty list can be followed")
+		require.Equal(t, run, y.report.followed)
 		requireCopy(t, sb, s)
 	}
 	edited := sandbox.Row{"firstName": "Linus", "updatedAt": now()}
@@ -173,4 +174,29 @@ func TestARowWithoutAnID(t *testing.T) {
 	sb.Fail("lists.rows", sandbox.Nth(1), sandbox.NullField("data.0.id"))
 	require.ErrorContains(t, testSyncer(t, sb, s).sync(t.Context(), sb.BaseURL()), "a row has no id")
 	require.Zero(t, number(t, s, `SELECT COUNT(*) FROM list_rows`), "nothing of the page was stored")
+}
+
+// A mark that this version did not write, such as a time, costs one walk.
+func TestAMarkOfAnotherVersionStartsOver(t *testing.T) {
+	sb, s := office(t), testStore(t)
+	synced(t, sb, s)
+	_, err := s.db.ExecContext(t.Context(), `UPDATE lists SET mark = '2026-01-01T00:00:00.000Z' WHERE kind = 'contactList'`)
+	require.NoError(t, err)
+	require.Equal(t, 3, synced(t, sb, s).report.walked)
+	requireCopy(t, sb, s)
+	require.Equal(t, 2, synced(t, sb, s).report.followed)
+}
+
+// More changes than are stored at once.
+func TestManyChangesAreStoredInBatches(t *testing.T) {
+	sb, s := office(t), testStore(t)
+	synced(t, sb, s)
+	contacts := listOf(t, sb, sandbox.ContactList)
+	for i := range 250 {
+		edit(t, sb, contacts.ID, i, time.Now())
+	}
+	y := synced(t, sb, s)
+	requireCopy(t, sb, s)
+	require.Equal(t, 2, y.report.followed)
+	require.Equal(t, 250, number(t, s, `SELECT COUNT(*) FROM list_rows WHERE changed_run = 2`))
 }

@@ -17,11 +17,14 @@
 //
 // The window count. If the service sends no figures, the documented limits are kept by counting our own requests over the length of
 // each window, each from the moment it was completed. That is later than the moment at which the service counted it. So any period
-// of one window length has at most the limit, which satisfies fixed windows, sliding ones and token buckets alike. A surface with
+// of one window length has at most the limit, which satisfies fixed windows, sliding logs and token buckets alike. A surface with
 // neither figures nor documented limits starts with one request at a time and doubles.
 //
+// Services that weigh their last window give back a little all the time, and so do buckets. They show in figures that fit our own count
+// by that rule, or that grow before the window ends. Until the opposite is certain, our requests fit by both counts. See [State.Weighs].
+//
 // Others share the windows. Their use is estimated from figures that fall faster than our own use explains. A part of the minute is
-// left to them, which shrinks to nothing as the minute ends. A 429 pauses the whole surface.
+// left to them, which shrinks to nothing as the minute ends, or room for their next burst until it is due. A 429 pauses the whole surface.
 //
 // [State] is the decision alone: a small value without clock, lock or goroutine, which can be stored and run elsewhere. [Queue] adds
 // the waiting calls, and [Limiter] adds waiting. [SharedLimiter] waits for a state that several processes share. [Decide] is one

@@ -10,9 +10,16 @@ import (
 func (s *State) Expected(now Instant, ahead int, p Priority, roundTrip Instant) (Instant, Window) {
 	at, w := s.Earliest(now, ahead, p)
 	n, opens := float64(ahead), s.opens(now, roundTrip)
+	if s.countsOwn() && now >= s.HeldUntil {
+		if d, full := s.overloaded(now, p); full {
+			opens = max(opens, d.Until)
+		}
+	}
 	switch f := &s.Figures; {
+	case f.Valid && s.flows():
+		at = max(at, s.weighedRoom(now, opens, n, p))
 	case s.silent() && !f.Valid && now >= s.HeldUntil:
-		at = max(at, opens)
+		at = max(at, opens, s.counted(opens, n, p, roundTrip))
 	case !f.Valid:
 		opens = max(opens, s.HeldUntil)
 		at = max(at, s.served(opens, opens+minute, n, s.perMinute(), p, roundTrip))
@@ -64,7 +71,7 @@ func (s *State) served(from, reset Instant, n, room float64, p Priority, roundTr
 		}
 		spare := room - s.reserve(p) - n
 		switch {
-		case spare > theirs && spare > s.keepBack(reset-from):
+		case spare > theirs && spare > s.keepBack(from, reset-from):
 			return from
 		case spare > theirs:
 			return s.keepsLess(from, reset, spare)
@@ -98,6 +105,24 @@ func (s *State) covered(now, opens Instant, n float64, p Priority, roundTrip Ins
 		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, roundTrip))
 	}
 	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
+}
+
+// counted is when the documented limits have room for so many requests and one more, one after the other while that tells how the
+// service counts.
+func (s *State) counted(now Instant, n float64, p Priority, roundTrip Instant) Instant {
+	at := now
+	for _, w := range [...]Window{Minute, Day} {
+		limit := s.Limits[w].Max - int64(s.reserve(p))
+		d, full := s.full(now, w, limit)
+		switch over := s.Counts[w].Sum + s.inFlight() + 1 - limit; {
+		case !full || s.Limits[w].Max == 0:
+		case s.weighs():
+			at = max(at, d.Until+Instant(n*float64(w.length())/float64(max(1, limit-1))))
+		case over <= 0:
+			at = max(at, now+Instant(n*float64(roundTrip)))
+		}
+	}
+	return at
 }
 
 // soonest is when a request is admitted if no other response comes: while others are active, at the next probe.
@@ -139,6 +164,8 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 	switch f := &s.Figures; {
 	case now < s.HeldUntil:
 		return s.rounds(s.HeldUntil, n-s.Limits[Minute].Max), s.HeldIn
+	case f.Valid && s.flows():
+		return s.earliestWeighed(now, n+int64(s.reserve(p))), f.Window
 	case f.Valid:
 		room := max(f.Remaining+f.Known-s.Dispatched, min(f.Remaining, f.Remaining*s.inFlight())) - int64(s.reserve(p))
 		reset := s.resetAt()
@@ -167,7 +194,12 @@ func (s *State) earliestByCount(now Instant, ahead int64, limits [3]int64) (at I
 		if limit == 0 || over <= 0 {
 			continue
 		}
-		later := max(now, l.roomAt(over, window.length())) + Instant(max(0, over-l.Sum)/limit)*window.length()
+		rounds := (over - 1) / limit
+		later := now + window.length() // those that may be sent now are the first to be given back
+		if over -= rounds * limit; over <= l.Sum {
+			later = max(now, l.roomAt(over, window.length()))
+		}
+		later += Instant(rounds) * window.length()
 		if later > at {
 			at, w = later, window
 		}

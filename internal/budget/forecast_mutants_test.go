@@ -51,7 +51,7 @@ func TestForecastAfterManyResponsesWithinADay(t *testing.T) {
 func TestEarliestWithoutFigures(t *testing.T) {
 	s := opened(Config{PerMinute: 10}, NoFigures)
 	const opens = 1 + 200*millisecond + minute
-	for ahead, want := range map[int]Instant{0: second, 8: second, 9: opens, 18: opens, 19: opens + minute, 35: opens + 2*minute, 109: opens + 10*minute} {
+	for ahead, want := range map[int]Instant{0: second, 8: second, 9: opens, 10: minute + second, 18: minute + second, 19: opens + minute, 35: 3*minute + second, 109: opens + 10*minute} {
 		at, w := s.Earliest(second, ahead, Interactive)
 		require.Equal(t, want, at, "%d ahead", ahead)
 		require.Equal(t, Minute, w)

@@ -5,6 +5,7 @@ type Others struct {
 	Low   int64   // our total that the figures proved safe, highest since the window last gave something back
 	High  int64   // the same, if everything in flight were counted already; lowest since then
 	Seen  int64   // what others definitely took since then
+	Until Instant // no response since then told an earlier reset
 	Sum   float64 // what they took while we watched, decaying
 	Span  float64 // for how long we watched, decaying alike; a window that is used up or has reset is not watched
 	Level float64 // their part of a sliding minute
@@ -15,6 +16,8 @@ type Others struct {
 	Recent  float64 // what they took in the last seconds
 	Burst   float64 // the largest amount taken at once
 	BurstAt Instant
+	Every   Instant // the rhythm of bursts
+	Regular int8    // bursts in a row that kept to it
 }
 
 const (
@@ -24,6 +27,7 @@ const (
 	lookahead   = 5 * second   // of their use is left to them even at the end of the minute
 	fairShare   = 0.75         // of what is left, at most, is left to others
 	sure        = 2            // observations that make a minute a sliding one
+	missable    = 4            // bursts in a rhythm that need not be seen
 	burstShare  = 0.75         // of a burst is kept free if the minute slides
 )
 
@@ -41,6 +45,14 @@ func (o *Others) rate(now Instant) float64 {
 		return 0
 	}
 	return r
+}
+
+// until records a reset, before note.
+func (o *Others) until(reset Instant, low int64) {
+	if o.At == 0 || low > o.High {
+		o.Until = reset
+	}
+	o.Until = min(o.Until, reset)
 }
 
 // note takes the bounds that a response sets to our total, and how much of the minute is neither left nor ours.
@@ -62,31 +74,81 @@ func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
 	taken := max(0, o.Low-high-o.Seen)
 	o.Seen += taken
 	since := float64(max(0, now-o.At))
-	o.Recent = o.Recent*float64(staleness)/(float64(staleness)+since) + max(float64(taken), level-o.Level)
-	o.learnBurst(now, left, limit)
+	fresh := max(float64(taken), level-o.Level)
+	o.Recent = o.Recent*float64(staleness)/(float64(staleness)+since) + fresh
+	burst := o.learnBurst(now, left, limit, fresh)
 	fade := float64(memory) / (float64(memory) + since)
 	o.Sum, o.Span = o.Sum*fade, o.Span*fade+since
 	if o.Sum < 0.5 { // nobody came so far; one who comes has to be seen at once
 		o.Span = 0
 	}
-	o.Sum += float64(taken)
+	if !burst || !o.regular() { // what comes in a rhythm is left to them when it is due
+		o.Sum += float64(taken)
+	}
 	o.Level, o.At = level, now
 }
 
-// learnBurst records when others take much at once. A burst that left nothing was larger than what was visible.
-func (o *Others) learnBurst(now Instant, left int64, limit float64) {
+// learnBurst records when others take much at once, or all that was left, which nothing may have been if we were refused. Such a burst was
+// larger than what was visible.
+func (o *Others) learnBurst(now Instant, left int64, limit, fresh float64) bool {
 	size, known := o.Recent-o.rate(now)*float64(staleness), o.burst(now)
-	if size < max(5, limit/10) && (known == 0 || size < known/3) {
-		return
+	large := size >= max(5, limit/10) || known > 0 && size >= known/3
+	if !large && (left > 0 || left == 0 && fresh < 2) {
+		return false
 	}
-	if left <= 2 {
+	if left < 0 || fresh >= max(2, size/4) || known == 0 {
+		if o.learnRhythm(max(o.At+(now-o.At)/2, now-second)) {
+			known *= 0.9
+		}
+	}
+	switch {
+	case left <= 2 && o.regular():
+		size = max(size*3, limit/8)
+	case left <= 2:
 		size *= 1.5
 	}
-	o.Burst, o.BurstAt = min(max(size, known), limit), now
+	if large || o.regular() {
+		o.Burst = min(max(size, known), limit)
+	}
+	return true
+}
+
+// learnRhythm records the beginning of a burst.
+func (o *Others) learnRhythm(now Instant) bool {
+	gap := now - o.BurstAt
+	switch times := (gap + o.Every/2) / max(o.Every, 1); {
+	case o.BurstAt == 0:
+	case gap <= 2*staleness:
+		return false // it is the same one
+	case times > 0 && times <= missable && abs(gap-times*o.Every) <= o.tolerance():
+		o.Every, o.Regular = gap/times, min(o.Regular+1, missable)
+	case o.Regular > 0:
+		o.Regular--
+	default:
+		o.Every = gap
+	}
+	o.BurstAt = now
+	return true
+}
+
+func abs(i Instant) Instant { return max(i, -i) }
+
+// tolerance is how much earlier or later than expected a burst may come.
+func (o *Others) tolerance() Instant { return max(3*second, o.Every/10) }
+
+func (o *Others) regular() bool { return o.Regular > 0 && o.Every > 0 }
+
+// due is when the next burst is expected, if they come in a rhythm, or a little earlier.
+func (o *Others) due(now Instant) (Instant, bool) {
+	if !o.regular() || o.Burst == 0 {
+		return 0, false
+	}
+	times := max((now-o.BurstAt-o.tolerance())/o.Every+1, 1)
+	return o.BurstAt + times*o.Every, times <= missable
 }
 
 func (o *Others) burst(now Instant) float64 {
-	if o.Burst == 0 || now-o.BurstAt > burstMemory {
+	if _, due := o.due(now); o.Burst == 0 || !due && now-o.BurstAt > burstMemory {
 		return 0
 	}
 	return o.Burst
@@ -105,21 +167,32 @@ func (o *Others) learnSliding(advance Instant) {
 }
 
 // keepBack is how much of a minute is left to others when so much of it remains.
-func (s *State) keepBack(left Instant) float64 {
+func (s *State) keepBack(now, left Instant) float64 {
 	if s.Figures.Window == Day {
 		return 0
 	}
 	limit := float64(s.Limits[Minute].Max)
-	now := s.resetAt() - left
 	left = min(max(left, 0), minute)
 	part := float64(left) / float64(minute)
 	keep := s.Config.Share * limit * part
 	if rate := s.Others.rate(now); rate > 0 {
 		ahead := float64(left + lookahead)
+		if s.flows() { // it gives back what they took before, too
+			ahead = float64(lookahead)
+		}
 		keep = max(keep, min(rate, fairShare*limit/float64(minute))*ahead)
 	}
-	if burst := s.Others.burst(now); burst > 0 {
-		keep = max(keep, limit*part, min(burst*burstShare, limit*0.4))
+	burst := s.Others.burst(now)
+	if due, regular := s.Others.due(now); regular {
+		if s.Others.slides() && due <= now+minute || due <= now+left {
+			times := 1 + max(0, (now+left-due)/s.Others.Every)
+			keep = max(keep, min(burst*float64(times), limit*(fairShare+(1-fairShare)*part)))
+		}
+	} else if burst > 0 {
+		if !s.flows() {
+			keep = max(keep, limit*part)
+		}
+		keep = max(keep, min(burst*burstShare, limit*0.4))
 	}
 	return keep
 }
@@ -138,7 +211,7 @@ func (s *State) gap(now Instant) Instant {
 func (s *State) keepsLess(now, reset Instant, spare float64) Instant {
 	from, to := now, reset
 	for to-from > 10*millisecond {
-		if middle := from + (to-from)/2; s.keepBack(reset-middle) < spare {
+		if middle := from + (to-from)/2; s.keepBack(middle, reset-middle) < spare {
 			to = middle
 		} else {
 			from = middle

@@ -77,22 +77,22 @@ func TestBurstsOfOthers(t *testing.T) {
 		"all that was left":                 {12, 2, 120, 0, 18, true},
 		"hardly all that was left":          {12, 3, 120, 0, 12, true},
 		"never more than the limit":         {100, 0, 120, 0, 120, true},
-		"a smaller one than before":         {20, 10, 120, 60, 60, true},
+		"a smaller one than before":         {20, 10, 120, 60, 54, true},
 		"a larger one than before":          {70, 10, 120, 60, 70, true},
-		"a third of the one before":         {10, 10, 120, 30, 30, true},
+		"a third of the one before":         {10, 10, 120, 30, 27, true},
 		"less than a third of the one then": {9.9, 10, 120, 30, 30, false},
 	} {
 		o := Others{Recent: c.recent, Burst: c.before, BurstAt: minute}
-		o.learnBurst(2*minute, c.left, c.limit)
+		o.learnBurst(2*minute, c.left, c.limit, c.recent)
 		require.InDelta(t, c.burst, o.Burst, 1e-9, name)
-		require.Equal(t, c.renewed, o.BurstAt == 2*minute, name)
+		require.Equal(t, c.renewed, o.BurstAt > minute, name)
 	}
 	o := perSecond(1)
-	o.Recent = 5 + 11.9
-	o.learnBurst(minute, 10, 120)
+	o.At, o.Recent = minute, 5+11.9
+	o.learnBurst(minute, 10, 120, 12)
 	require.Zero(t, o.Burst, "five of them were expected")
 	o.Recent = 5 + 12.1
-	o.learnBurst(minute, 10, 120)
+	o.learnBurst(minute, 10, 120, 12)
 	require.InDelta(t, 12.1, o.burst(minute+burstMemory), 1e-9)
 	require.Zero(t, o.burst(minute+burstMemory+1))
 
@@ -144,11 +144,11 @@ func TestWhatIsKeptBack(t *testing.T) {
 		"a small burst, its end":           {burst(Others{}, 10), 0, 7.5},
 		"a burst and others":               {burst(perSecond(3), 10), minute / 4, 30},
 	} {
-		require.InDelta(t, c.want, shared(c.others).keepBack(c.left), 1e-9, name)
+		require.InDelta(t, c.want, shared(c.others).keepBack(minute-c.left, c.left), 1e-9, name)
 	}
 	s := shared(burst(perSecond(1), 60))
 	s.Figures.Window = Day
-	require.Zero(t, s.keepBack(minute), "no part of the day is")
+	require.Zero(t, s.keepBack(0, minute), "no part of the day is")
 }
 
 // While others are active in a sliding minute, requests keep a pace.
@@ -177,7 +177,7 @@ func TestWhenLessIsKeptBack(t *testing.T) {
 	require.LessOrEqual(t, at, 30*second+10*millisecond)
 	at = s.keepsLess(second, minute, 1)
 	require.InDelta(t, float64(minute-minute/18), float64(at), float64(10*millisecond))
-	require.Less(t, s.keepBack(minute-at), 1.0)
+	require.Less(t, s.keepBack(at, minute-at), 1.0)
 	require.LessOrEqual(t, s.keepsLess(second, minute, 100), second+10*millisecond)
 	require.Equal(t, 10*second+millisecond, s.keepsLess(10*second, 5*second, 1), "never in the past")
 }

@@ -35,6 +35,7 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	if !s.closes(p) {
 		s.Dispatched++
 	}
+	s.Open[0].Trip = max(s.Open[0].Trip, now-p.At)
 	replays := int64(min(max(o.Replays, 0), 100))
 	s.Dispatched += replays
 	s.count(now, 1+replays, o.Lost)
@@ -59,6 +60,8 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 func (s *State) count(now Instant, n int64, lost bool) {
 	s.Counts[Minute].add(now, minute, n)
 	s.Counts[Day].add(now, day, n)
+	s.Buckets[Minute].take(now, minute, s.Limits[Minute].Max, n)
+	s.Buckets[Day].take(now, day, s.Limits[Day].Max, n)
 	if !lost {
 		s.Completed = min(s.Completed+n, s.Dispatched-s.late())
 		return
@@ -84,6 +87,7 @@ func (s *State) bare(p *Permit) {
 	if !p.Bare {
 		return
 	}
+	s.tried(p)
 	if s.Silent++; s.silent() {
 		s.Silent, s.Figures.Valid = min(s.Silent, silence), false
 	}
@@ -96,14 +100,15 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 		return
 	}
 	if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // others took one more
-		s.Others.watch(now, s.Others.High-1, 0, s.Others.Level, float64(s.Limits[Minute].Max))
+		s.Others.watch(now, s.Others.High-1, -1, s.Others.Level, float64(s.Limits[Minute].Max))
 	}
 	if fresh {
+		s.doubtWeighing(now)
 		s.Epoch++
 		s.Strikes++
 		s.Allowed, s.ProbeUntil = 1, 0
 		if s.Figures.Valid && s.Figures.Window == Minute { // others took what the cap had covered
-			s.Others.watch(now, s.Dispatched-1, 0, s.Others.Level, float64(s.Limits[Minute].Max))
+			s.Others.watch(now, s.Dispatched-1, -1, s.Others.Level, float64(s.Limits[Minute].Max))
 		}
 		s.Figures = Figures{Window: s.Figures.Window}
 		if s.RoundsUp == RoundsUp && p.Probe {
@@ -168,6 +173,8 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),
 	}
 	s.learnRounding(now, p, o, w)
+	s.learnRefilling(o, w, left)
+	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
 	switch f := &s.Figures; {
 	case f.Valid && f.laterThan(next):
@@ -181,8 +188,18 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 		s.Others.Mark = s.Completed
 		level := float64(s.Limits[Minute].Max - left - p.Own - s.Dispatched)
 		if f, o := &s.Figures, &s.Others; before.Valid && before.HasReset && f.HasReset && before.Window == w && left+known > o.High {
-			o.learnSliding(f.ResetBy - before.ResetBy)
+			if now < o.Until && s.Weighs >= 0 && s.late() == 0 && s.settled(w) { // given back although the window has not ended
+				s.Weighs = min(s.Weighs+1, weighsMost)
+			}
+			if !s.flows() {
+				o.learnSliding(f.ResetBy - before.ResetBy)
+			}
 		}
+		if s.flows() {
+			o := &s.Others
+			o.Slides, level = 2*sure, level-uncertainty
+		}
+		s.Others.until(next.ResetFrom, left+known)
 		s.Others.note(now, left+known, left+s.Dispatched, left, max(0, level), float64(o.Limit))
 	}
 }

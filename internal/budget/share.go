@@ -23,6 +23,7 @@ func (s *State) alone(now Instant, n int) State {
 	t := NewState(c)
 	t.Born, t.Epoch = int64(now), int64(now)
 	t.Limits, t.RoundsUp, t.Told, t.Silent = s.Limits, s.RoundsUp, s.Told, s.Silent
+	t.Weighs, t.Edges = s.Weighs, s.Edges
 	t.Strikes, t.HeldUntil, t.HeldIn = s.Strikes, s.HeldUntil, s.HeldIn
 	t.Open[0].From, t.Open[1].From = now, now
 	for _, w := range [...]Window{Minute, Day} {
@@ -48,9 +49,13 @@ func (l *WindowCount) divide(all *WindowCount, now, length Instant, inFlight, pa
 			l.add(at, length, missing)
 		}
 	}
-	for i := range all.Used {
-		slot := (all.Head + i) % slots
-		enter(all.At[slot], all.N[slot])
+	for i := -all.Past; i < all.Used; i++ {
+		if i == 0 {
+			l.expire(now, length)
+			sum = 0
+		}
+		enter(all.At[all.slot(i)], all.N[all.slot(i)])
 	}
+	l.expire(now, length)
 	enter(now, inFlight)
 }

@@ -32,8 +32,8 @@ func TestAlone(t *testing.T) {
 	require.EqualValues(t, 3, a.Counts[Minute].Sum, "an nth of eight and one in flight, rounded up")
 	require.EqualValues(t, 26, a.Counts[Day].Sum, "an nth of a hundred and one in flight, rounded up")
 	require.Equal(t, 2, a.Counts[Minute].Used)
-	require.Equal(t, 20*second, a.Counts[Minute].At[0])
-	require.Equal(t, now, a.Counts[Minute].At[1])
+	require.Equal(t, 20*second, a.Counts[Minute].At[a.Counts[Minute].Head])
+	require.Equal(t, now, a.Counts[Minute].At[a.Counts[Minute].Head+1])
 
 	a = s.alone(now, 0)
 	require.Equal(t, 120, a.Config.PerMinute, "one at least")

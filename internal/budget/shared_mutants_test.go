@@ -74,3 +74,31 @@ func TestAPermitOfOneWhoLeftGoesBack(t *testing.T) {
 		require.EqualValues(t, 1, state.inFlight())
 	})
 }
+
+// A reply that was overtaken by a later one does not bring the earlier state back.
+func TestAnOvertakenReplyChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var k kept
+		var slow atomic.Bool
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Minute}, func(ctx context.Context, a *Ask) (Reply, error) {
+			overtaken := slow.Swap(false)
+			reply, err := k.ask(ctx, a)
+			if overtaken {
+				time.Sleep(time.Second)
+			}
+			return reply, err
+		})
+		opening(t, l, told(120, 119, time.Minute))
+		first, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		second, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		slow.Store(true)
+		go l.Done(time.Now(), &Report{first, told(120, 117, time.Minute)})
+		synctest.Wait()
+		l.Done(time.Now(), &Report{second, hold(20 * time.Second)})
+		held := l.queue.State.Epoch
+		time.Sleep(2 * time.Second)
+		require.Equal(t, held, l.queue.State.Epoch)
+	})
+}

@@ -1,5 +1,7 @@
 package budget
 
+import "math"
+
 // State is what is known about one surface, and decides. It has no clock: every method takes the time, which must not run backwards.
 // It is not safe for concurrent use. Its fields are exported to be stored, not to be changed.
 type State struct {
@@ -27,8 +29,13 @@ type State struct {
 	Silent  int   // probes in a row without figures
 	Allowed int64 // requests in flight on a surface about which nothing is known
 
-	Limits [3]Limit // by Window
-	Counts [3]WindowCount
+	Limits  [3]Limit // by Window
+	Counts  [3]WindowCount
+	Edges   [3]Edge
+	Buckets [3]Level
+	Weighs  int8  // evidence that the service weighs its last window, or, if negative, that it does not
+	Refills int8  // responses in a row by which it has a bucket that refills
+	Tried   int64 // requests without figures that fit only if it does not
 }
 
 // Limit is the size of a window, and its source.
@@ -51,6 +58,7 @@ const (
 type Span struct {
 	From Instant
 	N    int64
+	Trip Instant // the longest of those that ended meanwhile
 }
 
 // Figures are what the responses said about the binding window, merged into one statement: when Known requests of ours were counted,
@@ -117,7 +125,14 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 			return d, false
 		}
 	}
+	if s.countsOwn() {
+		if d, full := s.overloaded(now, p); full {
+			return d, false
+		}
+	}
 	switch {
+	case s.Figures.Valid && s.flows():
+		return s.takeWeighed(now, p, permit)
 	case s.Figures.Valid:
 		return s.takeCovered(now, p, permit)
 	case s.silent():
@@ -189,6 +204,9 @@ func (s *State) forget(now Instant) {
 func (s *State) grant(now Instant, probe, bare bool, permit *Permit) (Delay, bool) {
 	*permit = Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Probe: probe, Bare: bare}
 	permit.Own = s.Counts[Minute].Sum + s.inFlight() - s.Dispatched
+	if s.flows() {
+		permit.Own = int64(math.Ceil(s.load(now, Minute))) + s.inFlight() - s.Dispatched
+	}
 	s.Dispatched++
 	s.Open[0].N++
 	if probe {
@@ -237,7 +255,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	f := &s.Figures
 	cover := f.Remaining + f.Known - s.Dispatched
 	reset := s.resetAt()
-	keep, taken := s.keepBack(reset-now), s.Others.rate(now)*float64(now-f.At)
+	keep, taken := s.keepBack(now, reset-now), s.Others.rate(now)*float64(now-f.At)
 	reserve := s.reserve(p)
 	left := float64(f.Remaining-s.late()) - taken
 	gap := s.gap(now)
@@ -270,6 +288,9 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	case spare > reserve:
 		d.Reason = Shared
 		d.Until = min(d.Until, s.keepsLess(now, reset, spare-reserve))
+		if due, regular := s.Others.due(now); regular {
+			d.Until = min(d.Until, max(due, f.At+second, now+second/4))
+		}
 		if s.Others.rate(now) > 0 {
 			d.Until = min(d.Until, max(f.At+staleness, now+second/4))
 		}
@@ -285,6 +306,9 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 	f := &s.Figures
 	if s.inFlight() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
 		return float64(f.Remaining) > keep+reserve
+	}
+	if due, regular := s.Others.due(now); regular && now >= due && now-f.At >= second { // it tells whether the burst has come
+		return cover > 0 && left > reserve+margin
 	}
 	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
@@ -319,7 +343,11 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 			continue
 		}
 		limited = true
-		if d, full := s.full(now, w, limit-int64(s.reserve(p))); full {
+		limit -= int64(s.reserve(p))
+		if d, full := s.full(now, w, limit); full {
+			if !s.weighs() && s.Counts[w].Sum+s.inFlight() < limit {
+				return s.try(now, permit)
+			}
 			return d, false
 		}
 	}
@@ -329,15 +357,14 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 	return s.grant(now, false, true, permit)
 }
 
-// full reports whether the window count has no room below a limit.
+// full reports whether our own requests leave no room below a limit.
 func (s *State) full(now Instant, w Window, limit int64) (Delay, bool) {
-	l := &s.Counts[w]
-	over := l.Sum + s.inFlight() + 1 - limit
+	l, room := &s.Counts[w], limit-s.inFlight()-1
 	switch {
-	case over <= 0:
+	case l.Sum+l.Faded <= room, s.load(now, w) <= float64(room):
 		return Delay{}, false
-	case s.inFlight() > 0 && l.Sum == 0:
+	case s.inFlight() > 0 && l.Sum+l.Faded == 0:
 		return Delay{Until: now + probeLease, Reason: News, Window: w}, true
 	}
-	return Delay{Until: max(l.roomAt(over, w.length()), now+millisecond), Reason: Exhausted, Window: w}, true
+	return Delay{Until: max(s.loadedUntil(now, w, room), now+millisecond), Reason: Exhausted, Window: w}, true
 }

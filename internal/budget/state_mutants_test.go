@@ -10,6 +10,7 @@ import (
 // Requests that are a day old take no room.
 func TestADayGivesBack(t *testing.T) {
 	s := opened(Config{PerDay: 5}, NoFigures)
+	s.Weighs = -1
 	permits, _ := take(s, second, 10)
 	require.Len(t, permits, 4)
 	for _, p := range permits {
@@ -70,6 +71,7 @@ func TestRoundedUpResetsAreNotWaitedForLonger(t *testing.T) {
 	for name, reset := range map[string]time.Duration{"rounded up": time.Minute, "unknown": 59 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
+			s.Weighs = -weighsMost
 			p := s.Take(second, Interactive).Permit
 			s.Report(1200*millisecond, p, told(120, 118, reset))
 			all, _ := take(s, 2*second, 200)
@@ -135,7 +137,7 @@ func TestARefusalIsTheDoingOfOthers(t *testing.T) {
 func TestARefusedLookEndsTheTrustInResets(t *testing.T) {
 	for _, look := range []bool{true, false} {
 		s := opened(Config{PerMinute: 2}, told(2, 1, time.Minute))
-		s.RoundsUp = RoundsUp
+		s.RoundsUp, s.Weighs = RoundsUp, -1
 		now := second
 		if look {
 			_, _ = take(s, now, 2)

@@ -10,7 +10,7 @@ import (
 // mid is a surface in the middle of a minute, alone: so many are left of 120, and so many are in flight.
 func mid(left, inFlight int64) *State {
 	s := NewState(Config{PerMinute: 120})
-	s.Told = true
+	s.Told, s.Weighs = true, -1
 	s.Figures = Figures{
 		Valid: true, Remaining: left, Known: 50, Mark: 50, Window: Minute, HasReset: true,
 		At: 30 * second, Sent: 29 * second, ResetFrom: 58 * second, ResetBy: 60 * second,
@@ -167,6 +167,7 @@ func TestTheLookAfterAResetIsPolite(t *testing.T) {
 // A probe that takes long was hardly refused: another is sent after two seconds, as long as the window count has room.
 func TestASecondProbe(t *testing.T) {
 	s := NewState(Config{PerMinute: 2})
+	s.Weighs = -1
 	require.True(t, s.Take(second, Interactive).Granted)
 	require.Equal(t, 3*second, s.Take(3*second-1, Interactive).Until)
 	require.True(t, s.Take(3*second, Interactive).Permit.Probe)
@@ -175,6 +176,7 @@ func TestASecondProbe(t *testing.T) {
 	require.True(t, s.Take(3*second+probeLease, Interactive).Permit.Probe)
 
 	s = NewState(Config{PerMinute: 2})
+	s.Weighs = -1
 	p := s.Take(second, Interactive).Permit
 	s.Report(second, p, Observation{Limit: -1, Remaining: -1, Lost: true})
 	_, _ = take(&s, second, 1)
@@ -204,19 +206,19 @@ func TestForgotten(t *testing.T) {
 	s := opened(Config{PerMinute: 120, PerDay: 1000}, told(120, 119, time.Minute))
 	const from = forgotten
 	s.expire(from) // a new span begins
-	require.Equal(t, [2]Span{{From: from}, {}}, s.Open)
+	require.Equal(t, [2]Span{{From: from}, {Trip: 200 * millisecond}}, s.Open)
 	s.Figures = Figures{Valid: true, Remaining: 100, Known: s.Dispatched, Window: Day, HasReset: true, ResetBy: day}
 	early, _ := take(s, from, 3)
 	require.Len(t, early, 3)
 	s.expire(from + forgotten - 1)
 	require.EqualValues(t, 3, s.Open[0].N)
 	_, _ = take(s, from+forgotten, 2)
-	require.Equal(t, [2]Span{{from + forgotten, 2}, {from, 3}}, s.Open)
+	require.Equal(t, [2]Span{{From: from + forgotten, N: 2}, {From: from, N: 3}}, s.Open)
 	s.Return(early[0])
 	require.EqualValues(t, 2, s.Open[1].N, "it was in the span before")
 	before := s.Counts[Day].Sum
 	s.expire(from + 2*forgotten)
-	require.Equal(t, [2]Span{{from + 2*forgotten, 0}, {from + forgotten, 2}}, s.Open)
+	require.Equal(t, [2]Span{{From: from + 2*forgotten}, {From: from + forgotten, N: 2}}, s.Open)
 	require.Equal(t, before+2, s.Counts[Day].Sum)
 	require.EqualValues(t, 2, s.inFlight())
 	s.Return(early[1])
@@ -233,6 +235,7 @@ func TestForgotten(t *testing.T) {
 // Without figures, requests in flight count, and nothing is known of when they give back.
 func TestFull(t *testing.T) {
 	s := NewState(Config{PerMinute: 3})
+	s.Weighs = -1
 	for _, c := range []struct {
 		used, inFlight int64
 		want           Delay

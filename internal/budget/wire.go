@@ -11,7 +11,7 @@ import (
 // are small enough to be exact.
 
 // format changes with the meaning of the list. A state of another format is discarded.
-const format = 1
+const format = 2
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {
@@ -222,12 +222,16 @@ func (w *wire) state(s *State) {
 	for i := range s.Open {
 		number(w, &s.Open[i].From)
 		number(w, &s.Open[i].N)
+		number(w, &s.Open[i].Trip)
 	}
 	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil)
 	numbers(w, &s.Born, &s.Epoch)
 	number(w, &s.Strikes)
 	name(w, &s.HeldIn, Day)
 	number(w, &s.RoundsUp)
+	number(w, &s.Weighs)
+	number(w, &s.Refills)
+	number(w, &s.Tried)
 	w.flag(&s.Told)
 	number(w, &s.Silent)
 	number(w, &s.Allowed)
@@ -237,6 +241,10 @@ func (w *wire) state(s *State) {
 		number(w, &s.Limits[window].Max)
 		name(w, &s.Limits[window].Source, Learned)
 		w.windowCount(&s.Counts[window])
+		numbers(w, &s.Edges[window].From, &s.Edges[window].By)
+		number(w, &s.Edges[window].Since)
+		w.float(&s.Buckets[window].Missing)
+		number(w, &s.Buckets[window].At)
 	}
 }
 
@@ -256,18 +264,22 @@ func (w *wire) others(o *Others) {
 		w.float(v)
 	}
 	number(w, &o.Slides)
-	number(w, &o.At)
-	number(w, &o.BurstAt)
+	number(w, &o.Regular)
+	numbers(w, &o.At, &o.BurstAt, &o.Every, &o.Until)
 }
 
 // windowCount reads or writes only the slots in use, the oldest first.
 func (w *wire) windowCount(l *WindowCount) {
 	number(w, &l.Sum)
+	number(w, &l.Faded)
 	number(w, &l.Opened)
+	l.Past = min(w.count(l.Past, 2), slots)
 	l.Used = min(w.count(l.Used, 2), slots)
-	for i := range l.Used {
-		slot := (l.Head + i) % slots
-		number(w, &l.At[slot])
-		number(w, &l.N[slot])
+	if w.reading {
+		l.Head = l.Past
+	}
+	for i := -l.Past; i < l.Used; i++ {
+		number(w, &l.At[l.slot(i)])
+		number(w, &l.N[l.slot(i)])
 	}
 }

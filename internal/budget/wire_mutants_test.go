@@ -60,16 +60,16 @@ func TestEveryFieldIsCarried(t *testing.T) {
 		copy(l.N[:l.Used], s.Counts[w].N[:])
 		s.Counts[w] = l
 	}
-	s.Counts[Unknown] = WindowCount{}
+	s.Counts[Unknown], s.Edges[Unknown], s.Buckets[Unknown] = WindowCount{}, Edge{}, Level{}
 	require.NoError(t, replyBack.Decode(reply.Encode()))
 	require.Equal(t, reply, replyBack)
 
 	// The slots of a count arrive the oldest first, wherever its ring begins.
 	turned := reply
 	l := &turned.State.Counts[Day]
-	l.Head = slots - 1
-	l.At[slots-1], l.At[0], l.At[1], l.At[2] = l.At[0], l.At[1], l.At[2], 0
-	l.N[slots-1], l.N[0], l.N[1], l.N[2] = l.N[0], l.N[1], l.N[2], 0
+	l.Head = len(l.At) - 1
+	l.At[l.Head], l.At[0], l.At[1], l.At[2] = l.At[0], l.At[1], l.At[2], 0
+	l.N[l.Head], l.N[0], l.N[1], l.N[2] = l.N[0], l.N[1], l.N[2], 0
 	var turnedBack Reply
 	require.NoError(t, turnedBack.Decode(turned.Encode()))
 	require.Equal(t, reply, turnedBack)

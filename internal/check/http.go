@@ -101,7 +101,7 @@ func Operation(bad *Violations, o *op.Op, path string) {
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
 	bad.Must(path == "" || op.ValidPath(path) && !strings.ContainsAny(path, "{}"),
 		"Operation.Path", "must start with / and hold no braces, query or dot segment")
-	_, known := op.Windows[o.Surface]
+	_, known := op.DocumentedLimits[o.Surface]
 	bad.Must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
 	bad.Must(o.Timeout >= 0, "Operation.AttemptTimeout", "must not be negative")
 }

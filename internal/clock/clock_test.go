@@ -17,7 +17,7 @@ func dated(t time.Time) http.Header {
 
 func TestSent_Overdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sent, hour := time.Now(), time.Hour
+		sent, hour, behind := time.Now(), time.Hour, -time.Hour
 		time.Sleep(30 * time.Second)
 		for name, test := range map[string]struct {
 			sent   clock.Sent
@@ -31,6 +31,7 @@ func TestSent_Overdue(t *testing.T) {
 			"the service's clock is known":      {clock.Sent{Last: sent, Ahead: &hour}, dated(time.Now().Add(hour)), true},
 			"it is known, too early":            {clock.Sent{Last: sent, Ahead: &hour}, dated(time.Now().Add(hour - 15*time.Second)), false},
 			"it is known, but the lookup lacks": {clock.Sent{Last: sent, Ahead: &hour}, nil, false},
+			"its clock is behind, no date":      {clock.Sent{Last: sent, Ahead: &behind}, nil, false},
 			"an instant ahead":                  {clock.Sent{Last: sent.Add(48 * time.Hour)}, nil, false},
 		} {
 			require.Equal(t, test.want, test.sent.Overdue(10*time.Second, test.header), name)
@@ -46,6 +47,7 @@ func TestSent_Earliest(t *testing.T) {
 		require.True(t, clock.Sent{First: sent, Local: true}.Earliest(later).Equal(sent.Add(5*hour-2*time.Minute)))
 		require.True(t, clock.Sent{First: sent}.Earliest(later).Equal(sent.Add(5*hour-2*time.Minute)))
 		require.True(t, clock.Sent{First: sent, Ahead: &hour}.Earliest(later).Equal(sent.Add(hour-2*time.Minute)))
+		require.True(t, clock.Sent{First: sent, Ahead: &hour, Local: true}.Earliest(later).Equal(sent.Add(5*hour-2*time.Minute)))
 		require.True(t, clock.Sent{First: sent, Local: true}.Earliest(nil).Equal(sent.Add(-24*hour)))
 		require.True(t, clock.Before(sent, later).Equal(sent.Add(5*hour-10*time.Second)))
 		require.True(t, clock.Before(sent, nil).Equal(sent.Add(-24*hour)))

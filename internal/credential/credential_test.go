@@ -146,12 +146,31 @@ func TestKeys_BadSources(t *testing.T) {
 				_, err := k.Get(t.Context(), limit)
 				require.ErrorContains(t, err, strings.TrimSuffix(want, "\x00"))
 				require.NotContains(t, err.Error(), "secret")
+				require.Equal(t, 1, strings.Count(err.Error(), "the token"))
 				require.LessOrEqual(t, time.Since(began), limit+time.Second/5)
 				require.EqualValues(t, n+1, asked.Load())
 			}
 			require.Nil(t, k.Current())
 		})
 	}
+}
+
+// A source has a moment after its limit, and whatever it began ends with it.
+func TestKeys_SourceAtItsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := credential.New("", func(context.Context) (string, error) {
+			time.Sleep(limit + time.Millisecond)
+			return "key-1", nil
+		})
+		key, err := k.Get(t.Context(), limit)
+		require.NoError(t, err)
+		require.Equal(t, header("key-1"), key.Header())
+		var ended func() error
+		k = credential.New("", func(ctx context.Context) (string, error) { ended = ctx.Err; return "key-2", nil })
+		_, err = k.Get(t.Context(), limit)
+		require.NoError(t, err)
+		require.ErrorIs(t, ended(), context.Canceled)
+	})
 }
 
 // A source that ends its goroutine leaves nobody waiting.

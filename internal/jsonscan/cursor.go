@@ -41,6 +41,7 @@ type Cursor struct {
 	bad   fault // what is wrong at pos
 
 	chunk []byte // of strings and raw values that were handed out
+	twice int    // bytes that are copied as the text of a record, beside its strings
 	plain []byte // the last string that had escapes, without them
 
 	left int64 // bytes that may still be made of the text
@@ -131,7 +132,7 @@ func (c *Cursor) Copy(part []byte) []byte {
 		return bytes.Clone(part)
 	}
 	if cap(c.chunk)-len(c.chunk) < len(part) { // a new one is not larger than what may still go into it
-		c.chunk = make([]byte, 0, min(chunkSize, len(part)+len(c.data)-c.pos))
+		c.chunk = make([]byte, 0, min(chunkSize, len(part)+len(c.data)-c.pos+c.twice))
 	}
 	start := len(c.chunk)
 	c.chunk = append(c.chunk, part...)

@@ -21,7 +21,8 @@ type object struct {
 
 // ownText locates the fields of a record for its own text, id and index.
 type ownText struct {
-	texts     []uintptr
+	texts     []uintptr // of type Text
+	sources   []uintptr
 	id, index *uintptr
 }
 

@@ -76,6 +76,22 @@ func TestRecords(t *testing.T) {
 	require.Error(t, NewRecordDecoder[record]().Decode(new(Cursor), new(record)))
 }
 
+// A struct that keeps its text as a Source can be compared.
+func TestRecordsThatCanBeCompared(t *testing.T) {
+	type embedded struct{ text Source }
+	type small struct {
+		Name string `json:"name"`
+		embedded
+	}
+	texts := []string{`{"name":"a"}`, `{"name":"a","x":1}`, `{"name":"a"}`, `null`}
+	got := read[[]small](t, `[`+strings.Join(texts, ` , `)+`]`)
+	require.Len(t, got, len(texts))
+	for i, text := range texts {
+		require.Equal(t, text, string(got[i].text))
+	}
+	require.Len(t, map[small]bool{got[0]: true, got[1]: true, got[2]: true}, 2)
+}
+
 func TestRecordsTakeTheLastDuplicateOfTheExactName(t *testing.T) {
 	got := read[record](t, `{"ID":"no","id":"first","Count":9,"count":1,"inner":{"name":"a","n":1},"parts":[{"n":1},{"n":2}],"maybe":1,"names":["a","b"],"id":"last","count":2,"inner":{"n":2},"parts":[{"n":3}],"maybe":null,"names":7}`)
 	got.hidden = note{}

@@ -12,6 +12,9 @@ import (
 // [Index], if it has one.
 type Text []byte
 
+// Source is the text of the struct itself, as an unexported [Text] is, in a struct that can be compared.
+type Source string
+
 // ID is the string under "id" of a record that is kept as text.
 type ID string
 
@@ -24,9 +27,10 @@ type Exact[T any] struct {
 func (*Exact[T]) isExact() {}
 
 var (
-	idType    = reflect.TypeFor[ID]()
-	indexType = reflect.TypeFor[Index]()
-	exactType = reflect.TypeFor[exactly]()
+	idType     = reflect.TypeFor[ID]()
+	indexType  = reflect.TypeFor[Index]()
+	sourceType = reflect.TypeFor[Source]()
+	exactType  = reflect.TypeFor[exactly]()
 )
 
 // exactly is what every [Exact] is.
@@ -53,6 +57,8 @@ func (own *ownText) find(t reflect.Type, offset uintptr) {
 		case f.IsExported() && !f.Anonymous:
 		case f.Type == textType:
 			own.texts = append(own.texts, at)
+		case f.Type == sourceType:
+			own.sources = append(own.sources, at)
 		case f.Type == idType:
 			own.id = &at
 		case f.Type == indexType:
@@ -67,19 +73,29 @@ func (own *ownText) set(p unsafe.Pointer, text []byte) {
 	for _, at := range own.texts {
 		*(*Text)(unsafe.Add(p, at)) = text
 	}
+	for _, at := range own.sources {
+		*(*string)(unsafe.Add(p, at)) = unsafe.String(unsafe.SliceData(text), len(text))
+	}
 }
+
+// kept reports whether a struct keeps its text.
+func (own *ownText) kept() bool { return len(own.texts)+len(own.sources) > 0 }
 
 // readLeniently keeps the text of any value, and reads an object.
 func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
+	if o.own.kept() {
+		c.twice = min(len(c.data)-start, maxShared)
+	}
 	reflect.NewAt(o.of, p).Elem().SetZero() // of duplicates
 	if len(o.fields) == 0 || !c.Is('{') {
 		c.Skip()
 	} else if !o.members(d, p) {
 		return false
 	}
-	if len(o.own.texts) > 0 {
+	if o.own.kept() {
+		c.twice = min(len(c.data)-c.pos, maxShared)
 		o.own.set(p, c.Copy(c.Since(start)))
 	}
 	return c.bad == 0

@@ -28,11 +28,11 @@ const (
 	Reference     Surface = "reference"
 )
 
-// Window is the limits of a surface, in requests. Zero is undocumented.
-type Window struct{ PerMinute, PerDay int }
+// Limits are the limits of a surface, in requests. Zero is undocumented.
+type Limits struct{ PerMinute, PerDay int }
 
-// Windows are the documented limits.
-var Windows = map[Surface]Window{
+// DocumentedLimits are the limits of each surface.
+var DocumentedLimits = map[Surface]Limits{
 	Lists:         {120, 10_000},
 	Campaigns:     {30, 1_000},
 	Account:       {120, 10_000},
@@ -136,8 +136,9 @@ func (o *Op) Route() string {
 	return o.Method + " " + o.Path
 }
 
-// Safe reports whether the call can be retried whatever happened to the first.
-func (o *Op) Safe() bool { return o.Class == Read }
+// FreeRead reports whether the call changes nothing and costs nothing: it can be retried whatever
+// happened to the first.
+func (o *Op) FreeRead() bool { return o.Class == Read }
 
 // Write reports whether the call may change something.
 func (o *Op) Write() bool { return o.Class != Read && o.Class != MeteredRead }

@@ -43,6 +43,8 @@ var campaignLikely = []string{
 	"INVALID_REQUEST",
 }
 
+// To add an operation: docs/architecture.md, "Adding an operation", lists all its files.
+
 // Lists, rows and folders.
 var (
 	ListsList = def(Op{
@@ -160,7 +162,7 @@ var (
 		Likely:  append([]string{"AGENT_SIGNAL_REJECTED", "LIST_NOT_FOUND"}, draftLikely...),
 	})
 	AgentsPause = def(Op{
-		Name: "agents.pause", Surface: Agents, Scope: ScopeAgents, Class: GuardedByState,
+		Name: "agents.pause", Class: GuardedByState,
 		Provenance: CallerSupplied, Shape: Raw,
 		Summary: "pause a running agent",
 		Verify:  "the status of the agent",
@@ -209,7 +211,7 @@ var (
 		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
 	CampaignsEditSend = def(Op{
-		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}", Scope: ScopeCampaigns, Surface: Campaigns,
+		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}",
 		Class: Idempotent, Shape: Raw,
 		Summary: "edit a scheduled send before it goes out",
 		Verify:  "the scheduled sends of the campaign",
@@ -217,7 +219,7 @@ var (
 		Likely:  []string{"SCHEDULED_SEND_NOT_FOUND", "CONNECTION_NOTE_TOO_LONG"},
 	})
 	CampaignsPreviewStep = def(Op{
-		Name: "campaigns.preview-step", Method: "POST", Scope: ScopeCampaigns, Surface: Campaigns, Class: MeteredRead, Spends: Assumed,
+		Name: "campaigns.preview-step", Method: "POST", Class: MeteredRead, Spends: Assumed,
 		Provenance: CallerSupplied, Shape: Partial,
 		Summary: "render a step for a sample lead, without saving or sending",
 		Verify:  "nothing was saved or sent; whether it cost credits is undocumented",
@@ -301,7 +303,7 @@ var (
 		Likely:  []string{"CONTACT_NOT_FOUND"},
 	})
 	ContactsTimeline = def(Op{
-		Name: "contacts.timeline", Method: "GET", Scope: ScopeContacts, Surface: Contacts, Class: Read, Provenance: CallerSupplied, Shape: Partial,
+		Name: "contacts.timeline", Method: "GET", Class: Read, Provenance: CallerSupplied, Shape: Partial,
 		Summary: "page through the activities of a contact, by cursor",
 		Likely:  []string{"CONTACT_NOT_FOUND"},
 	})
@@ -324,11 +326,11 @@ var (
 // Account.
 var (
 	AccountMe = def(Op{
-		Name: "account.me", Method: "GET", Path: "/business/me", Scope: ScopeAny, Class: Read, Shape: Typed, Entity: "user",
+		Name: "account.me", Method: "GET", Path: "/business/me", Class: Read, Shape: Typed, Entity: "user",
 		Summary: "read the account the key belongs to",
 	})
 	AccountCredits = def(Op{
-		Name: "account.credits", Method: "GET", Path: "/business/credits", Scope: ScopeAny, Class: Read, Shape: Raw,
+		Name: "account.credits", Method: "GET", Path: "/business/credits", Class: Read, Shape: Raw,
 		Summary: "read the credit balance",
 	})
 )
@@ -366,8 +368,8 @@ var families = map[string]family{
 }
 
 // def fills what a row leaves out: surface, scope and times as its family has them or as is usual, the
-// provenance Documented, and the effect No. That no row forgets an effect, TestConsequences says, which
-// lists all others once more.
+// provenance Documented, and the effect No. TestConsequences lists every other effect once more, so
+// that no row forgets one.
 func def(o Op) *Op {
 	name, _, _ := strings.Cut(o.Name, ".")
 	shared := families[name]

@@ -36,7 +36,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 	for _, o := range op.All() {
 		require.Regexp(t, `^[a-z]+\.[a-z]+(-[a-z]+)*$`, o.Name)
 		require.Contains(t, scopes, o.Scope, o.Name)
-		require.Contains(t, op.Windows, o.Surface, o.Name)
+		require.Contains(t, op.DocumentedLimits, o.Surface, o.Name)
 		require.Contains(t, classes, o.Class, o.Name)
 		require.Subset(t, effects, []op.Effect{o.Spends, o.Sends, o.WritesOutside}, o.Name)
 		require.Contains(t, provenances, o.Provenance, o.Name)
@@ -87,7 +87,7 @@ func TestRouteOfACallerSuppliedPath(t *testing.T) {
 func TestReadsAreGetsUnlessMetered(t *testing.T) {
 	for _, o := range op.All() {
 		require.Equal(t, o.Class == op.Read, o.Method == http.MethodGet, o.Name)
-		require.Equal(t, o.Class == op.Read, o.Safe(), o.Name)
+		require.Equal(t, o.Class == op.Read, o.FreeRead(), o.Name)
 		require.Equal(t, o.Class != op.Read && o.Class != op.MeteredRead, o.Write(), o.Name)
 		if o.Class == op.Read {
 			require.False(t, o.Spends.Possible() || o.Sends.Possible() || o.WritesOutside.Possible(), "%s: a read without consequences", o.Name)
@@ -184,14 +184,14 @@ func TestScopeAndSurface(t *testing.T) {
 }
 
 func TestWindows(t *testing.T) {
-	for surface, w := range op.Windows {
+	for surface, w := range op.DocumentedLimits {
 		require.Equal(t, w.PerMinute == 0, w.PerDay == 0, surface)
 		require.NotEmpty(t, names(func(o *op.Op) bool { return o.Surface == surface }), "%s: no operation uses it", surface)
 	}
-	require.Equal(t, map[op.Surface]op.Window{
+	require.Equal(t, map[op.Surface]op.Limits{
 		op.Lists: {120, 10_000}, op.Campaigns: {30, 1_000}, op.Account: {120, 10_000}, op.Search: {20, 1_000},
 		op.SavedSearches: {60, 5_000}, op.Agents: {30, 2_000}, op.Contacts: {}, op.Companies: {}, op.Imports: {}, op.Reference: {},
-	}, op.Windows)
+	}, op.DocumentedLimits)
 }
 
 func TestOperationsNameKnownCodes(t *testing.T) {

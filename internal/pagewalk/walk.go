@@ -19,8 +19,9 @@ import (
 	"reflect"
 )
 
-// Page is one page of a collection.
-type Page[T, K any] struct {
+// Page is one page of a collection. The fields of the types K and R are only carried: with them, a page of the caller and one
+// of this package convert into each other without a copy.
+type Page[T, K, R any] struct {
 	Items        []T
 	Number       int // 1-based; 0 if unknown
 	TotalPages   int // 0 if unknown
@@ -28,10 +29,14 @@ type Page[T, K any] struct {
 	TotalKnown   bool // whether TotalRecords is known
 	Kind         K    // of the collection; the walk only passes it on
 	Recovered    bool // made by the walk, of records found on pages read again
+
+	// Of the response; the walk only passes them on.
+	RequestID string
+	Rate      R
 }
 
 // total is the total, or unknown, which is below every total.
-func (p *Page[T, K]) total() int {
+func (p *Page[T, K, R]) total() int {
 	if p.TotalKnown {
 		return p.TotalRecords
 	}
@@ -41,8 +46,8 @@ func (p *Page[T, K]) total() int {
 const unknown = math.MinInt
 
 // Config says how to walk over a collection. It has no state: each walk is new.
-type Config[T, K any] struct {
-	Source   Source[T, K]
+type Config[T, K, R any] struct {
+	Source   Source[T, K, R]
 	ID       func(*T) string // empty where a record has none
 	First    int             // number of the first page; 0 is 1
 	Limit    int             // records on a page, at least 1
@@ -52,11 +57,11 @@ type Config[T, K any] struct {
 }
 
 // Source reads the pages of a collection.
-type Source[T, K any] interface {
-	Fetch(ctx context.Context, number int) (*Page[T, K], error)
+type Source[T, K, R any] interface {
+	Fetch(ctx context.Context, number int) (*Page[T, K, R], error)
 
 	// FetchAhead reads a page early. deliver is called when the page is needed.
-	FetchAhead(ctx context.Context, number int) (page *Page[T, K], deliver func(), err error)
+	FetchAhead(ctx context.Context, number int) (page *Page[T, K, R], deliver func(), err error)
 
 	// TooEarly reports whether a page that failed early is read again when it is needed.
 	TooEarly(err error) bool
@@ -66,8 +71,8 @@ type Source[T, K any] interface {
 }
 
 // walk is one walk over a collection.
-type walk[T, K any] struct {
-	Config[T, K]
+type walk[T, K, R any] struct {
+	Config[T, K, R]
 	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
 	number  int             // of the page being read
 	total   int             // by the page handed out last
@@ -80,7 +85,7 @@ type walk[T, K any] struct {
 	stale   int             // pages in a row that held nothing new; below 0: none was read
 	before  []T             // items of the page before, if they alone identify it
 	seen    Recent
-	ahead   ahead[T, K]
+	ahead   ahead[T, K, R]
 }
 
 const (
@@ -89,15 +94,15 @@ const (
 )
 
 // Walk reads page by page and yields each without its repeats, and an error as the last.
-func (c Config[T, K]) Walk(ctx context.Context, yield func(*Page[T, K], error) bool) {
-	w := &walk[T, K]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
+func (c Config[T, K, R]) Walk(ctx context.Context, yield func(*Page[T, K, R], error) bool) {
+	w := &walk[T, K, R]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
 	page, err := w.open()
 	for err == nil {
 		w.watch(page)
 		if page.TotalKnown && page.TotalRecords < w.total {
-			var slipped *Page[T, K]
+			var slipped *Page[T, K, R]
 			if slipped, page, err = w.catchUp(page.TotalRecords); err != nil {
 				break
 			}
@@ -131,12 +136,12 @@ func (c Config[T, K]) Walk(ctx context.Context, yield func(*Page[T, K], error) b
 }
 
 // handOut yields a page. An empty one is of use only if it is the first.
-func (w *walk[T, K]) handOut(p *Page[T, K], yield func(*Page[T, K], error) bool) bool {
+func (w *walk[T, K, R]) handOut(p *Page[T, K, R], yield func(*Page[T, K, R], error) bool) bool {
 	return len(p.Items) == 0 && (p.Recovered || p.Number != w.First) || yield(p, nil)
 }
 
 // finish reports the end. How many records are missing is not known for a walk over a part.
-func (w *walk[T, K]) finish() {
+func (w *walk[T, K, R]) finish() {
 	missing := max(0, w.least-w.fresh)
 	if w.First > 1 || w.Resume != nil {
 		missing = 0
@@ -147,7 +152,7 @@ func (w *walk[T, K]) finish() {
 // atEnd reports whether a page is the last. An empty page is the end only where no total says that
 // more pages follow. Pages may be shorter than was asked for: where their count is unknown, their
 // records count.
-func (w *walk[T, K]) atEnd(p *Page[T, K], size int) bool {
+func (w *walk[T, K, R]) atEnd(p *Page[T, K, R], size int) bool {
 	if w.place == 0 {
 		w.place = (w.number - 1) * size
 	}
@@ -164,7 +169,7 @@ func (w *walk[T, K]) atEnd(p *Page[T, K], size int) bool {
 // stuck is the error of a walk that may never end, or would leave out what it cannot read: two
 // pages in a row held nothing new. Inserts in front bring records again, but then the total has
 // grown by as many.
-func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
+func (w *walk[T, K, R]) stuck(p *Page[T, K, R], size int) error {
 	again := false
 	if p.TotalPages == 0 && !p.TotalKnown && !w.allHaveIDs(p) { // they alone identify it
 		again = reflect.DeepEqual(p.Items, w.before)
@@ -197,7 +202,7 @@ func (w *walk[T, K]) stuck(p *Page[T, K], size int) error {
 }
 
 // watch notes the totals, in the order in which they come.
-func (w *walk[T, K]) watch(p *Page[T, K]) {
+func (w *walk[T, K, R]) watch(p *Page[T, K, R]) {
 	if !p.TotalKnown {
 		return
 	}
@@ -210,7 +215,7 @@ func (w *walk[T, K]) watch(p *Page[T, K]) {
 }
 
 // open reads the first page, or the one after the checkpoint.
-func (w *walk[T, K]) open() (*Page[T, K], error) {
+func (w *walk[T, K, R]) open() (*Page[T, K, R], error) {
 	if w.Resume == nil {
 		return w.read(w.number)
 	}
@@ -218,12 +223,12 @@ func (w *walk[T, K]) open() (*Page[T, K], error) {
 	return w.reopen(w.Resume)
 }
 
-func (w *walk[T, K]) read(number int) (*Page[T, K], error) {
+func (w *walk[T, K, R]) read(number int) (*Page[T, K, R], error) {
 	page, err := w.Source.Fetch(w.ctx, number)
 	return w.accept(number, page, err)
 }
 
-func (w *walk[T, K]) accept(number int, page *Page[T, K], err error) (*Page[T, K], error) {
+func (w *walk[T, K, R]) accept(number int, page *Page[T, K, R], err error) (*Page[T, K, R], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +241,7 @@ func (w *walk[T, K]) accept(number int, page *Page[T, K], err error) (*Page[T, K
 }
 
 // pageCount is the number of pages, as far as it is known.
-func (w *walk[T, K]) pageCount(p *Page[T, K]) int {
+func (w *walk[T, K, R]) pageCount(p *Page[T, K, R]) int {
 	switch {
 	case p.TotalPages > 0:
 		return p.TotalPages
@@ -247,7 +252,7 @@ func (w *walk[T, K]) pageCount(p *Page[T, K]) int {
 }
 
 // pagesOf is how many pages so many records fill or touch.
-func (w *walk[T, K]) pagesOf(records int) int {
+func (w *walk[T, K, R]) pagesOf(records int) int {
 	if records <= 0 {
 		return 0
 	}
@@ -257,7 +262,7 @@ func (w *walk[T, K]) pagesOf(records int) int {
 // catchUp reads again what a fall to the given total can have moved records across, until the total
 // does not fall meanwhile. It returns the records that the walk would have skipped, and the current
 // page as it is after that.
-func (w *walk[T, K]) catchUp(total int) (slipped, current *Page[T, K], err error) {
+func (w *walk[T, K, R]) catchUp(total int) (slipped, current *Page[T, K, R], err error) {
 	for round := 1; ; round++ {
 		low := max(w.First, w.number-w.pagesOf(w.total-total))
 		items, page, steady, err := w.reread(low, total)
@@ -279,7 +284,7 @@ func (w *walk[T, K]) catchUp(total int) (slipped, current *Page[T, K], err error
 
 // reread reads from page low up to the current one. It returns what the pages before the current
 // one hold after the last record seen, the current page, and whether the total never fell.
-func (w *walk[T, K]) reread(low, total int) (slipped []T, page *Page[T, K], steady bool, err error) {
+func (w *walk[T, K, R]) reread(low, total int) (slipped []T, page *Page[T, K, R], steady bool, err error) {
 	steady = true
 	for number := low; number <= w.number; number++ {
 		if page, err = w.read(number); err != nil {
@@ -304,7 +309,7 @@ func (w *walk[T, K]) reread(low, total int) (slipped []T, page *Page[T, K], stea
 }
 
 // dropRepeats drops the records that came before and remembers the others.
-func (w *walk[T, K]) dropRepeats(p *Page[T, K]) {
+func (w *walk[T, K, R]) dropRepeats(p *Page[T, K, R]) {
 	kept := p.Items[:0]
 	for i := range p.Items {
 		if !w.seen.Add(w.ID(&p.Items[i])) {
@@ -323,7 +328,7 @@ func (w *walk[T, K]) dropRepeats(p *Page[T, K]) {
 // reopen finds the place after the last record that was delivered before the checkpoint. Records
 // may have come and gone since: it tries the page of the checkpoint first, then those around it, as
 // far as the total has moved.
-func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
+func (w *walk[T, K, R]) reopen(cp *Checkpoint) (*Page[T, K, R], error) {
 	home, err := w.read(max(cp.Page, w.First))
 	if err != nil {
 		return nil, err
@@ -365,7 +370,7 @@ func (w *walk[T, K]) reopen(cp *Checkpoint) (*Page[T, K], error) {
 
 // skipTo makes a page the current one, without its records up to the last one that the checkpoint
 // names, if it is there.
-func (w *walk[T, K]) skipTo(p *Page[T, K], cp *Checkpoint) bool {
+func (w *walk[T, K, R]) skipTo(p *Page[T, K, R], cp *Checkpoint) bool {
 	for i := len(p.Items) - 1; i >= 0; i-- {
 		if !cp.names(w.ID(&p.Items[i])) {
 			continue

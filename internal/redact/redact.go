@@ -71,14 +71,11 @@ func (s Secrets) Query(query url.Values) Secrets {
 // Clean returns a foreign text without the secrets, cut to at most so many bytes. It also
 // hides the beginning of a secret at the cut.
 func (s Secrets) Clean(text string, most int) string {
-	whole := len(text) <= 8*most
-	if !whole {
-		text = text[:8*most]
-		if i := strings.LastIndexAny(text, `%&\`); i >= len(text)-longestEscape {
-			text = text[:max(i, 0)] // it may be half an escape
-		}
+	cut := len(text) > 8*most
+	if cut {
+		text = wholeEscapes(text[:8*most])
 	}
-	return Shorten(s.Hide(text, !whole), most)
+	return Shorten(s.Hide(text, cut), most)
 }
 
 // CleanBody is Clean for a body, which may itself have been cut.
@@ -87,6 +84,33 @@ func (s Secrets) CleanBody(body []byte) string {
 		return s.Clean(string(body[:8*MaxText+1]), MaxText)
 	}
 	return Shorten(s.Hide(string(body), true), MaxText)
+}
+
+// tokens finds the values of tokens and cursors in JSON, also at a cut.
+var tokens = regexp.MustCompile(`(?i)("\w*(?:token|cursor)"\s*:\s*")((?:[^"\\]|\\.)*)`)
+
+const mostTokens = 100 // of a body that are also hidden in other places
+
+// Body returns at most so many bytes of a body without the secrets, and without the values of tokens
+// and cursors, and whether the body has more.
+func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
+	for _, found := range tokens.FindAllSubmatch(body, mostTokens) {
+		s = s.Plain(string(found[2]))
+	}
+	text := string(body[:min(len(body), most)])
+	if cut = len(body) > most; cut {
+		text = wholeEscapes(text)
+	}
+	text = tokens.ReplaceAllString(s.Hide(text, cut), "${1}"+Hidden)
+	return []byte(Shorten(text, most)), cut || len(text) > most
+}
+
+// wholeEscapes leaves out what may be half an escape at the end of a text that was cut.
+func wholeEscapes(text string) string {
+	if i := strings.LastIndexAny(text, `%&\`); i >= max(len(text)-longestEscape, 0) {
+		return text[:i]
+	}
+	return text
 }
 
 // Shorten cuts a text to at most so many bytes, between characters.

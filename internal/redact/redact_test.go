@@ -160,6 +160,32 @@ func TestCleanBody(t *testing.T) {
 	require.Equal(t, redact.Hidden[:4], secrets.CleanBody(large)[redact.MaxText-4:])
 }
 
+// A body has neither the secrets nor the tokens that it brings, wherever it is cut.
+func TestBody(t *testing.T) {
+	const token, cursor = "dG9rZW4+MQ==", `c\"urs\u006fr`
+	text := `{"a":"` + token + `","profiles":[{"key":"` + key + `","x":"c\"ursor"}],"scrollToken" : "` + token + `","deep":[{"nextCursor":"` + cursor + `"}],"total":7,"cursor":null}`
+	want := `{"a":"[hidden]","profiles":[{"key":"[hidden]","x":"[hidden]"}],"scrollToken" : "[hidden]","deep":[{"nextCursor":"[hidden]"}],"total":7,"cursor":null}`
+	secrets := redact.Secrets{}.Key(key)
+	got, cut := secrets.Body([]byte(text), len(text))
+	require.Equal(t, want, string(got))
+	require.False(t, cut)
+	for most := range len(text) {
+		got, cut := secrets.Body([]byte(text), most)
+		require.LessOrEqual(t, len(got), most)
+		require.True(t, cut)
+		for _, secret := range []string{key, token, cursor} {
+			require.NotContains(t, string(got), secret[:min(8, len(secret))], most)
+		}
+	}
+	many := strings.Repeat(`{"token":"`+token+`"}`, 1000)
+	got, cut = redact.Secrets{}.Body([]byte(many), len(many))
+	require.Equal(t, strings.Repeat(`{"token":"[hidden]"}`, 1000), string(got))
+	require.False(t, cut)
+	got, cut = redact.Secrets{}.Plain("ab").Body([]byte("ab-ab"), 5)
+	require.Equal(t, "[hidd", string(got))
+	require.True(t, cut)
+}
+
 func TestShorten(t *testing.T) {
 	for most, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aé", 4: "aé", 5: "aé", 6: "aé€", 7: "aé€", 10: "aé€😀", 11: "aé€😀"} {
 		require.Equal(t, want, redact.Shorten("aé€😀", most), most)

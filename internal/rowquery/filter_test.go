@@ -36,6 +36,12 @@ func TestCheckFilter(t *testing.T) {
 	var bad check.Violations
 	rowquery.CheckFilter(&bad, names{})
 	require.Empty(t, bad, "the zero value does not filter")
+	full := names{Names: []string{strings.Repeat("x", 8000-len(`{"names":[""]}`))}}
+	rowquery.CheckFilter(&bad, full)
+	require.Empty(t, bad, "exactly as long as it may be")
+	full.Names[0] += "x"
+	rowquery.CheckFilter(&bad, full)
+	require.Equal(t, check.One("filters", "has 8001 characters, must have at most 8000"), bad)
 }
 
 func TestFilterText(t *testing.T) {

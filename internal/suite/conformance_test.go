@@ -168,7 +168,7 @@ func TestConformance_NoticesMistakes(t *testing.T) {
 
 // The tables of the document, written a second time: limits and scopes by the beginning of the path, the longest that fits.
 var (
-	documentedWindows = map[string]op.Window{
+	documentedWindows = map[string]op.Limits{
 		"/business/lists": {PerMinute: 120, PerDay: 10_000}, "/business/folders": {PerMinute: 120, PerDay: 10_000},
 		"/business/campaigns": {PerMinute: 30, PerDay: 1_000}, "/business/knowledge-hubs": {PerMinute: 30, PerDay: 1_000},
 		"/business/scheduled-sends": {PerMinute: 30, PerDay: 1_000}, "/business/me": {PerMinute: 120, PerDay: 10_000},
@@ -204,7 +204,7 @@ func ruleFor[T any](t *testing.T, row *op.Op, rules map[string]T) T {
 
 func TestConformance_DocumentedWindows(t *testing.T) {
 	for _, row := range op.All() {
-		require.Equal(t, ruleFor(t, row, documentedWindows), op.Windows[row.Surface], row.Name)
+		require.Equal(t, ruleFor(t, row, documentedWindows), op.DocumentedLimits[row.Surface], row.Name)
 	}
 }
 

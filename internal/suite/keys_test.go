@@ -191,7 +191,7 @@ func TestKeys_NoEchoShowsEither(t *testing.T) {
 				require.NoError(t, err)
 				for place, echo := range echoes {
 					response = echo(form)
-					var info prospectkit.Info
+					info := prospectkit.Info{MaxBody: 4 << 10}
 					_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithInfo(&info))
 					require.Error(t, err, "%s: %s", place, how)
 					out.Show(client)

@@ -37,7 +37,7 @@ var sharedRows = map[string][]string{
 	"lists.get":                      {"ListsService.Get", "ListsService.WaitFor"},
 	"lists.list":                     {"ListsService.All", "ListsService.Page", "ListsService.Pages"},
 	"lists.move":                     {"ListsService.Move", "ListsService.MoveToRoot"},
-	"lists.rows":                     {"ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
+	"lists.rows":                     {"ListsService.Changes", "ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
 	"search.prospects":               {"SearchService.Prospects", "SearchService.ProspectsPage"},
 	"search.run-saved":               {"SearchService.RunSaved", "SearchService.RunSavedPage"},
 }

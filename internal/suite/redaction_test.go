@@ -283,7 +283,7 @@ func TestRedaction_NoEchoShowsTheKey(t *testing.T) {
 				require.NoError(t, err)
 				for place, echo := range echoes {
 					response = echo(form)
-					var info prospectkit.Info
+					info := prospectkit.Info{MaxBody: 4 << 10}
 					_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err)
 					out.Failure(err, info)
@@ -317,7 +317,7 @@ func TestRedaction_NoEchoShowsTheTokenOfAScroll(t *testing.T) {
 					response = echo(form)
 					page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 					require.NoError(t, err)
-					var info prospectkit.Info
+					info := prospectkit.Info{MaxBody: 4 << 10}
 					_, err = page.Next(t.Context(), prospectkit.WithInfo(&info))
 					require.Error(t, err, "%s: %s", place, how)
 					out.Show(page, *page)

@@ -110,6 +110,30 @@ func TestApproveReviewed_Edits(t *testing.T) {
 	}
 }
 
+// While the contacts are read for the last time, which may take minutes, no change goes unnoticed either.
+func TestApproveReviewed_EditsWhileContactsAreRead(t *testing.T) {
+	for name, edit := range reviewEdits {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			sb := EverySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)))
+			sb.Between("lists.rows", func(tx *sandbox.Tx) {
+				if tx.Gap() == 2 {
+					edit.change(t, sb)
+				}
+			})
+			client := SandboxClient(t, sb)
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, prospectkit.RuleReview, refused.Rule)
+			require.Equal(t, 3, sb.Calls("lists.rows"), "the edit was made")
+			require.Zero(t, sb.Calls("campaigns.approve"))
+		})
+	}
+}
+
 // Without a change, one approval is sent, however much later and in whatever order the keys come.
 func TestApproveReviewed_Unchanged(t *testing.T) {
 	synctest.Test(t, approveUnchanged)

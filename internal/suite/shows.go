@@ -74,7 +74,7 @@ func (s *Shows) Options() []prospectkit.ClientOption {
 
 // Failure shows an error and what is known of the call.
 func (s *Shows) Failure(err error, info prospectkit.Info) {
-	s.Show(err, info)
+	s.Show(err, info, string(info.Body))
 	for _, a := range info.Attempts {
 		s.Show(a)
 		if a.Err != nil {

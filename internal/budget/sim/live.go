@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -47,10 +48,16 @@ type live struct {
 func (l *live) work(ctx context.Context, worker int) {
 	for ctx.Err() == nil {
 		wanted := time.Now()
-		permit, err := l.limiter.Acquire(ctx, budget.Request{MaxWait: l.conf.Run})
+		told := time.Duration(0)
+		permit, err := l.limiter.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
+		if full, ok := errors.AsType[*budget.FullError](err); ok {
+			told = full.Wait
+			permit, err = l.limiter.Acquire(ctx, budget.Request{MaxWait: l.conf.Run, WaitDay: true})
+		}
 		if err != nil {
 			return
 		}
+		l.waited(told, time.Since(wanted))
 		l.mu.Lock()
 		trip := time.Duration(float64(l.conf.Latency) * math.Exp(0.35*l.random.NormFloat64()))
 		l.mu.Unlock()
@@ -60,6 +67,15 @@ func (l *live) work(ctx context.Context, worker int) {
 		l.limiter.Done(time.Now(), &budget.Report{Permit: permit, Observation: observation(a)})
 		l.finish(worker, a, time.Since(wanted))
 	}
+}
+
+// waited compares the wait that a call was told with the one it had.
+func (l *live) waited(told, waited time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.res.Told += told
+	l.res.Waited += waited
+	l.res.Off += max(told-waited, waited-told)
 }
 
 func (l *live) arrive() answer {

@@ -14,10 +14,11 @@ const (
 	First   Model = "fixed, from the first request"
 	Sliding Model = "sliding log"
 	Bucket  Model = "token bucket"
+	Counter Model = "sliding counter"
 )
 
 // Models are all of them.
-var Models = []Model{Aligned, First, Sliding, Bucket}
+var Models = []Model{Aligned, First, Sliding, Bucket, Counter}
 
 // answer is the response to a request.
 type answer struct {
@@ -27,6 +28,7 @@ type answer struct {
 	remaining  int
 	reset      time.Duration
 	retryAfter time.Duration
+	exact      time.Duration // the same before it was rounded
 }
 
 // counter is one window of a server.
@@ -50,7 +52,7 @@ func newServer(c Config, phase float64) *server {
 	add := func(limit int, length time.Duration) {
 		if limit > 0 {
 			s.limits = append(s.limits, limit)
-			s.windows = append(s.windows, newCounter(c.Model, limit, length, time.Duration(phase*float64(length))))
+			s.windows = append(s.windows, newCounter(&c, limit, length, time.Duration(phase*float64(length))))
 		}
 	}
 	add(c.PerMinute, time.Minute)
@@ -58,8 +60,10 @@ func newServer(c Config, phase float64) *server {
 	return s
 }
 
-func newCounter(m Model, limit int, length, phase time.Duration) counter {
-	switch m {
+func newCounter(c *Config, limit int, length, phase time.Duration) counter {
+	switch c.Model {
+	case Counter:
+		return &slidingCounter{limit: limit, length: length, end: phase, lenient: c.Lenient, late: c.RetryLate}
 	case Sliding:
 		return &slidingLog{limit: limit, length: length}
 	case Bucket:
@@ -77,7 +81,8 @@ func (s *server) arrive(now time.Duration) answer {
 	for _, w := range s.windows {
 		if w.left(now) <= 0 {
 			a.refused = true
-			a.retryAfter = max(a.retryAfter, ceil(w.retry(now)))
+			a.exact = max(a.exact, w.retry(now))
+			a.retryAfter = ceil(a.exact)
 		}
 	}
 	if !a.refused {
@@ -180,4 +185,40 @@ func (b *tokenBucket) take(now time.Duration)                { b.full = max(b.fu
 func (b *tokenBucket) reset(now time.Duration) time.Duration { return max(0, b.full-now) }
 func (b *tokenBucket) retry(now time.Duration) time.Duration {
 	return max(0, b.full-now) - time.Duration(b.limit-1)*b.each
+}
+
+// slidingCounter adds the requests of the last window, weighted by what is left of it in the time of one window, to those of this one.
+type slidingCounter struct {
+	limit, last, used int
+	length, end       time.Duration
+	lenient           bool // rounds the weighted ones down
+	late              bool // a refusal names the end of the window
+}
+
+func (c *slidingCounter) left(now time.Duration) int {
+	for now >= c.end {
+		c.last, c.used = c.used, 0
+		c.end += c.length
+	}
+	weighted := float64(c.last) * float64(c.end-now) / float64(c.length)
+	if c.lenient {
+		return c.limit - c.used - int(weighted)
+	}
+	return c.limit - c.used - int(math.Ceil(weighted))
+}
+
+func (c *slidingCounter) take(time.Duration)                    { c.used++ }
+func (c *slidingCounter) reset(now time.Duration) time.Duration { return c.end - now }
+
+func (c *slidingCounter) retry(now time.Duration) time.Duration {
+	room := func(n, weighted int) time.Duration { // before the end of the window
+		return time.Duration(float64(c.length) * float64(c.limit-1-n) / float64(weighted))
+	}
+	switch {
+	case c.late:
+		return c.end - now
+	case c.used < c.limit:
+		return max(0, c.end-now-room(c.used, c.last))
+	}
+	return c.end - now + c.length - room(0, c.used)
 }

@@ -32,6 +32,8 @@ type Config struct {
 	Restart   time.Duration // how often the process restarts; never when zero
 	Mate      Mate
 	Documents bool // the limits are known beforehand
+	Lenient   bool // the sliding counter rounds down what is left of the last window; up otherwise
+	RetryLate bool // the sliding counter's Retry-After is the end of the window; else when there is room
 	Drained   bool // somebody has used up the first window before the run
 }
 
@@ -56,6 +58,10 @@ type Result struct {
 	Jain        float64       // fairness between the workers: 1 is even
 	Early       int           // calls served in the first 5 seconds
 	PerDay      []int         // calls served on each day
+	Told        time.Duration // the waits that calls were told, of [Live] only
+	Waited      time.Duration // what they were
+	Off         time.Duration // the sum of the differences
+	Servable    int           // requests that the server would have served to callers without end
 }
 
 func (r Result) String() string {
@@ -111,10 +117,11 @@ type world struct {
 
 // try is one request of a worker.
 type try struct {
-	worker int
-	wanted time.Duration
-	tries  int
-	permit budget.Permit // of our own strategy
+	worker  int
+	wanted  time.Duration
+	tries   int
+	refused int
+	permit  budget.Permit // of our own strategy
 }
 
 // plan is a running strategy.
@@ -228,6 +235,7 @@ func (w *world) result() Result {
 		quota = min(quota, float64(w.conf.PerDay)*math.Ceil(w.conf.Run.Hours()/24))
 	}
 	r.Use = float64(r.Calls+r.MateCalls) / quota
+	r.Servable = servable(w.conf)
 	var sum, squares float64
 	for _, n := range w.served {
 		sum += float64(n)
@@ -237,6 +245,21 @@ func (w *world) result() Result {
 		r.Jain = sum * sum / (float64(len(w.served)) * squares)
 	}
 	return r
+}
+
+// servable counts what a server gives to somebody who asks all the time.
+func servable(c Config) (n int) {
+	c.RetryLate = false
+	s := newServer(c, rand.New(rand.NewPCG(c.Seed, 1)).Float64())
+	for now := time.Duration(0); now <= c.Run; {
+		a := s.arrive(now)
+		if !a.refused {
+			n++
+			continue
+		}
+		now += max(time.Millisecond, min(a.exact, c.Run))
+	}
+	return n
 }
 
 type event struct {

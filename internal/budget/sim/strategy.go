@@ -18,6 +18,7 @@ const (
 	Gate  Strategy = "header gate"                      // closes when a response says that none are left
 	Ours  Strategy = "this package"                     // with the default share left to others
 	Whole Strategy = "this package, nothing for others" // with no share
+	Blind Strategy = "this package, without a rhythm"   // of bursts; not in Strategies
 )
 
 // Strategies are all of them, in the order of the table.
@@ -118,6 +119,9 @@ func (p *gate) done(t *try, a answer, _ bool) {
 	w.finish(t, true)
 }
 
+// attempts is how often a call of ours may be refused: as often as the client tries.
+const attempts = 3
+
 // ours is the queue and the state of the package, driven by events.
 type ours struct {
 	world   *world
@@ -184,12 +188,21 @@ func (p *ours) done(t *try, a answer, lost bool) {
 		o.Lost = true
 	}
 	p.queue.State.Report(p.instant(), t.permit, o)
+	if w.conf.Strategy == Blind {
+		p.queue.State.Others.Regular = 0
+	}
 	if p.gone {
 		return
 	}
-	if a.refused || lost {
+	if a.refused {
+		t.refused++
+	}
+	switch {
+	case t.refused == attempts:
+		w.finish(t, false)
+	case a.refused || lost:
 		p.ask(t)
-	} else {
+	default:
 		w.finish(t, true)
 	}
 	p.pump()

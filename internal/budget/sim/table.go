@@ -61,3 +61,31 @@ func average(c Config, seeds []uint64) Result {
 	mean.MateCalls, mean.MateRefused = mean.MateCalls/n, mean.MateRefused/n
 	return mean
 }
+
+// Rhythms compares, for a teammate who sends so many requests at once in a rhythm, what is left to them when it is due with what is left
+// to them without a rhythm: a line for each rhythm. A cell has the teammate's refused requests and the use of the quota, of both.
+func Rhythms(c Config, rhythms []time.Duration, seeds ...uint64) string {
+	var b strings.Builder
+	b.WriteString("| every |")
+	for _, m := range Models {
+		fmt.Fprintf(&b, " %s |", m)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(Models)) + "\n")
+	for _, every := range rhythms {
+		c.Mate.Every = every
+		fmt.Fprintf(&b, "| %s |", every)
+		for _, m := range Models {
+			c.Model, c.Strategy = m, Ours
+			ours := average(c, seeds)
+			c.Strategy = Blind
+			blind := average(c, seeds)
+			fmt.Fprintf(&b, " %.0f %% / %.0f %% · %.0f %% / %.0f %% |", ours.refusedMates(), blind.refusedMates(), 100*ours.Use, 100*blind.Use)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func (r Result) refusedMates() float64 {
+	return 100 * float64(r.MateRefused) / float64(max(1, r.MateRefused+r.MateCalls))
+}

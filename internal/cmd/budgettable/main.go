@@ -76,5 +76,9 @@ func tables() string {
 		c.Workers, c.Mate = scene.workers, scene.mate
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n", scene.title, sim.Table(c, 1, 2, 3))
 	}
+	c := base
+	c.Workers, c.Mate.Burst, c.Run = 8, 60, 30*time.Minute
+	every := []time.Duration{30 * time.Second, 45 * time.Second, time.Minute, 75 * time.Second, 90 * time.Second, 2 * time.Minute, 3 * time.Minute}
+	fmt.Fprintf(&b, "\n### 8 goroutines and a teammate who sends 60 requests at once in a rhythm\n\n%s\n", sim.Rhythms(c, every, 1, 2, 3))
 	return b.String()
 }

@@ -51,7 +51,7 @@ func TestOperationsJSON(t *testing.T) {
 		require.IsType(t, []any{}, row["likely"], "never null: %s", o.Name)
 		require.Len(t, row["likely"], len(o.Likely))
 		require.Equal(t, o.Path == "", row["path"] == nil, o.Name)
-		require.Equal(t, op.Windows[o.Surface].PerDay == 0, row["perDay"] == nil, o.Name)
+		require.Equal(t, op.DocumentedLimits[o.Surface].PerDay == 0, row["perDay"] == nil, o.Name)
 		require.InDelta(t, o.Timeout.Seconds(), row["attemptTimeoutSeconds"], 0)
 	}
 }

@@ -32,7 +32,7 @@ type operation struct {
 func operationsJSON(string) ([]byte, error) {
 	rows := make([]operation, 0, len(op.All()))
 	for _, o := range op.All() {
-		window := op.Windows[o.Surface]
+		window := op.DocumentedLimits[o.Surface]
 		rows = append(rows, operation{
 			Name: o.Name, Method: orNull(o.Method), Path: orNull(o.Path),
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),

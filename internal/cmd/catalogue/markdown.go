@@ -77,7 +77,7 @@ func operationsMarkdown(source string) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, intro, len(op.All()), len(op.Codes), quoted(everywhere))
 	for _, s := range surfaces() {
-		fmt.Fprintf(&b, "\n## Surface `%s`\n\n%s\n\n", s, limits(op.Windows[s]))
+		fmt.Fprintf(&b, "\n## Surface `%s`\n\n%s\n\n", s, limits(op.DocumentedLimits[s]))
 		b.WriteString("| Operation | Call | Route | Scope | Class | Effects | Documented | Timeout | Documented codes | Likely codes |\n")
 		b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 		for _, o := range op.All() {
@@ -112,8 +112,8 @@ func surfaces() []op.Surface {
 	return list
 }
 
-func limits(w op.Window) string {
-	if w == (op.Window{}) {
+func limits(w op.Limits) string {
+	if w == (op.Limits{}) {
 		return "Its limits are undocumented: the client learns them from the response headers."
 	}
 	return fmt.Sprintf("%s requests a minute and %s a day, shared by the whole workspace.", thousands(w.PerMinute), thousands(w.PerDay))

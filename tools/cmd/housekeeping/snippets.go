@@ -110,6 +110,7 @@ func ownImports(modules []module) map[string]string {
 	own["filter"] = modules[0].path + "/filter"
 	own["journal"] = modules[0].path + "/journal"
 	own["spend"] = modules[0].path + "/spend"
+	own["changes"] = modules[0].path + "/changes"
 	own["push"] = modules[0].path + "/push"
 	own["review"] = modules[0].path + "/review"
 	return own

@@ -1,0 +1,219 @@
+package changes
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// overlap is how long a change may take to become visible in the order of changes.
+	overlap = time.Minute
+
+	// skew is how far the clocks of this machine and the service may differ.
+	skew = 2 * time.Minute
+)
+
+// position is the place of a version of a row in the order of changes.
+type position struct {
+	at int64 // in microseconds; the service has milliseconds
+	id string
+}
+
+func (p position) compare(q position) int {
+	return cmp.Or(cmp.Compare(p.at, q.at), strings.Compare(p.id, q.id))
+}
+
+// beginning is before every position.
+var beginning = position{at: math.MinInt64}
+
+// after is after every row of that instant, and before those of the next.
+func after(at int64) position { return position{at: at + 1} }
+
+// state says which versions of rows were delivered: those up to the floor, and those in the window.
+type state struct {
+	floor  position
+	window []position // above the floor, in order, one for each id
+
+	// The service counts low to high rows, if none was removed and none added without a change. low is
+	// unknown if it did not say, and broken once that is known to be false.
+	low, high int
+
+	keep int // the most of the window; not part of a checkpoint
+}
+
+const (
+	unknown = -1
+	broken  = -2
+)
+
+// begin returns the state in which the rows of the first page were delivered, and all that changed before.
+func begin(page []position, keep int, now time.Time) state {
+	s := state{floor: beginning, window: page, low: unknown, high: unknown, keep: keep}
+	return s.delivered(nil, now, true)
+}
+
+// delivered returns the state after more versions were delivered, which are in order. At the end of a
+// pass nothing is left to deliver, and the rows of one instant are forgotten together.
+func (s *state) delivered(more []position, now time.Time, end bool) state {
+	next := state{floor: s.floor, low: s.low, high: s.high, keep: s.keep}
+	more = more[max(0, len(more)-s.keep-1):]
+	newer := make(map[string]bool, len(more))
+	for _, p := range more {
+		newer[p.id] = true
+	}
+	for _, p := range s.window {
+		if !newer[p.id] {
+			next.window = append(next.window, p)
+		}
+	}
+	next.window = append(next.window, more...)
+	slices.SortFunc(next.window, position.compare)
+	latest := now.Add(skew).UnixMicro() // a time that lies ahead of the clock says nothing about the others
+	if !end {
+		latest = min(latest, more[len(more)-1].at)
+	}
+	for _, p := range slices.Backward(next.window) {
+		if p.at <= latest {
+			next.raise(position{at: p.at - overlap.Microseconds()})
+			break
+		}
+	}
+	if n := len(next.window) - s.keep; n > 0 {
+		last := next.window[n-1]
+		if end {
+			last = after(last.at)
+		}
+		next.raise(last)
+	}
+	return next
+}
+
+// raise forgets what was delivered up to a position.
+func (s *state) raise(floor position) {
+	if floor.compare(s.floor) > 0 {
+		n, found := slices.BinarySearchFunc(s.window, floor, position.compare)
+		if found {
+			n++
+		}
+		s.floor, s.window = floor, s.window[n:]
+	}
+}
+
+// ahead reports whether the floor would hide what changes now.
+func (s *state) ahead(now time.Time) bool { return s.floor.at > now.Add(skew).UnixMicro() }
+
+// counts notes that so many rows were delivered, which may be new, and what the service counts now. It
+// reports whether that can be.
+func (s *state) counts(delivered, total int, known bool) bool {
+	if s.low >= 0 {
+		s.high += delivered
+	}
+	switch {
+	case s.low == broken:
+		return false
+	case !known:
+		return true
+	case s.low != unknown && (total < s.low || total > s.high):
+		return false
+	}
+	s.low, s.high = total, total
+	return true
+}
+
+const prefix = "changes1."
+
+// encode returns the state as a checkpoint of a list.
+func (s *state) encode(list string) string {
+	var b []byte
+	b = binary.AppendVarint(b, int64(s.low))
+	b = binary.AppendVarint(b, int64(s.high))
+	b = binary.AppendVarint(b, s.floor.at)
+	b = appendID(b, s.floor.id)
+	before := s.floor.at
+	for _, p := range s.window {
+		b = binary.AppendUvarint(b, uint64(p.at-before)) //nolint:gosec // they are in order; it wraps from the beginning, and back
+		b = appendID(b, p.id)
+		before = p.at
+	}
+	return prefix + sum(list, b) + "." + base64.RawURLEncoding.EncodeToString(b)
+}
+
+// sum proves that a checkpoint is whole, and of that list.
+func sum(list string, b []byte) string {
+	sum := sha256.Sum256(append([]byte(list+"\x00"), b...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// parse reads a checkpoint of a list.
+func parse(text, list string, keep int) (*state, bool) {
+	rest, ours := strings.CutPrefix(text, prefix)
+	proof, rest, _ := strings.Cut(rest, ".")
+	b, err := base64.RawURLEncoding.DecodeString(rest)
+	if !ours || err != nil || sum(list, b) != proof {
+		return nil, false
+	}
+	r := reader{b}
+	s := &state{keep: keep, low: int(r.varint()), high: int(r.varint())}
+	s.floor = position{at: r.varint(), id: r.id()}
+	before := s.floor.at
+	for len(r.b) > 0 {
+		before += int64(r.uvarint()) //nolint:gosec // see encode
+		s.window = append(s.window, position{before, r.id()})
+	}
+	return s, true
+}
+
+// appendID appends an id: the usual one as 12 bytes after a zero, any other after its length.
+func appendID(b []byte, id string) []byte {
+	if plain, err := hex.DecodeString(id); err == nil && len(plain) == shortID && hex.EncodeToString(plain) == id {
+		return append(append(b, 0), plain...)
+	}
+	return append(binary.AppendUvarint(b, uint64(len(id))+1), id...)
+}
+
+const shortID = 12
+
+// reader reads what encode wrote, which sum has proved.
+type reader struct{ b []byte }
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.b)
+	r.skip(n)
+	return v
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	r.skip(n)
+	return v
+}
+
+// skip goes on, or ends what cannot be read.
+func (r *reader) skip(n int) {
+	if n <= 0 {
+		n = len(r.b)
+	}
+	r.b = r.b[n:]
+}
+
+func (r *reader) id() string {
+	n := r.uvarint()
+	if n == 0 {
+		return hex.EncodeToString(r.take(shortID))
+	}
+	return string(r.take(n - 1))
+}
+
+func (r *reader) take(n uint64) []byte {
+	n = min(n, uint64(len(r.b)))
+	taken := r.b[:n]
+	r.b = r.b[n:]
+	return taken
+}

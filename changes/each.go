@@ -1,0 +1,278 @@
+package changes
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"example.com/prospectkit/internal/check"
+)
+
+// Source is where the rows come from: the client.
+type Source[R, P any] struct {
+	List  string // names the list, in checkpoints
+	Limit int    // the largest page
+
+	// Pages reads the list, last changed first, in pages of so many rows.
+	Pages func(ctx context.Context, limit int) iter.Seq2[*P, error]
+	View  func(*P) Page[R]
+
+	ID        func(*R) string
+	UpdatedAt func(*R) time.Time
+	Refuse    func(check.Violations) error       // the error of arguments
+	Require   func(*FullSyncRequiredError) error // the error of a feed that ends
+}
+
+// Page is what the feed needs of a page.
+type Page[R any] struct {
+	Rows       []R
+	Ordered    bool // an order by time of change is documented for this list
+	Total      int
+	TotalKnown bool
+}
+
+const (
+	backlog = 10 // largest pages of changed rows are held in memory
+	passes  = 3
+)
+
+// smallPage is enough as long as little has changed.
+func (s *Source[R, P]) smallPage() int { return s.Limit / 10 }
+
+// window is how many changes of the overlap are remembered: a largest page has room for them, and for a small
+// page of new ones.
+func (s *Source[R, P]) window() int { return s.Limit - s.smallPage() }
+
+// Each reads what has changed since the checkpoint, and yields it, first changed first. It is what
+// Changes of the client consists of: call that.
+func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []Option) iter.Seq2[*Change[R], error] {
+	return func(yield func(*Change[R], error) bool) {
+		f := &feed[R, P]{Source: s, options: read(opts), starts: saved == ""}
+		f.state = begin(nil, s.window(), time.Now())
+		if !f.starts {
+			saved, ok := parse(saved, s.List, s.window())
+			if f.bad.Must(ok, "saved", "is not a checkpoint of this list, or is damaged"); ok {
+				f.state = *saved
+			}
+		}
+		if len(f.bad) > 0 {
+			yield(nil, s.Refuse(f.bad))
+			return
+		}
+		if err := f.run(ctx, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// feed is a range over the changes of a list.
+type feed[R, P any] struct {
+	Source[R, P]
+	options
+	state  state
+	starts bool
+}
+
+// run makes passes over what has changed, until the service counts as many rows as it should.
+func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool) error {
+	for n := 1; ; n++ {
+		p, err := f.read(ctx)
+		if err != nil {
+			return err
+		}
+		next := f.state.delivered(p.positions(), p.now, true)
+		fits := next.counts(len(p.fresh), p.total, p.counted)
+		switch {
+		case p.reason != "":
+		case f.starts:
+			p.reason = ReasonNoCheckpoint
+		case next.ahead(p.now):
+			p.reason = ReasonUnordered
+		}
+		if p.reason != "" {
+			return f.require(p, begin(p.first, p.from.keep, p.now))
+		}
+		if p.lost() || !fits && f.held == nil && p.pages == 1 {
+			p.from.low, next.low, fits = broken, broken, false
+		}
+		if !f.handOut(p, &next, yield) {
+			return nil
+		}
+		f.state = next
+		if f.held != nil && p.counted {
+			held, err := f.held(ctx)
+			if err != nil {
+				return err
+			}
+			fits = held == p.total && next.low != broken
+		}
+		if fits {
+			return nil
+		}
+		if p.pages == 1 || n == passes { // rows and total of one page belong together; others may have moved meanwhile
+			p.reason = ReasonCount
+			left := state{floor: p.from.floor, window: p.met, keep: p.from.keep}
+			return f.require(p, left.delivered(p.positions(), p.now, true))
+		}
+	}
+}
+
+// handOut yields what a pass has found, with the state after each row.
+func (f *feed[R, P]) handOut(p *pass[R], next *state, yield func(*Change[R], error) bool) bool {
+	places := p.positions()
+	for i := range p.fresh {
+		c := &Change[R]{Row: p.fresh[i].row, UpdatedAt: f.UpdatedAt(p.fresh[i].row)}
+		c.checkpoint = func() string {
+			if i == len(places)-1 {
+				return next.encode(f.List)
+			}
+			s := p.from.delivered(places[:i+1], p.now, false)
+			s.counts(i+1, 0, false)
+			return s.encode(f.List)
+		}
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// require is the error that asks for a full sync. The feed continues after it with the given state, if the
+// list can be followed at all.
+func (f *feed[R, P]) require(p *pass[R], s state) error {
+	e := &FullSyncRequiredError{Reason: p.reason}
+	switch {
+	case p.reason == ReasonNoOrder || p.reason == ReasonUnordered:
+	case s.ahead(p.now):
+		e.Reason = ReasonUnordered
+	default:
+		s.low, s.high = unknown, unknown
+		s.counts(0, p.total, p.counted)
+		e.After = s.encode(f.List)
+	}
+	return f.Require(e)
+}
+
+// read makes a pass. It begins with a small page. If that does not suffice, large ones need fewer requests.
+func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
+	for limit := min(f.Limit, len(f.state.window)+f.smallPage()); ; limit = f.Limit {
+		p := &pass[R]{from: f.state, now: time.Now(), known: make(map[string]int64, len(f.state.window))}
+		for _, w := range f.state.window {
+			p.known[w.id] = w.at
+		}
+		enough := true
+		for page, err := range f.Pages(ctx, limit) {
+			if err != nil {
+				return nil, err
+			}
+			view := f.View(page)
+			f.take(p, &view)
+			enough = p.ended || f.starts && (limit == f.Limit || p.covers())
+			if enough || limit < f.Limit {
+				break
+			}
+		}
+		if enough || limit == f.Limit {
+			slices.SortFunc(p.fresh, func(a, b version[R]) int { return a.compare(b.position) })
+			return p, nil
+		}
+	}
+}
+
+// pass is one reading of the rows, last changed first, down to the floor.
+type pass[R any] struct {
+	from  state
+	known map[string]int64 // when the rows of its window changed
+	now   time.Time
+
+	pages   int
+	first   []position // the rows of the first page
+	before  int64      // the change of the row before
+	total   int
+	counted bool
+
+	fresh  []version[R]
+	later  int        // rows that are left for the next pass
+	met    []position // what the window had already
+	seen   int        // rows of the window, changed or not
+	ended  bool       // nothing after this row can be new
+	reason Reason
+}
+
+// version is a row as it was read.
+type version[R any] struct {
+	position
+	row *R
+}
+
+func (p *pass[R]) positions() []position {
+	places := make([]position, len(p.fresh))
+	for i := range p.fresh {
+		places[i] = p.fresh[i].position
+	}
+	return places
+}
+
+// lost reports whether a row of the window is gone. Other pages than the first may have shown it before.
+func (p *pass[R]) lost() bool { return p.pages == 1 && p.seen < len(p.known) }
+
+// covers reports whether the first page shows all that a new feed has to remember.
+func (p *pass[R]) covers() bool {
+	return len(p.first) > 0 && p.first[len(p.first)-1].at < begin(p.first, p.from.keep, p.now).floor.at
+}
+
+// take reads a page.
+func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
+	if p.pages++; p.pages == 1 {
+		p.total, p.counted = page.Total, page.TotalKnown
+		p.ended = len(page.Rows) == 0 || page.TotalKnown && page.Total <= len(page.Rows)
+	}
+	if !page.Ordered {
+		p.fail(ReasonNoOrder)
+		return
+	}
+	for i := range page.Rows {
+		row := &page.Rows[i]
+		at, id := f.UpdatedAt(row), f.ID(row)
+		v := version[R]{position{at.UnixMicro(), id}, row}
+		switch {
+		case at.IsZero() || id == "":
+			p.fail(ReasonUnordered)
+			return
+		case p.pages > 1 && v.at > p.first[0].at:
+			p.later++ // it has changed since the first page was read
+			continue
+		case v.at > p.before && (p.pages > 1 || i > 0):
+			p.fail(ReasonUnordered)
+			return
+		}
+		p.before = v.at
+		if p.pages == 1 {
+			p.first = append(p.first, v.position)
+		}
+		p.meet(v)
+	}
+	if len(p.fresh)+p.later > backlog*f.Limit {
+		p.fail(ReasonBacklog)
+	}
+}
+
+// meet keeps a row if it is new.
+func (p *pass[R]) meet(v version[R]) {
+	known, ok := p.known[v.id]
+	if ok {
+		p.seen++
+	}
+	switch {
+	case v.at < p.from.floor.at:
+		p.ended = true
+	case v.compare(p.from.floor) <= 0:
+	case ok && v.at <= known:
+		p.met = append(p.met, position{known, v.id})
+	default:
+		p.fresh = append(p.fresh, v)
+	}
+}
+
+func (p *pass[R]) fail(reason Reason) { p.reason, p.ended = reason, true }

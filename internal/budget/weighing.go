@@ -1,0 +1,343 @@
+package budget
+
+// Many gateways count in a sliding way without remembering each request: to the requests of this window they add those of the last one,
+// weighted by what is left of it. Whether a service does, shows in its figures.
+
+// Edge is what is known about when the windows of a service begin: between From and By, and every length before and after.
+type Edge struct {
+	From, By Instant // zero when unknown
+	Since    int64   // requests complete when it was first known
+}
+
+const (
+	weighs      = 2          // the evidence from which on a service weighs its last window
+	weighsMost  = 4          // evidence is not counted beyond this, in either direction
+	settled     = 5 * second // of use at the full rate, after which an edge that did not move is one
+	refillsMost = 100
+	tellable    = 20 // a smaller limit is refilled so slowly that many resets would fit
+	uncertainty = 2  // requests by which a fitting figure may differ
+)
+
+// weighs reports whether the service certainly weighs its last window. Until the opposite is certain, our requests keep to both.
+func (s *State) weighs() bool { return s.Weighs >= weighs }
+
+// refills reports whether the service certainly has a bucket: its reset is when all that is missing will have been refilled.
+func (s *State) refills() bool {
+	return int64(s.Refills) >= min(4+s.Limits[Minute].Max/15, refillsMost)
+}
+
+// flows reports whether the service gives back a little all the time, by a rule that is known.
+func (s *State) flows() bool { return s.weighs() || s.refills() }
+
+// countsOwn reports whether our own requests have to fit by their count, too.
+func (s *State) countsOwn() bool { return !s.silent() && (s.Weighs >= 0 || s.refills()) }
+
+// at is the edge before or at an instant.
+func (e Edge) at(now, length Instant) (from, to Instant) {
+	if e.By == 0 || e.By-e.From >= length {
+		return now - length, now
+	}
+	from = e.From + floor(now-e.From, length)*length
+	return from, from + e.By - e.From
+}
+
+func floor(i, length Instant) Instant {
+	if i < 0 {
+		i -= length - 1
+	}
+	return i / length
+}
+
+// load is how much of a window our complete requests take, at most.
+func (s *State) load(now Instant, w Window) float64 {
+	l, length := &s.Counts[w], w.length()
+	switch {
+	case s.refills() && !s.weighs():
+		return s.Buckets[w].missing(now, length, s.Limits[w].Max)
+	case s.Weighs < 0:
+		return float64(l.Sum)
+	}
+	from, to := s.Edges[w].at(now, length)
+	if to <= now {
+		return l.weighed(now, length, from, to)
+	}
+	return max(l.weighed(now, length, from, now), l.weighed(now, length, now-length, to-length))
+}
+
+// loadedUntil is when our complete requests will take no more than this of a window.
+func (s *State) loadedUntil(now Instant, w Window, room int64) Instant {
+	l, length := &s.Counts[w], w.length()
+	if s.Weighs < 0 && !s.refills() {
+		return l.roomAt(l.Sum-room, length)
+	}
+	room = max(room, 0)
+	from, to := now, now+2*length
+	for to-from > length/6000 {
+		if middle := from + (to-from)/2; s.load(middle, w) <= float64(room) {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return to
+}
+
+// overloaded reports whether one more request of ours would not fit, as the service may count it.
+func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
+	for _, w := range [...]Window{Day, Minute} {
+		if limit := s.Limits[w].Max; limit > 0 && s.Counts[w].Sum+s.Counts[w].Faded+s.inFlight() >= limit-int64(s.reserve(p)) {
+			if d, full := s.full(now, w, limit-int64(s.reserve(p))); full {
+				return d, true
+			}
+		}
+	}
+	return Delay{}, false
+}
+
+// try grants one request at a time that fits unless the service weighs its last window, which a refusal proves.
+func (s *State) try(now Instant, permit *Permit) (Delay, bool) {
+	if s.inFlight() > 0 {
+		return Delay{Until: now + probeLease, Reason: News, Window: Minute}, false
+	}
+	return s.grant(now, true, true, permit)
+}
+
+// tried records that it was served.
+func (s *State) tried(p *Permit) {
+	if !s.silent() || !p.Probe || s.Weighs != 0 {
+		return
+	}
+	if s.Tried++; s.Tried > s.Limits[Minute].Max {
+		s.Weighs = -1
+	}
+}
+
+// ends is when the window has certainly ended.
+func (s *State) ends(now Instant, w Window) Instant {
+	_, to := s.Edges[w].at(now, w.length())
+	if to <= now {
+		to += w.length()
+	}
+	return to
+}
+
+// regained is how much our own requests of the last window have certainly lost of their weight between two instants.
+func (s *State) regained(from, until Instant, w Window) (regained float64) {
+	l, length := &s.Counts[w], w.length()
+	if !s.weighs() {
+		return float64(s.Limits[w].Max) * float64(until-from) / float64(length)
+	}
+	from = max(from, until-2*length)
+	for from < until {
+		lower, upper := s.Edges[w].at(from, length)
+		before, _, _ := l.certain(length, lower, upper, s.trip())
+		to := lower + length
+		if from < upper { // the edge is near: either window may be the last one
+			earlier, _, _ := l.certain(length, lower-length, upper-length, s.trip())
+			before, to = min(before, earlier), upper
+		}
+		to = min(max(to, from+1), until)
+		regained += float64(before) * float64(to-from) / float64(length)
+		from = to
+	}
+	return regained
+}
+
+// spare is what the figures cover and the window has given back since, less what others take and what is left to them.
+func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
+	f := &s.Figures
+	covered = float64(f.Remaining+f.Known-s.Dispatched) + s.regained(f.At, now, f.Window)
+	covered = min(covered, float64(s.Limits[f.Window].Max-s.inFlight()))
+	left := s.ends(now, f.Window) - now
+	if !s.weighs() {
+		left = f.Window.length() / 2
+	}
+	if s.Others.rate(now) == 0 && s.Others.burst(now) == 0 { // what was left is rounded down, and was counted before the response arrived
+		covered += 1 + s.regained(f.Sent, f.At, f.Window)
+	}
+	return covered, covered - s.reserve(p) - s.keepBack(now, left)
+}
+
+// takeWeighed uses what a service that weighs its last window has left. Such a window does not reset.
+func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
+	f, w := &s.Figures, s.Figures.Window
+	if gap := s.gap(now); gap > 0 && now < s.PacedUntil {
+		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
+	}
+	looks := max(f.At+staleness, now)
+	if f.Remaining <= margin {
+		looks = max(s.ends(f.At, w)+lookahead, now)
+	}
+	if due, regular := s.Others.due(now); regular && f.Remaining > margin {
+		looks = min(looks, max(due, f.At+second))
+	}
+	fits := func(at Instant) bool {
+		covered, left := s.spare(at, p)
+		return covered >= 1 && left > 0
+	}
+	switch fit := fits(now); {
+	case fit && now-f.At < minute:
+		s.PacedUntil = now + s.gap(now)
+		return s.grant(now, false, false, permit)
+	case fit, s.inFlight() == 0 && looks <= now:
+		return s.probe(now, permit)
+	}
+	from, to := now, s.ends(now, w)-1
+	if !fits(to) { // what is left to others is more again when a window begins
+		from, to = to, to+w.length()
+	}
+	for to-from > w.length()/6000 {
+		if middle := from + (to-from)/2; fits(middle) {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	d = Delay{Until: max(min(to, looks), now+millisecond), Reason: Exhausted, Window: w}
+	if s.Others.rate(now) > 0 {
+		d.Reason = Shared
+	}
+	return d, false
+}
+
+// followEdge narrows down when windows begin, and reports whether the told reset agrees with the earlier ones.
+func (s *State) followEdge(p *Permit, now, reset Instant, w Window) (agrees bool) {
+	e, length := &s.Edges[w], w.length()
+	next := Edge{p.At + reset - second, now + reset, s.Completed}
+	if s.RoundsUp != RoundsUp {
+		next.By += second
+	}
+	known := e.By != 0
+	if known && next.By-next.From+e.By-e.From >= length { // it may agree with two of them
+		return true
+	}
+	if known {
+		shift := -floor(e.By-next.From, length) * length // the first one that is not before
+		e.From, e.By = e.From+shift, e.By+shift
+		if e.From <= next.By && next.From <= e.By {
+			e.From, e.By = max(e.From, next.From), min(e.By, next.By)
+			return true
+		}
+	}
+	*e = next
+	return !known
+}
+
+// learnWeighing compares the figures of a response with our own count, if they certainly describe the same.
+func (s *State) learnWeighing(now Instant, p *Permit, o *Observation, w Window, left, known int64) {
+	if !o.HasReset || s.Limits[w].Max == 0 {
+		return
+	}
+	agrees := s.followEdge(p, now, bounded(o.Reset), w)
+	if !agrees {
+		s.Weighs = max(s.Weighs-1, -weighsMost)
+	}
+	l, length, limit := &s.Counts[w], w.length(), s.Limits[w].Max
+	if known != s.Completed || s.inFlight() > 0 {
+		return
+	}
+	from, to := s.Edges[w].at(now, length)
+	before, current, unsure := l.certain(length, from, to, s.trip())
+	faded := float64(before) * (1 - float64(now-from)/float64(length))
+	used := float64(limit - left)
+	switch least := float64(current-s.late()) + faded; {
+	case used < least-float64(uncertainty+limit/8):
+		s.Weighs = -weighsMost
+	case !agrees || to > p.At || bounded(o.Reset) < length/2 || faded < max(4, float64(limit)/4) || !s.settled(w):
+	case used >= least+float64(unsure)-uncertainty && used <= s.load(p.At, w)+uncertainty:
+		s.Weighs = min(s.Weighs+weighs, weighsMost)
+	}
+}
+
+// trip is the longest recent round trip.
+func (s *State) trip() Instant { return max(s.Open[0].Trip, s.Open[1].Trip) }
+
+// settled reports whether the edge did not move while it would have, and whether responses are young enough to tell.
+func (s *State) settled(w Window) bool {
+	return s.trip() < settled && float64(s.Completed-s.Edges[w].Since)*float64(w.length())/float64(s.Limits[w].Max) > float64(settled)
+}
+
+// doubtWeighing takes a refusal that no other request explains.
+func (s *State) doubtWeighing(now Instant) {
+	switch {
+	case s.silent():
+		s.Weighs = weighs
+	case s.refills():
+		s.Refills = 0
+	case s.Weighs < 0:
+		s.Weighs, s.Tried = 0, 0
+	case s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
+		s.Weighs--
+	}
+}
+
+// weighedRoom is when a service that weighs its last window is expected to serve so many requests of ours and one more.
+func (s *State) weighedRoom(now, opens Instant, n float64, p Priority) Instant {
+	w := s.Figures.Window
+	length, limit := w.length(), float64(s.Limits[w].Max)
+	room := func(at Instant) float64 {
+		covered, left := s.spare(at, p)
+		return min(left, covered-1, limit-1-s.load(at, w)-s.reserve(p)-float64(s.inFlight()))
+	}
+	if !s.weighs() {
+		return max(opens, s.PacedUntil, now+Instant((n-room(now))/max(1, limit)*float64(length)))
+	}
+	end := s.ends(now, w)
+	if last := room(end - 1); last < n { // each later window gives back as much as the one before took, from its beginning on
+		n -= max(0, last+1)
+		rounds := Instant(n / max(1, limit-s.reserve(p)))
+		keep := s.keepBack(end, length)
+		part := (n - float64(rounds)*limit + keep) / (limit + keep)
+		return end + rounds*length + Instant(part*float64(length))
+	}
+	from, to := opens-1, end-1
+	for to-from > length/60000 {
+		if middle := from + (to-from)/2; room(middle) >= n {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return max(to, s.PacedUntil)
+}
+
+// earliestWeighed is the same if others take nothing.
+func (s *State) earliestWeighed(now Instant, n int64) Instant {
+	w := s.Figures.Window
+	limit := max(1, s.Limits[w].Max)
+	rounds := n / limit
+	return max(now, s.loadedUntil(now, w, limit-s.inFlight()-1-n%limit)-staleness) + Instant(min(rounds, 2*24*60))*w.length()
+}
+
+// learnRefilling looks for a reset that is as far away as it takes to refill what is missing.
+func (s *State) learnRefilling(o *Observation, w Window, left int64) {
+	limit, length := s.Limits[w].Max, w.length()
+	if !o.HasReset || limit < tellable || w != Minute {
+		return
+	}
+	each := length / Instant(limit)
+	full := Instant(limit-left) * each
+	switch off := bounded(o.Reset) - full; {
+	case off < -each-second || off > second:
+		s.Refills = 0
+	case full > settled:
+		s.Refills = min(s.Refills+1, refillsMost)
+	}
+}
+
+// Level is what our own requests take of a bucket.
+type Level struct {
+	Missing float64
+	At      Instant
+}
+
+func (b *Level) missing(now, length Instant, limit int64) float64 {
+	return max(0, b.Missing-float64(limit)*float64(now-b.At)/float64(length))
+}
+
+func (b *Level) take(now, length Instant, limit, n int64) {
+	b.Missing, b.At = b.missing(now, length, limit)+float64(n), now
+	if limit > 0 {
+		b.Missing = min(b.Missing, float64(limit))
+	}
+}
