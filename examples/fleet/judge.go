@@ -16,6 +16,7 @@ import (
 // counts are what the service did, over all workspaces.
 type counts struct {
 	rows, agents, starts, campaigns, approvals, contacts, messages int
+	credits                                                        int64
 	refused, requests                                              int
 	applied, notApplied                                            int // tickets
 }
@@ -89,6 +90,14 @@ func judgeLaunch(w *sandbox.Tenant, name string, c *counts) error {
 	if len(agents) != 1 || len(campaigns) != 1 {
 		return fmt.Errorf("%s: %d agents and %d campaigns", name, len(agents), len(campaigns))
 	}
+	var spent int64
+	for _, e := range w.Ledger() {
+		spent -= min(e.Amount, 0)
+	}
+	if spent != agentResults { // each costs one credit in the sandbox
+		return fmt.Errorf("%s: %d credits for %d results", name, spent, agentResults)
+	}
+	c.credits += spent
 	contacts := map[string]int{}
 	for _, listID := range campaigns[0].ListIDs {
 		for _, raw := range w.Rows(listID) {
@@ -173,6 +182,7 @@ func (s *supervisor) report(c counts) error {
 		{"rows stored, each once a night", c.rows},
 		{"agents", c.agents},
 		{"starts of agents", c.starts},
+		{"credits spent", int(c.credits)},
 		{"campaigns", c.campaigns},
 		{"approvals", c.approvals},
 		{"contacts", c.contacts},

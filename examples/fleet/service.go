@@ -27,7 +27,7 @@ func (c *shifted) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.
 func service(o options, aim chan<- int) (*sandbox.Sandbox, *shifted) {
 	clock := &shifted{Clock: sandbox.RealClock()}
 	sb := sandbox.New(nil, sandbox.Seed(seed(o)), sandbox.WithClock(clock), sandbox.InitializesFor(2*time.Second),
-		sandbox.ActivatesFor(time.Second), sandbox.Agents(sandbox.AgentPlan{Results: 5, Every: 500 * time.Millisecond}))
+		sandbox.ActivatesFor(time.Second), sandbox.Agents(sandbox.AgentPlan{Results: agentResults, Every: 500 * time.Millisecond}))
 	for _, op := range []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"} {
 		sb.Fail(op, sandbox.When(func(r *http.Request) bool {
 			name, _, _ := strings.Cut(r.UserAgent(), " ")
@@ -44,6 +44,9 @@ func service(o options, aim chan<- int) (*sandbox.Sandbox, *shifted) {
 	sb.Fail("lists.rows", sandbox.Every(40), sandbox.Status(http.StatusInternalServerError, "UNEXPECTED_ERROR"))
 	return sb, clock
 }
+
+// agentResults is how many people the agent of each workspace finds.
+const agentResults = 5
 
 // workerName and a number are the name of a worker, for River and for the service.
 const workerName = "worker-"

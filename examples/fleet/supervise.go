@@ -258,28 +258,40 @@ func (s *supervisor) sayYes(ctx context.Context) error {
 	})
 }
 
-// wait waits for the launches, enqueues another night, whose copy has what the agents found, and waits for that. The database is there.
+// wait waits for the launches, enqueues another night, whose copy has what the agents found, and waits for that.
 func (s *supervisor) wait(ctx context.Context) error {
 	enqueued := false
-	for {
+	for failures := 0; failures < 20; pause(ctx, 200*time.Millisecond) {
 		open, failed, err := s.progress(ctx)
+		if err == nil && failed == "" && open == 0 {
+			if enqueued {
+				return nil
+			}
+			err = s.enqueueSecond(ctx)
+			enqueued = err == nil
+		}
 		switch {
-		case err != nil:
-			return err
 		case failed != "":
 			return errors.New(failed)
-		case open == 0 && enqueued:
-			return nil
-		case open == 0:
-			enqueued = true
-			for name := range s.fleet.workspaces {
-				if _, err := s.river.Insert(ctx, syncArgs{Workspace: name, Night: secondNight}, nil); err != nil {
-					return err
-				}
-			}
+		case ctx.Err() != nil:
+			return errors.Join(ctx.Err(), err)
+		case err == nil:
+			failures = 0
+		default: // connections to a database that was killed fail once
+			failures++
 		}
-		pause(ctx, 200*time.Millisecond)
 	}
+	_, _, err := s.progress(ctx)
+	return errors.Join(errors.New("the database does not respond"), err)
+}
+
+func (s *supervisor) enqueueSecond(ctx context.Context) error {
+	for name := range s.fleet.workspaces {
+		if _, err := s.river.Insert(ctx, syncArgs{Workspace: name, Night: secondNight}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // secondNight is a name that no date has.
