@@ -40,6 +40,7 @@ type supervisor struct {
 	fleet    *fleet // its own part, which works no jobs
 	river    *river.Client[pgx.Tx]
 	starts   atomic.Int64
+	aimed    int    // kills while a write was in progress
 	logs     string // a file
 }
 
@@ -83,7 +84,19 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 		text, _ := os.ReadFile(s.logs)
 		return fmt.Errorf("%w\nthe workers say:\n%s", err, tail(text))
 	}
-	fmt.Fprintf(out, "All jobs were done after %s, by %d starts of workers.\n\n", time.Since(began).Round(time.Second), s.starts.Load())
+	return s.tell(ctx, time.Since(began))
+}
+
+// tell prints what River went through, and the judgement.
+func (s *supervisor) tell(ctx context.Context, took time.Duration) error {
+	var jobs, rescued int
+	err := s.fleet.pool.QueryRow(ctx, `SELECT count(*), sum((SELECT count(*) FROM unnest(errors) e WHERE e->>'error' LIKE 'Stuck%'))
+		FROM river_job`).Scan(&jobs, &rescued)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%d jobs were done after %s, by %d starts of workers. %d kills were while a write was in progress. %d times, the job\n"+
+		"of a dead worker was run again.\n\n", jobs, took.Round(time.Second), s.starts.Load(), s.aimed, rescued)
 	return s.judge(ctx)
 }
 
@@ -154,11 +167,14 @@ func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, aim <
 	case <-ctx.Done():
 		return ctx.Err()
 	case victim = <-aim:
+		s.aimed++
 		time.Sleep(rand.N(3 * time.Millisecond)) // before, during and after the response
 	case <-timer.C:
 		victim = rand.IntN(len(seats))
 	}
-	seats[victim].kill()
+	for !seats[victim].kill() && ctx.Err() == nil { // it is starting
+		pause(ctx, 20*time.Millisecond)
+	}
 	if s.databases*(kill+1)/s.kills == s.databases*kill/s.kills {
 		return nil
 	}
@@ -177,27 +193,28 @@ type seat struct {
 
 func (s *seat) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := s.start(ctx); err != nil {
+		cmd, err := s.start(ctx)
+		if err != nil {
 			fmt.Fprintln(s.supervisor.out, err)
 			return
 		}
-		_ = s.cmd.Wait() // killed, stopped, or unable to start without the database
+		_ = cmd.Wait() // killed, stopped, or unable to start without the database
 		pause(ctx, 100*time.Millisecond)
 	}
 }
 
-func (s *seat) start(ctx context.Context) error {
+func (s *seat) start(ctx context.Context) (*exec.Cmd, error) {
 	text, err := json.Marshal(s.job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	log, err := os.OpenFile(s.supervisor.logs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer log.Close()
 	cmd := exec.CommandContext(ctx, self) //nolint:gosec // G204: it is this program
@@ -206,22 +223,25 @@ func (s *seat) start(ctx context.Context) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * jobTimeout
 	if _, err := cmd.StdinPipe(); err != nil { // a worker ends if this process does
-		return err
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cmd = cmd
 	s.supervisor.starts.Add(1)
-	return cmd.Start()
+	return cmd, cmd.Start()
 }
 
-// kill ends the worker at once, as a lack of memory does.
-func (s *seat) kill() {
+// kill ends the worker at once, as a lack of memory does. It reports whether there was one.
+func (s *seat) kill() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cmd != nil && s.cmd.Process != nil {
-		_ = s.cmd.Process.Kill()
+	if s.cmd == nil || s.cmd.Process == nil {
+		return false
 	}
+	cmd := s.cmd
+	s.cmd = nil
+	return cmd.Process.Kill() == nil
 }
 
 // person says yes to what is shown, and enqueues the approval with it. In a program, this is a page with a button.
