@@ -40,8 +40,8 @@ func (j *Journal) Ended(_ context.Context, id string, o journal.Outcome) error {
 // InDoubt yields the tickets without an outcome, also of calls in progress: the jobs of a test have one at a time.
 func (j *Journal) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
-		for e := range j.Entries(ctx, "") {
-			if e.Outcome == journal.Unknown && !yield(e.Ticket, nil) {
+		for e, err := range j.Entries(ctx, "") {
+			if (err != nil || e.Outcome == journal.Unknown) && !yield(e.Ticket, err) {
 				return
 			}
 		}
