@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 // However it is killed, everything is done once: run fails otherwise.
 func TestFleet(t *testing.T) {
 	var out strings.Builder
-	o := options{workspaces: 3, workers: 3, kills: 4, databases: 1, rows: 40, pageSize: 10}
+	o := options{workspaces: 3, workers: 3, kills: 4, databases: 1, rows: 150, pageSize: 10}
 	require.NoError(t, o.check())
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

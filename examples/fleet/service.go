@@ -22,26 +22,37 @@ type shifted struct {
 
 func (c *shifted) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.Load())) }
 
-// service makes the sandbox, with the documented limits and with a network that loses responses. A write that arrives is told to aim, with
-// the number of the worker that sent it.
-func service(o options, aim chan<- int) (*sandbox.Sandbox, *shifted) {
+// arrivals tell which worker has just sent a write, or has asked for rows.
+type arrivals struct{ writes, rows chan int }
+
+func newArrivals() arrivals { return arrivals{writes: make(chan int, 1), rows: make(chan int, 1)} }
+
+// tell is the condition of a fault that never happens.
+func tell(to chan<- int) sandbox.FaultOption {
+	return sandbox.When(func(r *http.Request) bool {
+		name, _, _ := strings.Cut(r.UserAgent(), " ")
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, workerName)); err == nil {
+			select {
+			case to <- n:
+			default:
+			}
+		}
+		return false
+	})
+}
+
+// service makes the sandbox, with the documented limits and with a network that loses responses.
+func service(o options, seen arrivals) (*sandbox.Sandbox, *shifted) {
 	clock := &shifted{Clock: sandbox.RealClock()}
 	sb := sandbox.New(nil, sandbox.Seed(seed(o)), sandbox.WithClock(clock), sandbox.InitializesFor(2*time.Second),
 		sandbox.ActivatesFor(time.Second), sandbox.Agents(sandbox.AgentPlan{Results: agentResults, Every: 500 * time.Millisecond}))
 	for _, op := range []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"} {
-		sb.Fail(op, sandbox.When(func(r *http.Request) bool {
-			name, _, _ := strings.Cut(r.UserAgent(), " ")
-			if n, err := strconv.Atoi(strings.TrimPrefix(name, workerName)); err == nil {
-				select {
-				case aim <- n:
-				default:
-				}
-			}
-			return false // it loses no response
-		}), sandbox.DropAfter())
+		sb.Fail(op, tell(seen.writes), sandbox.DropAfter())
 		sb.Fail(op, sandbox.Every(5), sandbox.DropAfter())
 	}
+	sb.Fail("lists.rows", tell(seen.rows), sandbox.DropAfter())
 	sb.Fail("lists.rows", sandbox.Every(40), sandbox.Status(http.StatusInternalServerError, "UNEXPECTED_ERROR"))
+	sb.Fail("lists.rows", sandbox.Always(), sandbox.Latency(50*time.Millisecond)) // so that kills meet copies
 	return sb, clock
 }
 

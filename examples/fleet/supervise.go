@@ -57,8 +57,8 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	began := time.Now()
 	s := &supervisor{options: o, out: out}
-	aim := make(chan int, 1)
-	s.sb, s.clock = service(o, aim)
+	seen := newArrivals()
+	s.sb, s.clock = service(o, seen)
 	api, err := s.sb.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	if err := s.live(ctx, j, aim); err != nil {
+	if err := s.live(ctx, j, seen); err != nil {
 		text, _ := os.ReadFile(s.logs)
 		return fmt.Errorf("%w\nthe workers say:\n%s", err, tail(text))
 	}
@@ -95,14 +95,14 @@ func (s *supervisor) tell(ctx context.Context, took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%d jobs were done after %s, by %d starts of workers. %d kills were while a write was in progress. %d times, the job\n"+
+	fmt.Fprintf(s.out, "%d jobs were done after %s, by %d starts of workers. %d kills were while a call was in progress. %d times, the job\n"+
 		"of a dead worker was run again.\n\n", jobs, took.Round(time.Second), s.starts.Load(), s.aimed, rescued)
 	return s.judge(ctx)
 }
 
 func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
 
-// prepare makes the tables, and enqueues the first step of each launch.
+// prepare makes the tables, and enqueues the first step of each launch. The copy of tonight does not wait for a leader, either.
 func (s *supervisor) prepare(ctx context.Context) error {
 	pool := s.fleet.pool
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
@@ -129,13 +129,16 @@ func (s *supervisor) prepare(ctx context.Context) error {
 			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: launch.List}, nil); err != nil {
 				return err
 			}
+			if _, err := s.river.InsertTx(ctx, tx, syncArgs{Workspace: name, Night: night(time.Now())}, nil); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 }
 
 // live runs the workers until their jobs are done, and kills meanwhile.
-func (s *supervisor) live(ctx context.Context, j job, aim <-chan int) error {
+func (s *supervisor) live(ctx context.Context, j job, seen arrivals) error {
 	running, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -148,29 +151,28 @@ func (s *supervisor) live(ctx context.Context, j job, aim <-chan int) error {
 	}
 	all.Go(func() { s.person(running) })
 	for kill := range s.kills {
-		if err := s.killOne(ctx, kill, seats, aim); err != nil {
+		if err := s.killOne(ctx, kill, seats, seen); err != nil {
 			return err
 		}
 	}
 	return s.wait(ctx)
 }
 
-// killOne kills a worker: while one of its writes is in progress, or at any moment. Some kills hit the database, too.
-func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, aim <-chan int) error {
-	var victim int
-	timer := time.NewTimer(500*time.Millisecond + rand.N(time.Second))
-	defer timer.Stop()
-	if kill%2 == 1 {
-		aim = nil
+// killOne kills a worker: while one of its writes is in progress, while it copies a list, or at any moment. Some kills hit the
+// database, too.
+func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, seen arrivals) error {
+	pause(ctx, 300*time.Millisecond+rand.N(700*time.Millisecond))
+	victim := rand.IntN(len(seats))
+	var aim chan int
+	switch kill % 3 {
+	case 0:
+		aim = seen.writes
+	case 1:
+		aim = seen.rows
+	default:
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case victim = <-aim:
-		s.aimed++
-		time.Sleep(rand.N(3 * time.Millisecond)) // before, during and after the response
-	case <-timer.C:
-		victim = rand.IntN(len(seats))
+	if aim != nil {
+		victim = s.aim(ctx, aim, victim)
 	}
 	for !seats[victim].kill() && ctx.Err() == nil { // it is starting
 		pause(ctx, 20*time.Millisecond)
@@ -180,6 +182,24 @@ func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, aim <
 	}
 	s.database.kill()
 	return s.database.start(ctx)
+}
+
+// aim waits for a worker that has just sent something, for a while, and for a moment before, during or after the response.
+func (s *supervisor) aim(ctx context.Context, arrived <-chan int, otherwise int) (victim int) {
+	select {
+	case <-arrived: // long ago
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	select {
+	case victim = <-arrived:
+		s.aimed++
+		pause(ctx, rand.N(3*time.Millisecond))
+		return victim
+	case <-ctx.Done():
+		return otherwise
+	}
 }
 
 // seat has one worker at a time, and starts another when it is gone.
