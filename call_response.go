@@ -184,7 +184,8 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 		}
 	}
 	for _, u := range found {
-		if text := u.Name + u.Value; c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
+		if text := u.Name + u.Value; c.client.conf.known.Knows(string(u.Kind), u.Name, u.Value) ||
+			c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
 			continue
 		}
 		c.emit(Event{

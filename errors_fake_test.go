@@ -114,7 +114,7 @@ func TestErrors_MadeByHand(t *testing.T) {
 		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
 			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
 		}},
-		"prospectkit: the rate limit has no room within the longest wait allowed": &prospectkit.WaitError{},
+		"prospectkit: the rate limit has no room within the longest wait allowed (WithMaxWait)": &prospectkit.WaitError{},
 		"prospectkit: not settled": &prospectkit.WaitTimeoutError{},
 		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameConflictError{Holder: &prospectkit.List{}},
 	} {

@@ -22,6 +22,7 @@ import (
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
@@ -130,6 +131,7 @@ type config struct {
 	hooks     []CallHook
 	gates     []Gate
 	routes    map[*op.Op][2]string // method and path of WithRoutes
+	known     *shapes.File         // of WithShapes
 
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
@@ -444,6 +446,31 @@ func WithRoutes(routes map[string]string) ClientOption {
 			all[o] = [2]string{method, path}
 		}
 		c.routes = all
+	})
+}
+
+// WithShapes uses what the command prospectkit-check has learnt of the service: the file that its flag -o
+// writes, by os.ReadFile or go:embed. Reads go to the paths that were found, as [WithRoutes] sets them, and
+// what was seen is no longer reported with [EventUndocumented]. Writes keep their paths. A file that is no
+// such file, or has a path with other parameters, is a violation.
+func WithShapes(data []byte) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		file, err := shapes.Parse(data)
+		if err != nil {
+			bad.Add("WithShapes", "%v", err)
+			return
+		}
+		all := make(map[*op.Op][2]string)
+		maps.Copy(all, c.routes)
+		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
+			o, _ := op.ByName(name)
+			if path, moved, ok := file.Operations[name].PathOf(o); !ok {
+				bad.Add("WithShapes", "has a route that does not fit %q", novelty.PlainName(strings.ReplaceAll(name, ".", "-")))
+			} else if moved {
+				all[o] = [2]string{o.Method, path}
+			}
+		}
+		c.routes, c.known = all, file
 	})
 }
 

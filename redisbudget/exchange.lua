@@ -1,4 +1,4 @@
--- One exchange, with the decision of decide.lua, which stands before this in the same script. A state is a list of doubles.
+-- One exchange, with the decision of decide.lua and take.lua, which stand before this in the same script. A state is a list of doubles.
 --
 -- KEYS: the state of a surface, the processes that share it. ARGV: what the process says and wants, its name.
 

@@ -28,9 +28,11 @@ import (
 var (
 	//go:embed decide.lua
 	decision string
+	//go:embed take.lua
+	taking string
 	//go:embed exchange.lua
 	exchange string
-	script   = decision + exchange
+	script   = decision + taking + exchange
 )
 
 // Store is a [prospectkit.BudgetStore] in Redis. It is safe for concurrent use and starts no goroutine.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -18,7 +19,8 @@ var (
 
 type limiterSettings struct {
 	windows     map[op.Surface]Limit
-	set         map[op.Surface]bool // by an option
+	set         map[op.Surface]bool          // by an option
+	lengths     map[op.Surface]time.Duration // of the shorter window, if it is no minute
 	sliding     bool
 	successOnly bool // RateLimit headers
 }
@@ -109,7 +111,7 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 		q = &quota{}
 		limit := sb.limits.windows[surface]
 		if limit.PerMinute > 0 {
-			q.windows = append(q.windows, &window{name: "minute", length: time.Minute, limit: limit.PerMinute, sliding: sb.limits.sliding})
+			q.windows = append(q.windows, &window{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding})
 		}
 		if limit.PerDay > 0 {
 			q.windows = append(q.windows, &window{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding})

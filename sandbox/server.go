@@ -53,6 +53,7 @@ func readBody(r io.Reader) ([]byte, error) {
 
 // exchange handles a request from its arrival to the response, which is not delivered yet.
 func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
+	r = sb.disguise.incoming(r)
 	t := sb.route(r)
 	sb.runHooks(t, r)
 	d, problems := sb.process(t, body, sb.fits(t.op, r, body))
@@ -79,11 +80,13 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 		d.processed = d.response.status < 300
 		if f.responds() {
 			d.response = f.response(c)
+			sb.disguise.apply(c.op, &d.response)
 		} else {
 			f.transform(&d.response)
 		}
 	case f.responds():
 		d.response = f.response(c)
+		sb.disguise.apply(c.op, &d.response)
 	default:
 		d.response.header = http.Header{} // cut before there was a response
 	}
@@ -124,6 +127,9 @@ func (sb *Sandbox) response(c *call, handle handler) (a response, problems []str
 		problems = append(problems, c.audit(a.status)...)
 	}
 	c.finish(&a)
+	if !c.refused() {
+		sb.disguise.apply(c.op, &a)
+	}
 	return a, problems
 }
 

@@ -30,7 +30,8 @@ type config struct {
 	limitsOf    map[string]sandbox.Limit // of surfaces
 	prices      sandbox.Prices
 	routes      []routeItem
-	credits     int64 // negative is as seeded
+	shapes      []byte // a file of prospectkit-check
+	credits     int64  // negative is as seeded
 	latency     time.Duration
 	strict      bool
 	faults      []string
@@ -72,6 +73,7 @@ func parse(args []string, help io.Writer) (config, error) {
 	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
 	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
 	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
+	flags.Func("shapes", "behave as the service was seen to, in a `file` of prospectkit-check -o", cfg.readShapes)
 	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
 	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every response, which moves a manual clock")
 	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
@@ -159,6 +161,14 @@ func (cfg *config) addRoute(text string) error {
 	operation, route, _ := strings.Cut(text, "=")
 	cfg.routes = append(cfg.routes, routeItem{operation, route})
 	return tryOption(cfg.routeOptions()...)
+}
+
+// readShapes reads a file of prospectkit-check.
+func (cfg *config) readShapes(name string) (err error) {
+	if cfg.shapes, err = os.ReadFile(name); err != nil { //nolint:gosec // the user names the file
+		return err
+	}
+	return tryOption(sandbox.WithShapes(cfg.shapes))
 }
 
 func (cfg *config) routeOptions() []sandbox.Option {

@@ -62,6 +62,9 @@ func (h *host) reset() error {
 
 func (h *host) options() []sandbox.Option {
 	opts := []sandbox.Option{sandbox.Seed(h.seed), sandbox.WithClock(h.clock)}
+	if h.cfg.shapes != nil {
+		opts = append(opts, sandbox.WithShapes(h.cfg.shapes))
+	}
 	if !h.cfg.limits {
 		opts = append(opts, sandbox.NoLimits())
 	}

@@ -92,7 +92,7 @@ func (f Full) String() string {
 	if f.Window != "" {
 		text += " (" + f.Window + ")"
 	}
-	bound := "the longest wait allowed"
+	bound := "the longest wait allowed (WithMaxWait)"
 	if f.Deadline {
 		bound = "the context's deadline"
 	}
@@ -102,7 +102,7 @@ func (f Full) String() string {
 		text += " has no room within " + bound
 	}
 	if !f.FitsAt.IsZero() {
-		text += "; it fits at " + f.FitsAt.UTC().Format(time.RFC3339)
+		text += "; retry at " + f.FitsAt.UTC().Format(time.RFC3339)
 	}
 	return text
 }

@@ -36,10 +36,10 @@ func TestFull(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 13, 0, 0, 0, time.FixedZone("", 3600))
 	for want, f := range map[string]errtext.Full{
-		"the rate limit has no room within the longest wait allowed": {},
-		"the rate limit has no room within the context's deadline":   {Deadline: true},
-		"after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed; " +
-			"it fits at 2026-11-22T12:00:00Z": {Surface: "lists", Window: "day", Wait: 1500*time.Millisecond + 1, FitsAt: at, Waited: 2 * time.Millisecond},
+		"the rate limit has no room within the longest wait allowed (WithMaxWait)": {},
+		"the rate limit has no room within the context's deadline":                 {Deadline: true},
+		"after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed (WithMaxWait); " +
+			"retry at 2026-11-22T12:00:00Z": {Surface: "lists", Window: "day", Wait: 1500*time.Millisecond + 1, FitsAt: at, Waited: 2 * time.Millisecond},
 	} {
 		require.Equal(t, want, f.String())
 	}

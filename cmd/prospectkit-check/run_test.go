@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+// service is a sandbox over the network of this machine, and its variables.
+func service(t *testing.T, change func(http.ResponseWriter, *httptest.ResponseRecorder), opts ...sandbox.Option) (sb *sandbox.Sandbox, env func(string) string) {
+	t.Helper()
+	sb = sandbox.New(t, append(opts, sandbox.Seed(fixture.Small(1)))...)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kept := httptest.NewRecorder()
+		sb.Handler().ServeHTTP(kept, r)
+		if change != nil {
+			change(w, kept)
+			return
+		}
+		maps.Copy(w.Header(), kept.Header())
+		w.WriteHeader(kept.Code)
+		_, _ = w.Write(kept.Body.Bytes())
+	}))
+	t.Cleanup(server.Close)
+	return sb, func(name string) string {
+		return map[string]string{"PROSPECTKIT_BASE_URL": server.URL + "/api/v1", "PROSPECTKIT_TOKEN": sb.Token()}[name]
+	}
+}
+
+// renamed is a service that calls the lists of a page something else.
+func renamed(w http.ResponseWriter, kept *httptest.ResponseRecorder) {
+	maps.Copy(w.Header(), kept.Header())
+	text := bytes.ReplaceAll(kept.Body.Bytes(), []byte(`"folderId"`), []byte(`"folder_id"`))
+	w.Header().Del("Content-Length")
+	w.WriteHeader(kept.Code)
+	_, _ = w.Write(text)
+}
+
+func command(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	code = run(t.Context(), args, env, &out, &complaints)
+	return code, out.String(), complaints.String()
+}
+
+func TestRun_Held(t *testing.T) {
+	sb, env := service(t, nil)
+	code, out, complaints := command(t, env)
+	require.Zero(t, code, out+complaints)
+	require.Contains(t, out, "Differs from what is documented or assumed: 0")
+	require.Contains(t, out, "Nothing was changed and nothing was spent.")
+	require.Empty(t, complaints)
+	require.Empty(t, sb.Ledger())
+	for _, e := range sb.Journal() {
+		require.Equal(t, http.MethodGet, e.Method)
+	}
+}
+
+func TestRun_Differs(t *testing.T) {
+	_, env := service(t, renamed)
+	code, out, _ := command(t, env)
+	require.Equal(t, exitDiffers, code)
+	require.Contains(t, out, "data[].folderId is now folder_id")
+	require.Contains(t, out, "list.folderId is now list.folder_id")
+
+	code, out, _ = command(t, env, "-json")
+	require.Equal(t, exitDiffers, code)
+	var report struct{ Differ, Held, Requests int }
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Equal(t, 3, report.Differ) // lists, one list, and the field that an error names
+	require.Positive(t, report.Held)
+	require.LessOrEqual(t, report.Requests, 40)
+}
+
+func TestRun_Compare(t *testing.T) {
+	older, now := filepath.Join(t.TempDir(), "old.json"), filepath.Join(t.TempDir(), "new.json")
+	_, env := service(t, nil)
+	code, _, _ := command(t, env, "-o", older)
+	require.Zero(t, code)
+	code, out, _ := command(t, env, "-compare", older)
+	require.Zero(t, code)
+	require.Contains(t, out, "Since the older file, nothing differs.")
+
+	_, env = service(t, renamed)
+	code, out, _ = command(t, env, "-compare", older, "-o", now)
+	require.Equal(t, exitDiffers, code)
+	require.Contains(t, out, "Different since the older file: 2\n")
+	require.Contains(t, out, "lists.list: data[].folderId is now folder_id\n")
+
+	code, out, _ = command(t, env, "-compare", now) // it is still another service than the documented one, but as it was
+	require.Zero(t, code, out)
+
+	data, err := os.ReadFile(now)
+	require.NoError(t, err)
+	_, env = service(t, nil, sandbox.WithShapes(data))
+	code, out, _ = command(t, env, "-compare", now)
+	require.Zero(t, code, out)
+}
+
+func TestRun_DryRun(t *testing.T) {
+	code, out, complaints := command(t, func(string) string { return "" }, "-dry-run")
+	require.Zero(t, code)
+	require.Empty(t, complaints)
+	require.LessOrEqual(t, strings.Count(out, "\nGET "), 40)
+	require.GreaterOrEqual(t, strings.Count(out, "\nGET "), 30)
+	require.NotContains(t, out, "POST")
+	require.Contains(t, out, "GET /business/lists?limit=1&pageNum=2\n")
+	require.Contains(t, out, "404 LIST_NOT_FOUND")
+}
+
+func TestRun_CannotRun(t *testing.T) {
+	_, env := service(t, nil)
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"format":"prospectkit-shapes/9"}`), 0o600))
+	without := func(missing string) func(string) string {
+		return func(name string) string { return map[bool]string{true: "", false: env(name)}[name == missing] }
+	}
+	wrong := func(name string) string {
+		if name == "PROSPECTKIT_TOKEN" {
+			return "wrong-key"
+		}
+		return env(name)
+	}
+	for _, c := range []struct {
+		env  func(string) string
+		args []string
+		want string
+	}{
+		{without("PROSPECTKIT_BASE_URL"), nil, "PROSPECTKIT_BASE_URL is not set"},
+		{without("PROSPECTKIT_TOKEN"), nil, "PROSPECTKIT_TOKEN is not set"},
+		{wrong, nil, "the service rejects the key (401)"},
+		{func(string) string { return "https://sandbox.invalid/api/v2" }, nil, "must end in /api/v1"},
+		{env, []string{"-compare", broken}, "the format is"},
+		{env, []string{"-compare", broken + ".none"}, "no such file"},
+		{env, []string{"-nonsense"}, "-help shows the flags"},
+		{env, []string{"extra"}, "is not expected"},
+		{env, []string{"-route", "contacts.timeline"}, "OPERATION=GET PATH"},
+		{env, []string{"-route", "agents.pause=GET /x"}, "not an operation that this command asks"},
+		{env, []string{"-timeout", "0s"}, "must be positive"},
+		{env, []string{"-o", filepath.Join(broken, "x")}, "not a directory"},
+	} {
+		code, _, complaints := command(t, c.env, c.args...)
+		require.Equal(t, exitFailure, code, "%q", c.args)
+		require.Contains(t, complaints, c.want)
+		require.NotContains(t, complaints, "wrong-key")
+	}
+}
+
+func TestRun_Help(t *testing.T) {
+	code, out, complaints := command(t, func(string) string { return "" }, "-help")
+	require.Zero(t, code)
+	require.Empty(t, complaints)
+	require.Contains(t, out, "It changes nothing, spends no credits and sends no message.")
+	require.Contains(t, out, "-dry-run")
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+// The command serves what a check has seen. Flags of its own count more.
+func TestParse_Shapes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "shapes.json")
+	write := func(text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
+	write(`{"format": "prospectkit-shapes/1", "operations": {"account.me": {"status": 203}}, "windows": {"account": {"limits": [7]}}}`)
+	cfg, err := parse([]string{"-shapes", name, "-limit", "account=9/90"}, io.Discard)
+	require.NoError(t, err)
+	h, err := newHost(cfg, io.Discard)
+	require.NoError(t, err)
+	sb := sandbox.New(t, h.options()...)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/me", nil)
+	require.NoError(t, err)
+	req.SetBasicAuth(sb.Token(), "")
+	resp, err := sb.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, 203, resp.StatusCode)
+	require.Equal(t, "9", resp.Header.Get("RateLimit-Limit"))
+
+	write(`{"format": "prospectkit-shapes/2"}`)
+	_, err = parse([]string{"-shapes", name}, io.Discard)
+	require.ErrorContains(t, err, "WithShapes")
+	_, err = parse([]string{"-shapes", name + ".none"}, io.Discard)
+	require.Error(t, err)
+}

@@ -1,0 +1,164 @@
+package firstcontact
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// unknownID has the form of an id. That one exists is as good as impossible.
+const unknownID = "ffffffffffffffffffffffff"
+
+// ask is one request of the plan.
+type ask struct {
+	name  string
+	op    *op.Op
+	query [][2]string
+	ids   func(*Run) (ids []string, why string) // for the parameters of the path; why there are none
+	fails *failure                              // the error that is expected
+	noKey bool
+	likes string // what is asked, in a few words
+}
+
+// failure is the error that is expected of an ask.
+type failure struct {
+	status int
+	code   string
+	param  string
+	source Source
+	rules  []string
+}
+
+func fixed(ids ...string) func(*Run) ([]string, string) {
+	return func(*Run) ([]string, string) { return ids, "" }
+}
+
+// found takes ids that were read before.
+func found(what string, kinds ...string) func(*Run) ([]string, string) {
+	return func(r *Run) ([]string, string) {
+		for _, kind := range kinds {
+			if id := r.ids[kind]; id != "" {
+				return []string{id}, ""
+			}
+		}
+		return nil, "this workspace shows no " + what
+	}
+}
+
+func query(pairs ...string) (all [][2]string) {
+	for pair := range slices.Chunk(pairs, 2) {
+		all = append(all, [2]string(pair))
+	}
+	return all
+}
+
+// plan is all requests in the order in which they are sent, the most telling first.
+func plan() []ask {
+	asks := []ask{
+		{name: "me", op: op.AccountMe, likes: "the owner of the key"},
+		{name: "credits", op: op.AccountCredits, likes: "the credit balance"},
+		{name: "lists", op: op.ListsList, likes: "the newest lists"},
+		{name: "lists, page 2", op: op.ListsList, query: query("limit", "1", "pageNum", "2"), likes: "a page of one list"},
+		{name: "lists, past the end", op: op.ListsList, query: query("limit", "1000", "pageNum", "1000000"), likes: "a page past the end"},
+		{name: "company lists", op: op.ListsList, query: query("entityType", "companyList"), likes: "only company lists"},
+		{name: "list", op: op.ListsGet, query: query("include", "columns"), ids: found("list", "contact list", "company list"), likes: "one list with its columns"},
+		{name: "rows of contacts", op: op.ListsRows, ids: found("contact list", "contact list"), likes: "rows of a contact list"},
+		{name: "rows, page 2", op: op.ListsRows, query: query("limit", "1", "pageNum", "2"), ids: found("list", "contact list", "company list"), likes: "a page of one row"},
+		{name: "rows of companies", op: op.ListsRows, ids: found("company list", "company list"), likes: "rows of a company list"},
+		{name: "agents", op: op.AgentsList, likes: "the agents"},
+		{name: "agent", op: op.AgentsGet, ids: found("agent", "agent"), likes: "one agent"},
+		{name: "campaigns", op: op.CampaignsList, likes: "the campaigns"},
+		{name: "steps", op: op.CampaignsSteps, ids: found("campaign", "campaign"), likes: "the steps of a campaign"},
+		{name: "sends", op: op.CampaignsSends, ids: found("campaign", "campaign"), likes: "the scheduled sends of a campaign"},
+		{name: "hubs", op: op.HubsList, likes: "the knowledge hubs"},
+		{name: "hub", op: op.HubsGet, ids: found("knowledge hub", "hub"), likes: "one knowledge hub"},
+		{name: "pages", op: op.HubsPages, ids: found("knowledge hub", "hub"), likes: "the pages of a knowledge hub"},
+		{name: "saved searches", op: op.SearchSaved, likes: "the saved searches"},
+		{name: "filter options", op: op.SearchFilterOptions, likes: "the filter values"},
+	}
+	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
+		asks = append(asks, ask{name: "folders of " + kind, op: op.FoldersList, query: query("type", kind), likes: "the folders of one kind"})
+	}
+	asks = append(asks, failing()...)
+	return append(asks,
+		ask{name: "autocomplete", op: op.AgentsAutocomplete, query: query("field", "region"), likes: "values for a filter of agents"},
+		ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "contact"), likes: "the activities of a contact; its path is a guess"},
+	)
+}
+
+// failing are requests that the service refuses. A refused read changes nothing and costs nothing.
+func failing() []ask {
+	missing := func(name string, o *op.Op, code string, source Source) ask {
+		return ask{
+			name: name, op: o, ids: fixed(unknownID), likes: "an id that does not exist",
+			fails: &failure{http.StatusNotFound, code, "", source, nil},
+		}
+	}
+	invalid := func(name string, o *op.Op, code, param string, pairs ...string) ask {
+		return ask{
+			name: name, op: o, query: query(pairs...), likes: "a query that is invalid",
+			fails: &failure{http.StatusUnprocessableEntity, code, param, Documented, []string{"validation"}},
+		}
+	}
+	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", "filters", `{"prospectkitCheck":["none"]}`)
+	filters.ids = found("list", "contact list", "company list")
+	filters.fails.rules = []string{"rows.filters"}
+	malformed := ask{
+		name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form",
+		fails: &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}},
+	}
+	return []ask{
+		missing("unknown list", op.ListsGet, "LIST_NOT_FOUND", Documented),
+		{
+			name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist",
+			fails: &failure{http.StatusNotFound, "ENDPOINT_NOT_FOUND", "", Documented, []string{"paths.unknown"}},
+		},
+		{
+			name: "no key", op: op.AccountMe, noKey: true, likes: "a request without a key, which locks nothing",
+			fails: &failure{http.StatusUnauthorized, "UNAUTHORIZED", "", Documented, []string{"auth.refused"}},
+		},
+		invalid("limit over 1000", op.ListsList, "VALIDATION_FAILED", "limit", "limit", "1001"),
+		invalid("folders of no kind", op.FoldersList, "VALIDATION_FAILED", "type"),
+		filters,
+		malformed,
+		missing("unknown agent", op.AgentsGet, "AGENT_NOT_FOUND", Assumed),
+		missing("unknown campaign", op.CampaignsSteps, "CAMPAIGN_NOT_FOUND", Assumed),
+		missing("unknown hub", op.HubsGet, "KNOWLEDGE_HUB_NOT_FOUND", Assumed),
+		invalid("malformed folder", op.ListsList, "VALIDATION_FAILED", "folderId", "folderId", "prospectkit-check"),
+	}
+}
+
+// nowhere is a path that no operation has.
+func nowhere() *op.Op {
+	o := *op.AccountMe
+	o.Name, o.Path = "unknown.endpoint", path.Dir(o.Path)+"/prospectkit-check-unknown"
+	return &o
+}
+
+// guesses are other paths at which an operation may be: those of an undocumented one, or where the documented path
+// leads nowhere. Unknown paths are documented to respond with 404, so a guess does no harm.
+func guesses(o *op.Op) []string {
+	if o == op.ContactsTimeline {
+		base := path.Dir(op.ContactsResolve.Path) + "/{contactId}/"
+		return []string{base + "activities", base + "timeline", base + "activity"}
+	}
+	head, tail, _ := strings.Cut(strings.TrimPrefix(o.Path, "/"), "/")
+	all := []string{"/" + tail}
+	if i := strings.LastIndexByte(tail, '-'); i >= 0 {
+		start := strings.LastIndexByte(tail[:i], '/') + 1
+		all = append(all, "/"+head+"/"+tail[:start]+tail[i+1:])
+	}
+	if o.Surface == op.Account {
+		all = append(all, "/"+head+"/account/"+tail)
+	}
+	return all
+}
+
+// harmless reports whether an operation is a GET that neither writes, nor spends, nor sends.
+func harmless(o *op.Op) bool {
+	return o.Method == http.MethodGet && o.Class == op.Read &&
+		!o.Spends.Possible() && !o.Sends.Possible() && !o.WritesOutside.Possible()
+}

@@ -1,0 +1,319 @@
+package firstcontact
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/shapes"
+)
+
+// rateHeaders are the documented ones.
+var rateHeaders = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+
+// sample is one response with the rate headers of a surface, in the order of the run.
+type sample struct {
+	op       *op.Op
+	ask      *ask
+	exchange *exchange
+}
+
+// samples are all responses of the run.
+func (j *judge) samples() []sample {
+	var all []sample
+	for i := range j.asks {
+		if e := j.got[j.asks[i].name]; e != nil {
+			all = append(all, sample{j.asks[i].op, &j.asks[i], e})
+		}
+	}
+	return all
+}
+
+// nameOf finds a documented header, or one that is written like it, such as one with a prefix.
+func (e *exchange) nameOf(documented string) string {
+	plain := func(name string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(name), "-", ""), "_", "")
+	}
+	like := ""
+	for name := range e.header {
+		switch {
+		case strings.EqualFold(name, documented):
+			return name
+		case strings.HasSuffix(plain(name), plain(documented)):
+			like = name
+		}
+	}
+	return like
+}
+
+func (e *exchange) value(documented string) (text string, ok bool) {
+	name := e.nameOf(documented)
+	if name == "" || len(e.header[name]) == 0 {
+		return "", false
+	}
+	return e.header[name][0], true
+}
+
+// headers judges the rate headers of successes and of errors, and what other headers there are.
+func (j *judge) headers() {
+	successes := Finding{Check: "headers: rate limits", Source: Documented, Rules: []string{"limits.headers"}}
+	errors := Finding{
+		Check: "headers: rate limits on errors", Source: Assumed, Rules: []string{"limits.errors"},
+		Question: "whether errors carry the rate headers",
+	}
+	if j.static {
+		j.finish(successes, nil, staticText)
+		j.finish(errors, nil, staticText)
+		return
+	}
+	var differences, onErrors []string
+	errorsSeen, never := 0, 0
+	for _, name := range rateHeaders {
+		h := &shapes.Header{}
+		j.file.Headers[name] = h
+		all, text := j.onSuccesses(name, h)
+		differences = append(differences, all...)
+		if text == shapes.Never {
+			never++
+		}
+		n, missing := 0, 0
+		for _, s := range j.samples() {
+			if s.ask.fails == nil || s.exchange.status < 400 || s.exchange.status == http.StatusForbidden || s.op.Name == nowhere().Name || s.ask.noKey || j.missing[s.op] {
+				continue
+			}
+			n++
+			if _, ok := s.exchange.value(name); !ok {
+				missing++
+			}
+		}
+		errorsSeen, h.Errors = n, often(n-missing, n)
+		if missing > 0 && text != shapes.Never {
+			onErrors = append(onErrors, fmt.Sprintf("%s is missing from %s errors", name, map[bool]string{true: "all", false: "some"}[missing == n]))
+		}
+	}
+	j.finish(successes, differences, "")
+	why := ""
+	switch {
+	case errorsSeen == 0:
+		why = "there was no error of a known endpoint"
+	case never == len(rateHeaders):
+		why = "no response has them"
+	}
+	j.finish(errors, onErrors, why)
+	j.casing()
+	j.others()
+}
+
+// onSuccesses judges one header of the successes.
+func (j *judge) onSuccesses(name string, h *shapes.Header) (differences []string, how string) {
+	var without []string
+	n, garbled := 0, false
+	for _, s := range j.samples() {
+		if !isSuccess(s.exchange.status) {
+			continue
+		}
+		n++
+		text, ok := s.exchange.value(name)
+		if !ok {
+			if !slices.Contains(without, s.op.Name) {
+				without = append(without, s.op.Name)
+			}
+			n--
+			continue
+		}
+		h.Name = http.CanonicalHeaderKey(s.exchange.nameOf(name))
+		if _, err := strconv.Atoi(text); err != nil {
+			garbled = true
+		}
+	}
+	how = often(n, n+len(without))
+	h.Successes = how
+	switch {
+	case how == shapes.Never:
+		differences = append(differences, name+" is missing")
+	case len(without) > 0:
+		differences = append(differences, fmt.Sprintf("%s is missing from %s", name, strings.Join(without, ", ")))
+	}
+	if h.Name != "" && !strings.EqualFold(h.Name, name) {
+		differences = append(differences, fmt.Sprintf("%s is now %s", name, h.Name))
+	}
+	if garbled {
+		differences = append(differences, name+" is not an integer")
+	}
+	return differences, how
+}
+
+func often(n, of int) string {
+	switch {
+	case of == 0:
+		return ""
+	case n == 0:
+		return shapes.Never
+	case n == of:
+		return shapes.Always
+	}
+	return shapes.Partly
+}
+
+// casing judges how the names are written. Any case is valid in HTTP, but not every program knows that.
+func (j *judge) casing() {
+	f := Finding{Check: "headers: casing", Source: Documented}
+	seen := map[string]bool{}
+	known := false
+	for _, s := range j.samples() {
+		for _, name := range s.exchange.names {
+			for _, documented := range rateHeaders {
+				if strings.EqualFold(name, documented) {
+					known = true
+					if name != documented && name != http.CanonicalHeaderKey(documented) {
+						seen[fmt.Sprintf("%s is written %s: harmless, unless a program compares names exactly", documented, name)] = true
+						j.file.Headers[documented].Name = name
+					}
+				}
+			}
+		}
+	}
+	why := ""
+	if !known {
+		why = "the names cannot be seen as they were sent, or there are none"
+	}
+	j.finish(f, slices.Sorted(maps.Keys(seen)), why)
+}
+
+// others judges headers that are undocumented, as far as they are about rate limits or deprecation.
+func (j *judge) others() {
+	f := Finding{Check: "headers: undocumented", Source: Documented}
+	taken := map[string]bool{}
+	for _, h := range j.file.Headers {
+		taken[http.CanonicalHeaderKey(h.Name)] = true
+	}
+	var differences []string
+	for _, s := range j.samples() {
+		for name := range s.exchange.header {
+			canonical := http.CanonicalHeaderKey(name)
+			if novelty.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {
+				taken[canonical] = true
+				j.file.Others = append(j.file.Others, canonical)
+				differences = append(differences, canonical+" is undocumented")
+			}
+		}
+	}
+	slices.Sort(j.file.Others)
+	slices.Sort(differences)
+	j.finish(f, differences, "")
+}
+
+// rate is what the headers of one response say.
+type rate struct {
+	limit, remaining, reset int64
+	at                      time.Time
+}
+
+// windows judges the limits of each surface.
+func (j *judge) windows() {
+	bySurface := map[op.Surface][]rate{}
+	for _, s := range j.samples() {
+		if s.ask.noKey || s.op.Name == nowhere().Name {
+			continue
+		}
+		r := rate{at: s.exchange.at}
+		ok := true
+		for i, into := range []*int64{&r.limit, &r.remaining, &r.reset} {
+			text, _ := s.exchange.value(rateHeaders[i])
+			n, err := strconv.ParseInt(text, 10, 64)
+			*into, ok = n, ok && err == nil
+		}
+		if ok {
+			bySurface[s.op.Surface] = append(bySurface[s.op.Surface], r)
+		}
+	}
+	for _, surface := range []op.Surface{op.Account, op.Lists, op.Agents, op.Campaigns, op.SavedSearches, op.Reference, op.Contacts} {
+		f := Finding{Check: "limits: " + string(surface), Source: Documented, Rules: []string{"limits.windows", "limits.binding", "limits.counted"}}
+		w := op.DocumentedLimits[surface]
+		if w == (op.Limits{}) {
+			f.Source, f.Rules, w = Assumed, []string{"limits.unshown"}, op.DocumentedLimits[op.Lists]
+		}
+		rates := bySurface[surface]
+		switch {
+		case j.static:
+			j.finish(f, nil, staticText)
+		case len(rates) == 0:
+			j.finish(f, nil, "no response of this surface has all rate headers")
+		default:
+			differences, seconds := judgeWindow(rates, w)
+			seen := &shapes.Window{Seconds: seconds}
+			for _, r := range rates {
+				seen.Instant = seen.Instant || r.reset >= epoch
+				if !slices.Contains(seen.Limits, int(r.limit)) {
+					seen.Limits = append(seen.Limits, int(r.limit))
+				}
+			}
+			slices.Sort(seen.Limits)
+			j.file.Windows[string(surface)] = seen
+			j.finish(f, differences, "")
+		}
+	}
+}
+
+const (
+	minute = 60
+	day    = 86_400
+	epoch  = 900_000_000 // in 1998
+	slack  = 2           // seconds, for rounding
+)
+
+// judgeWindow compares the headers of one surface with its documented windows. It returns the length of the shortest
+// window, if that is another one.
+func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) {
+	add := func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !slices.Contains(differences, text) {
+			differences = append(differences, text)
+		}
+	}
+	counted, compared := false, 0
+	for i, r := range rates {
+		isMinute, isDay := r.limit == int64(w.PerMinute), r.limit == int64(w.PerDay)
+		switch {
+		case !isMinute && !isDay:
+			add("the limit is %d instead of %d a minute and %d a day", r.limit, w.PerMinute, w.PerDay)
+		case isDay && r.remaining > int64(w.PerMinute):
+			add("the headers describe the day, although the minute has less left")
+		}
+		if r.remaining > r.limit || r.remaining < 0 {
+			add("RateLimit-Remaining is not between 0 and the limit")
+		}
+		switch {
+		case r.reset >= epoch:
+			add("RateLimit-Reset is an instant instead of seconds from now")
+			continue
+		case isDay && r.reset > day+slack:
+			add("the window of %d is longer than a day", r.limit)
+		case !isDay && r.reset > minute+slack:
+			add("the window of %d is longer than a minute", r.limit)
+			seconds = max(seconds, int(r.reset))
+		case isMinute && i == 0 && r.remaining == r.limit-1 && r.reset < minute-slack && !r.onTheMinute():
+			add("the window of %d is shorter than a minute", r.limit)
+			seconds = int(r.reset)
+		}
+		if i > 0 && r.limit == rates[i-1].limit && r.reset <= rates[i-1].reset {
+			compared++
+			counted = counted || r.remaining < rates[i-1].remaining
+		}
+	}
+	if compared > 1 && !counted {
+		add("RateLimit-Remaining does not fall from request to request")
+	}
+	return differences, seconds
+}
+
+// onTheMinute reports whether the window may end with a minute of the clock.
+func (r rate) onTheMinute() bool {
+	end := (r.at.Unix() + r.reset) % minute
+	return end == 0 || end == minute-1
+}

@@ -1,0 +1,423 @@
+package firstcontact
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/shapes"
+)
+
+// Verdict is what a run found out about one expectation.
+type Verdict string
+
+// The verdicts.
+const (
+	Held    Verdict = "held"
+	Differs Verdict = "differs"
+	Untold  Verdict = "could not tell"
+)
+
+// Finding is the verdict about one expectation.
+type Finding struct {
+	Check       string   `json:"check"`
+	Operation   string   `json:"operation,omitempty"`
+	Source      Source   `json:"source"`
+	Rules       []string `json:"rules,omitempty"`    // of the sandbox that it is about
+	Question    string   `json:"question,omitempty"` // that the documentation leaves open
+	Verdict     Verdict  `json:"verdict"`
+	Differences []string `json:"differences,omitempty"`
+	Why         string   `json:"why,omitempty"`    // it could not be told
+	Learnt      string   `json:"learnt,omitempty"` // beside the verdict
+}
+
+// judge collects findings.
+type judge struct {
+	*Run
+	static   bool
+	findings []Finding
+	file     *shapes.File
+}
+
+const staticText = "this server responds alike whatever is asked, as a static mock does"
+
+// differs makes a verdict of differences: held if there is none.
+func (j *judge) finish(f Finding, differences []string, why string) {
+	f.Differences, f.Why = differences, why
+	switch {
+	case len(differences) > 0:
+		f.Verdict, f.Why = Differs, ""
+	case why != "":
+		f.Verdict = Untold
+	default:
+		f.Verdict = Held
+	}
+	j.findings = append(j.findings, f)
+}
+
+// Judge compares what was received with what is expected.
+func (r *Run) Judge() ([]Finding, *shapes.File) {
+	j := &judge{Run: r, file: shapes.New()}
+	j.static = j.isStatic()
+	for i := range descriptions {
+		d := &descriptions[i]
+		j.file.Operations[d.op.Name] = &shapes.Operation{}
+		j.route(d)
+		j.response(d)
+	}
+	j.envelope()
+	for i := range r.asks {
+		if r.asks[i].fails != nil {
+			j.failure(&r.asks[i])
+		}
+	}
+	j.paging()
+	j.filters()
+	j.headers()
+	j.windows()
+	return j.findings, j.file
+}
+
+// isStatic reports whether what is asked makes no difference: all unknown ids are found, or no key is needed and all
+// pages are the same.
+func (j *judge) isStatic() bool {
+	return j.findsAll() || j.pagesAlike()
+}
+
+func (j *judge) pagesAlike() bool {
+	if e := j.got["no key"]; e == nil || !isSuccess(e.status) {
+		return false
+	}
+	first := j.got["lists"]
+	for _, name := range []string{"lists, page 2", "lists, past the end", "limit over 1000"} {
+		if e := j.got[name]; first == nil || e == nil || !isSuccess(e.status) || !bytes.Equal(e.body, first.body) {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *judge) findsAll() bool {
+	asked := 0
+	for i := range j.asks {
+		a := &j.asks[i]
+		if a.fails == nil || a.fails.status != http.StatusNotFound || a.ids == nil {
+			continue
+		}
+		if e := j.got[a.name]; e != nil {
+			asked++
+			if !isSuccess(e.status) {
+				return false
+			}
+		}
+	}
+	return asked > 1
+}
+
+// asked returns the asks of an operation that expect a success, and the first response or reason.
+func (j *judge) asked(o *op.Op) (responses []*exchange, why string) {
+	for i := range j.asks {
+		a := &j.asks[i]
+		if a.op != o || a.fails != nil {
+			continue
+		}
+		if e := j.got[a.name]; e != nil {
+			responses = append(responses, e)
+		} else if why == "" {
+			why = j.why[a.name]
+		}
+	}
+	return responses, why
+}
+
+// route judges where an operation is.
+func (j *judge) route(d *description) {
+	o, file := d.op, j.file.Operations[d.op.Name]
+	f := Finding{Check: o.Name + ": path", Operation: o.Name, Source: Documented}
+	if o.Provenance != op.Documented {
+		f.Source = Assumed
+	}
+	responses, why := j.asked(o)
+	reached := slices.ContainsFunc(responses, func(e *exchange) bool { return isSuccess(e.status) })
+	found, moved := j.routes[o]
+	switch {
+	case j.missing[o]:
+		file.Missing = true
+		difference := fmt.Sprintf("%s leads nowhere", o.Route())
+		if j.guessed[o] {
+			difference += ", and so do similar paths; -route sets the right one"
+		}
+		j.finish(f, []string{difference}, "")
+	case moved && reached && found != o.Path && o.Path != "":
+		file.Route = "GET " + found
+		j.finish(f, []string{fmt.Sprintf("%s leads nowhere: found at GET %s", o.Route(), found)}, "")
+	case reached:
+		file.Route = "GET " + cmp.Or(found, o.Path)
+		if o.Path == "" {
+			f.Learnt = "found at GET " + found
+		}
+		j.finish(f, nil, "")
+	case len(responses) > 0 && !j.static && responses[0].status < 500 && o.Path != "" && responses[0].status != http.StatusForbidden:
+		j.finish(f, nil, "") // it is there, and refuses
+	default:
+		j.finish(f, nil, cmp.Or(why, j.refusedWhy(o, responses)))
+	}
+}
+
+// refusedWhy says why all responses were unsuccessful.
+func (j *judge) refusedWhy(o *op.Op, responses []*exchange) string {
+	if len(responses) == 0 {
+		return "it was not asked"
+	}
+	e := responses[0]
+	switch e.status {
+	case http.StatusForbidden:
+		return fmt.Sprintf("the key has no access (403): it may lack the scope %s", o.Scope)
+	case http.StatusTooManyRequests:
+		return "the rate limit was used up (429)"
+	}
+	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, plainCode(codeOf(e.body))))
+}
+
+// plainCode hides a code that is unlike the documented ones.
+func plainCode(code string) string {
+	if code != "" && !codePattern.MatchString(code) {
+		return "with another code"
+	}
+	return code
+}
+
+// response judges the successes of an operation: status, type and content.
+func (j *judge) response(d *description) {
+	o, file := d.op, j.file.Operations[d.op.Name]
+	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
+	responses, why := j.asked(o)
+	var successes []*exchange
+	for _, e := range responses {
+		if isSuccess(e.status) {
+			successes = append(successes, e)
+		}
+	}
+	if len(successes) == 0 {
+		why = cmp.Or(why, j.refusedWhy(o, responses))
+		if j.missing[o] {
+			why = "its path leads nowhere"
+		}
+		var differences []string
+		if e := firstOf(responses); e != nil && !j.missing[o] && odd(o, e) {
+			differences = []string{fmt.Sprintf("responds with %d instead of 200", e.status)}
+		}
+		j.finish(f, differences, why)
+		return
+	}
+	file.Status = successes[0].status
+	differences := append(j.outside(successes), j.refusals(o)...)
+	if kind := mediaType(successes[0]); kind != "application/json" {
+		file.Type = kind
+	}
+	seen := j.bodies[o]
+	empty := seen.IsEmpty()
+	if slices.ContainsFunc(successes, isGarbled) {
+		j.finish(f, append(differences, "the response is no JSON"), "")
+		return
+	}
+	switch {
+	case empty && (d.source == Assumed || j.static):
+		j.finish(f, differences, "the response is empty")
+		return
+	case seen == nil && len(bytes.TrimSpace(successes[0].body)) == 0:
+		j.finish(f, append(differences, "the response is empty"), "")
+		return
+	}
+	want := described()[o]
+	j.observer.Finish(seen, want)
+	c := shapes.Comparison{Lenient: j.static}
+	c.Compare(want, seen)
+	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent()
+	if j.static && d.source == Assumed {
+		j.finish(f, nil, staticText+", and its content is undocumented")
+		return
+	}
+	for _, difference := range c.Differences {
+		differences = append(differences, difference.String())
+	}
+	if len(c.Untold) > 0 {
+		why = strings.Join(c.Untold, ", ") + " has no element in this workspace"
+	} else {
+		why = ""
+	}
+	j.finish(f, differences, why)
+}
+
+// isGarbled reports whether a response has content, and that is no JSON.
+func isGarbled(e *exchange) bool {
+	_, ok := decode(e.body)
+	return !ok && len(bytes.TrimSpace(e.body)) > 0
+}
+
+// refusals are valid requests that were refused, although others were not.
+func (j *judge) refusals(o *op.Op) (all []string) {
+	for i := range j.asks {
+		a := &j.asks[i]
+		e := j.got[a.name]
+		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
+			continue
+		}
+		if code := codeOf(e.body); odd(o, e) || e.status == http.StatusUnprocessableEntity && code == "VALIDATION_FAILED" {
+			all = append(all, fmt.Sprintf("a valid request for %s gets a %d", a.likes, e.status))
+		}
+	}
+	return all
+}
+
+func firstOf(all []*exchange) *exchange {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
+// odd reports whether an unsuccessful response to a valid request contradicts the documentation.
+func odd(o *op.Op, e *exchange) bool {
+	code := codeOf(e.body)
+	switch {
+	case e.status >= 500, e.status == http.StatusTooManyRequests, e.status == http.StatusForbidden, e.status == http.StatusConflict:
+		return false
+	case slices.Contains(o.Codes, code), slices.Contains(o.Likely, code):
+		return false
+	}
+	return true
+}
+
+// outside judges status and content type.
+func (j *judge) outside(successes []*exchange) []string {
+	if j.static {
+		return nil
+	}
+	var all []string
+	add := func(text string) {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, e := range successes {
+		if e.status != http.StatusOK {
+			add(fmt.Sprintf("the status is %d instead of 200", e.status))
+		}
+		if len(e.body) > 0 && mediaType(e) != "application/json" {
+			add("the content type is not application/json")
+		}
+	}
+	return all
+}
+
+var mediaPattern = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,40}$`)
+
+// mediaType is the content type of a response without parameters, or nothing if it is unlike one.
+func mediaType(e *exchange) string {
+	kind, _, err := mime.ParseMediaType(e.header.Get("Content-Type"))
+	if err != nil || !mediaPattern.MatchString(kind) {
+		return ""
+	}
+	return kind
+}
+
+// envelope judges the body of all errors together.
+func (j *judge) envelope() {
+	f := Finding{Check: "errors: envelope", Source: Documented, Rules: []string{"errors.envelope"}}
+	if j.static {
+		j.finish(f, nil, staticText)
+		return
+	}
+	body := &shapes.Shape{}
+	var differences []string
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(j.got)) {
+		e := j.got[name]
+		if e.status < 400 || e.status >= 500 {
+			continue
+		}
+		n++
+		value, ok := decode(e.body)
+		if !ok {
+			differences = append(differences, fmt.Sprintf("the error for %q is no JSON", name))
+			continue
+		}
+		j.observer.See(body, value)
+	}
+	if n == 0 {
+		j.finish(f, nil, "there was no error")
+		return
+	}
+	if body.Kinds != nil {
+		want := described()[nil]
+		j.observer.Finish(body, want)
+		var c shapes.Comparison
+		c.Compare(want, body)
+		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
+		for _, difference := range c.Differences {
+			differences = append(differences, difference.String())
+		}
+	}
+	j.finish(f, differences, "")
+}
+
+// failure judges one expected error.
+func (j *judge) failure(a *ask) {
+	f := Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}
+	e := j.got[a.name]
+	switch {
+	case j.missing[a.op]:
+		j.finish(f, nil, "the path of "+a.op.Name+" leads nowhere")
+		return
+	case j.static:
+		j.finish(f, nil, staticText)
+		return
+	case e == nil:
+		j.finish(f, nil, cmp.Or(j.why[a.name], "it was not asked"))
+		return
+	case e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests, e.status >= 500 && !a.noKey:
+		j.finish(f, nil, j.refusedWhy(a.op, []*exchange{e}))
+		return
+	}
+	code := codeOf(e.body)
+	j.file.Errors.Note(a.fails.code, e.status, codePattern.FindString(code))
+	var differences []string
+	switch {
+	case isSuccess(e.status):
+		differences = append(differences, fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code))
+	case e.status != a.fails.status:
+		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
+	}
+	if !isSuccess(e.status) && code != a.fails.code && !isGarbled(e) {
+		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(plainCode(code), "missing"), a.fails.code))
+	}
+	if a.fails.param != "" && code == a.fails.code {
+		differences = append(differences, j.param(a, e)...)
+	}
+	j.finish(f, differences, "")
+}
+
+// param judges which field an error names.
+func (j *judge) param(a *ask, e *exchange) []string {
+	value, _ := decode(e.body)
+	v := &view{value, j.file.Errors.Moves}
+	param := v.text(value, "", "error.param")
+	switch {
+	case param == a.fails.param, v.text(value, "", "error.code") == "", // the envelope tells that it has no such place
+		param == "" && v.at(value, "", "error.param") != nil: // or another type
+		return nil
+	case param == "":
+		return []string{fmt.Sprintf("the error does not name %s", a.fails.param)}
+	case !shapes.IsName(param):
+		return []string{fmt.Sprintf("the error names another field than %s", a.fails.param)}
+	}
+	return []string{fmt.Sprintf("the error names %s instead of %s", param, a.fails.param)}
+}

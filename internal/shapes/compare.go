@@ -1,0 +1,408 @@
+package shapes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Change is how something differs from what was expected.
+type Change string
+
+// The changes.
+const (
+	Missing   Change = "missing"
+	Sometimes Change = "sometimes missing"
+	Moved     Change = "moved"
+	Extra     Change = "extra"
+	Type      Change = "type"
+	Form      Change = "format"
+	Value     Change = "value"
+)
+
+// Difference is one difference. Path is where the description has it; the elements of an array stand under [].
+type Difference struct {
+	Change Change `json:"change"`
+	Path   string `json:"path"`
+	Want   string `json:"want,omitempty"`
+	Seen   string `json:"seen,omitempty"` // for what has moved: its path in the same object
+}
+
+// String says it in a sentence, without the full stop.
+func (d Difference) String() string {
+	place := d.Path
+	if place == "" {
+		place = "the whole response"
+	}
+	switch d.Change {
+	case Missing:
+		return fmt.Sprintf("%s is missing (%s)", place, d.Want)
+	case Sometimes:
+		return fmt.Sprintf("%s is missing from some of the objects", place)
+	case Moved:
+		if d.Seen == "" {
+			return fmt.Sprintf("%s has no wrapper: its content stands at the top", place)
+		}
+		return fmt.Sprintf("%s is now %s", place, d.Seen)
+	case Extra:
+		return fmt.Sprintf("%s is undocumented (%s)", place, d.Seen)
+	case Type:
+		return fmt.Sprintf("%s is %s instead of %s", place, d.Seen, d.Want)
+	case Form:
+		return fmt.Sprintf("%s has the form %q instead of %q", place, d.Seen, d.Want)
+	case Value:
+		return fmt.Sprintf("%s has the undocumented value %s", place, d.Seen)
+	}
+	return place
+}
+
+// Comparison is what [Compare] found.
+type Comparison struct {
+	Differences []Difference
+	Moves       map[string]string // the place of each value that has moved, within its object, by its expected path
+	Untold      []string          // places about which the values tell nothing: arrays without elements
+	Lenient     bool              // what is only assumed may be missing
+
+	loose bool // the objects at hand differ in their fields
+}
+
+// Compare compares what was seen with what is expected. It marks fields that are not expected, and names the values of
+// enumerations that it has seen.
+func (c *Comparison) Compare(want, got *Shape) { c.compare(want, got, "") }
+
+// Absent returns the places that are missing.
+func (c *Comparison) Absent() (paths []string) {
+	for _, d := range c.Differences {
+		if d.Change == Missing {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
+}
+
+func (c *Comparison) add(change Change, path, want, seen string) {
+	c.Differences = append(c.Differences, Difference{change, path, want, seen})
+}
+
+// compare compares two values that are no arrays, or an array at the top.
+func (c *Comparison) compare(want, got *Shape, at string) {
+	w := flatten(want, nil)
+	g := flatten(got, w.leaves)
+	got.Loose = got.Loose || want.open
+	loose := c.loose
+	c.loose = want.Loose
+	defer func() { c.loose = loose }()
+	c.objects(w, g, at)
+	pairs := pair(w, g)
+	c.moves(w, pairs, at)
+	c.retyped(w, g, pairs, at)
+	c.missing(w, g, pairs, at)
+	c.extra(w, g, pairs, want, at)
+	for _, path := range slices.Sorted(maps.Keys(pairs)) {
+		c.leaf(w.leaves[path], g.leaves[pairs[path]], place(at, path))
+	}
+}
+
+// place is a path below another one.
+func place(at, path string) string {
+	if at == "" || path == "" {
+		return at + path
+	}
+	return at + "." + path
+}
+
+// objects compares the objects that stand at the same place, and drops what stands below a value of another type.
+func (c *Comparison) objects(w, g flat, at string) {
+	for _, path := range slices.Sorted(maps.Keys(w.objects)) {
+		want := w.objects[path]
+		if got := g.objects[path]; got != nil {
+			c.kinds(want, got, place(at, path))
+			c.optional(want, got, place(at, path))
+			continue
+		}
+		got := g.leaves[path]
+		if got == nil || path == "" {
+			continue
+		}
+		c.kinds(want, got, place(at, path))
+		c.optional(want, got, place(at, path))
+		delete(g.leaves, path)
+		for leaf := range w.leaves {
+			if below(leaf, path) {
+				delete(w.leaves, leaf)
+			}
+		}
+	}
+}
+
+func (c *Comparison) optional(want, got *Shape, at string) {
+	if got.Optional && !want.Optional && !c.loose && (!c.Lenient || !want.assumed) {
+		c.add(Sometimes, at, "", "")
+	}
+}
+
+// moves records what has another place. What moved together is told once.
+func (c *Comparison) moves(w flat, pairs map[string]string, at string) {
+	told := map[string]bool{}
+	tops := slices.SortedFunc(maps.Keys(w.objects), func(a, b string) int { return len(a) - len(b) })
+	for _, top := range tops {
+		to, together := "", true
+		n := 0
+		for path, seen := range pairs {
+			if !below(path, top) || told[path] {
+				continue
+			}
+			rest := strings.TrimPrefix(strings.TrimPrefix(path, top), ".")
+			before, ok := strings.CutSuffix(seen, rest)
+			before = strings.TrimSuffix(before, ".")
+			together = together && ok && path != seen && join(before, rest) == seen && (n == 0 || before == to)
+			to = before
+			n++
+		}
+		if together && n > 0 && to != top {
+			c.add(Moved, place(at, top), "", to)
+			for path := range pairs {
+				if below(path, top) {
+					told[path] = true
+				}
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(pairs)) {
+		seen := pairs[path]
+		if seen == path {
+			continue
+		}
+		if c.Moves == nil {
+			c.Moves = map[string]string{}
+		}
+		c.Moves[place(at, path)] = seen
+		if !told[path] {
+			c.add(Moved, place(at, path), "", seen)
+		}
+	}
+}
+
+// retyped finds objects where something else is expected.
+func (c *Comparison) retyped(w, g flat, pairs map[string]string, at string) {
+	for _, path := range slices.Sorted(maps.Keys(w.leaves)) {
+		object := g.objects[path]
+		if _, paired := pairs[path]; paired || object == nil {
+			continue
+		}
+		c.add(Type, place(at, path), w.leaves[path].String(), object.String())
+		delete(w.leaves, path)
+		for leaf := range g.leaves {
+			if below(leaf, path) {
+				delete(g.leaves, leaf)
+			}
+		}
+	}
+}
+
+// missing tells what has no place at all, as a whole if a whole object is missing.
+func (c *Comparison) missing(w, g flat, pairs map[string]string, at string) {
+	told := map[string]bool{}
+	for _, path := range slices.Sorted(maps.Keys(w.leaves)) {
+		want := w.leaves[path]
+		if _, paired := pairs[path]; paired || want.Optional || c.Lenient && want.assumed {
+			continue
+		}
+		top := path
+		for parent, _ := split(path); parent != ""; parent, _ = split(parent) {
+			paired := func(leaf string) bool { _, ok := pairs[leaf]; return ok && below(leaf, parent) }
+			if w.objects[parent] != nil && w.objects[parent].Optional {
+				top = ""
+				break
+			}
+			if g.objects[parent] == nil && !slices.ContainsFunc(slices.Collect(maps.Keys(pairs)), paired) {
+				top = parent
+			}
+		}
+		if top == "" && path != "" || told[top] {
+			continue
+		}
+		told[top] = true
+		if object := w.objects[top]; object != nil {
+			want = object
+		}
+		c.add(Missing, place(at, top), want.String(), "")
+	}
+}
+
+// extra marks what no description has, and tells it unless the description is open.
+func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at string) {
+	taken := map[string]bool{}
+	for _, seen := range pairs {
+		taken[seen] = true
+	}
+	told := map[string]bool{}
+	for _, path := range slices.Sorted(maps.Keys(g.leaves)) {
+		if taken[path] {
+			continue
+		}
+		top, open := path, want.open
+		for parent, _ := split(path); parent != ""; parent, _ = split(parent) {
+			if object := w.objects[parent]; object != nil {
+				open = object.open
+				break
+			}
+			if !holdsAny(taken, parent) {
+				top = parent
+			}
+		}
+		seen := g.leaves[top]
+		if seen == nil {
+			seen = g.objects[top]
+		}
+		if want.Loose && !seen.Undocumented {
+			continue // a described field that rows may have
+		}
+		seen.Undocumented = true
+		if !open && !told[top] {
+			told[top] = true
+			c.add(Extra, place(at, top), "", seen.String())
+		}
+	}
+	if root := g.objects[""]; root != nil && root.Rest != nil && want.Rest == nil && !want.open {
+		c.add(Extra, place(at, "*"), "", "under keys that are data: "+root.Rest.String())
+	}
+}
+
+func holdsAny(taken map[string]bool, parent string) bool {
+	for path := range taken {
+		if below(path, parent) {
+			return true
+		}
+	}
+	return false
+}
+
+// leaf compares two values at the same place.
+func (c *Comparison) leaf(want, got *Shape, at string) {
+	c.optional(want, got, at)
+	if want.Has(Any) {
+		return
+	}
+	c.kinds(want, got, at)
+	c.formats(want, got, at)
+	c.values(want, got, at)
+	if want.Has(Array) && got.Has(Array) {
+		switch {
+		case got.Items == nil || len(got.Items.Kinds) == 0:
+			c.Untold = append(c.Untold, at+"[]")
+		case want.Items != nil && len(want.Items.Kinds) > 0:
+			c.element(want.Items, got.Items, at+"[]")
+		}
+	}
+	if want.Rest != nil && got.Rest != nil {
+		c.element(want.Rest, got.Rest, at+".*")
+	}
+}
+
+func (c *Comparison) element(want, got *Shape, at string) {
+	if want.Has(Object) && got.Has(Object) {
+		c.kinds(want, got, at)
+		c.compare(want, got, at)
+		return
+	}
+	got.Optional = false
+	c.leaf(want, got, at)
+}
+
+// expects reports whether an enumeration has a value, or a part of it after an asterisk.
+func expects(want *Shape, value string) bool {
+	if _, known := want.Values[value]; known {
+		return true
+	}
+	for part := range want.Values {
+		if word, ok := strings.CutPrefix(part, "*"); ok && strings.Contains(value, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// kinds compares types.
+func (c *Comparison) kinds(want, got *Shape, at string) {
+	if want.Has(Any) || len(want.Kinds) == 0 || len(want.Kinds) == 1 && want.Has(Null) { // null alone tells no type
+		return
+	}
+	odd := &Shape{}
+	for _, kind := range got.Kinds {
+		if !want.Has(kind) && (kind != Integer || !want.Has(Number)) {
+			odd.addKind(kind)
+		}
+	}
+	if len(odd.Kinds) == 0 {
+		return
+	}
+	if !odd.Has(Null) || len(odd.Kinds) > 1 {
+		odd.Format = got.Format
+	}
+	seen := odd.String()
+	if len(odd.Kinds) < len(got.Kinds) {
+		seen = "sometimes " + seen
+	}
+	got.Differs = true
+	c.add(Type, at, want.String(), seen)
+}
+
+// formats compares the form of strings, where one is expected.
+func (c *Comparison) formats(want, got *Shape, at string) {
+	if want.Format == "" || !got.Has(String) || !want.Has(String) {
+		return
+	}
+	seen := slices.Sorted(maps.Keys(got.formats))
+	if got.formats == nil { // read from a file
+		seen = []string{got.Format}
+		if got.Format == "" {
+			seen = []string{FormatText}
+		}
+	}
+	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
+	if len(seen) > 0 {
+		got.Differs = true
+		c.add(Form, at, want.Format, strings.Join(seen, ", "))
+	}
+}
+
+// values compares the values of an enumeration, and keeps those that look like names.
+func (c *Comparison) values(want, got *Shape, at string) {
+	if len(want.Values) == 0 || !got.Has(String) {
+		return
+	}
+	if got.texts != nil {
+		got.Values = map[string]int{}
+	}
+	unnamed := false
+	for text, n := range got.texts {
+		if _, known := want.Values[text]; known || IsValue(text) {
+			got.Values[text] = n
+			continue
+		}
+		unnamed = true
+	}
+	got.texts = nil
+	if got.Values == nil {
+		got.Values = map[string]int{}
+	}
+	for value := range want.Values { // so that a later comparison knows what is documented
+		if !strings.HasPrefix(value, "*") {
+			got.Values[value] += 0
+		}
+	}
+	var odd []string
+	for _, value := range slices.Sorted(maps.Keys(got.Values)) {
+		if !expects(want, value) {
+			odd = append(odd, value)
+		}
+	}
+	if unnamed {
+		odd = append(odd, "(one that is no plain name)")
+	}
+	for _, value := range odd {
+		c.add(Value, at, "", value)
+	}
+}

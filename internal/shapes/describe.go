@@ -1,0 +1,85 @@
+package shapes
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Describe reads a description of a response. It is JSON of the same form as the response, with types in place of
+// values:
+//
+//	{"list": {"id": "id", "folderId": "id null", "type": "contactList|companyList", "columns?": [{"id": "id", "...": ""}]}}
+//
+// A type is a kind, or several of them. The types id, timestamp and date are formats of strings; values separated by |
+// are those of an enumeration. A field with a question mark is optional, one with a tilde is assumed. A field named
+// ... says that there may be others, and one named * describes what stands under keys that are data. A name with an
+// at sign is another description.
+func Describe(text string, others map[string]string) (*Shape, error) {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return nil, fmt.Errorf("a description: %w", err)
+	}
+	return describe(v, others)
+}
+
+func describe(v any, others map[string]string) (*Shape, error) {
+	switch v := v.(type) {
+	case string:
+		if other, ok := strings.CutPrefix(v, "@"); ok {
+			return Describe(others[other], others)
+		}
+		return describeText(v), nil
+	case []any:
+		items, err := describe(v[0], others)
+		return &Shape{Kinds: []string{Array}, Items: items}, err
+	case map[string]any:
+		return describeObject(v, others)
+	}
+	return nil, fmt.Errorf("a description holds %v", v)
+}
+
+func describeText(text string) *Shape {
+	s := &Shape{}
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case word == "...":
+			s.open = true
+		case strings.Contains(word, "|"):
+			s.addKind(String)
+			s.Values = map[string]int{}
+			for value := range strings.SplitSeq(word, "|") {
+				s.Values[value] = 0
+			}
+		case slices.Contains([]string{FormatID, FormatTimestamp, FormatDate}, word):
+			s.addKind(String)
+			s.Format = word
+		default:
+			s.addKind(word)
+		}
+	}
+	return s
+}
+
+func describeObject(v map[string]any, others map[string]string) (*Shape, error) {
+	s := &Shape{Kinds: []string{Object}, Fields: map[string]*Shape{}}
+	for key, value := range v {
+		if key == "..." {
+			s.open = true
+			continue
+		}
+		field, err := describe(value, others)
+		if err != nil {
+			return nil, err
+		}
+		plain := strings.TrimRight(key, "?~")
+		field.Optional, field.assumed = strings.Contains(key, "?"), strings.Contains(key, "~")
+		if plain == "*" {
+			s.Rest = field
+			continue
+		}
+		s.Fields[plain] = field
+	}
+	return s, nil
+}

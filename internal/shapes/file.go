@@ -1,0 +1,324 @@
+package shapes
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// Format is the format that this package reads and writes.
+const Format = "prospectkit-shapes/1"
+
+// File is what was seen of a service. Its JSON is the same for the same content.
+type File struct {
+	Format     string                `json:"format"`
+	Operations map[string]*Operation `json:"operations"`
+	Errors     Errors                `json:"errors"`
+	Headers    map[string]*Header    `json:"headers"` // by their documented names
+	Others     []string              `json:"otherHeaders,omitempty"`
+	Windows    map[string]*Window    `json:"windows,omitempty"` // by surface
+}
+
+// Operation is what was seen of one.
+type Operation struct {
+	Route   string            `json:"route,omitempty"`       // method and path template that respond
+	Missing bool              `json:"missing,omitempty"`     // no endpoint was found
+	Status  int               `json:"status,omitempty"`      // of its success
+	Type    string            `json:"contentType,omitempty"` // unless it is application/json
+	Moves   map[string]string `json:"moved,omitempty"`       // see [Comparison]
+	Absent  []string          `json:"absent,omitempty"`      // what is documented or assumed, and never came
+	Body    *Shape            `json:"body,omitempty"`
+}
+
+// Errors is what was seen of unsuccessful responses.
+type Errors struct {
+	Moves  map[string]string    `json:"moved,omitempty"`
+	Absent []string             `json:"absent,omitempty"`
+	Body   *Shape               `json:"body,omitempty"`
+	Codes  map[string]*Response `json:"codes,omitempty"` // by the documented code
+}
+
+// Response is what came for a documented error.
+type Response struct {
+	Status int    `json:"status"`
+	Code   string `json:"code,omitempty"`
+}
+
+// Header says how a header is written, and on which responses it is. A header that was never seen has no name.
+type Header struct {
+	Name      string `json:"name,omitempty"`
+	Successes string `json:"successes,omitempty"` // always, sometimes, never; empty if none was seen
+	Errors    string `json:"errors,omitempty"`
+}
+
+// How often something was seen.
+const (
+	Always = "always"
+	Partly = "sometimes"
+	Never  = "never"
+)
+
+// Window is what was seen of the rate limits of a surface.
+type Window struct {
+	Limits  []int `json:"limits"`            // values of the limit
+	Seconds int   `json:"seconds,omitempty"` // length of the shortest window, if it is not the documented one
+	Instant bool  `json:"instant,omitempty"` // the reset is an instant instead of seconds from now
+}
+
+// New returns a file without content.
+func New() *File {
+	return &File{Format: Format, Operations: map[string]*Operation{}, Headers: map[string]*Header{}, Windows: map[string]*Window{}}
+}
+
+// Parse reads a file.
+func Parse(data []byte) (*File, error) {
+	f := New()
+	f.Format = ""
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(f); err != nil {
+		return nil, fmt.Errorf("no file of shapes: %w", err)
+	}
+	if f.Format != Format {
+		return nil, fmt.Errorf("the format is %q, must be %q", f.Format, Format)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("no file of shapes: there is something after it")
+	}
+	for name, o := range f.Operations {
+		if o == nil {
+			return nil, fmt.Errorf("the operation %q is null", name)
+		}
+	}
+	return f, nil
+}
+
+// Encode writes the file.
+func (f *File) Encode() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(f); err != nil {
+		panic(err) // strings, numbers and maps always encode
+	}
+	return b.Bytes()
+}
+
+// Knows reports whether something that is undocumented was seen: a field or a value of an enumeration, by its path
+// with a name for each object and none for an array, a code, or a header. Operations share their objects, so it may
+// have been seen in another one. No file knows nothing.
+func (f *File) Knows(kind, name, value string) bool {
+	if f == nil {
+		return false
+	}
+	switch kind {
+	case "field":
+		return f.anywhere(name, func(s *Shape) bool { return s.Undocumented })
+	case "value":
+		return value != "" && f.anywhere(name, func(s *Shape) bool { return s.Values[value] > 0 })
+	case "code":
+		for _, r := range f.Errors.Codes {
+			if name != "" && r != nil && r.Code == name {
+				return true
+			}
+		}
+	case "header":
+		return slices.ContainsFunc(f.Others, func(other string) bool { return strings.EqualFold(other, name) })
+	}
+	return false
+}
+
+func (f *File) anywhere(path string, accept func(*Shape) bool) bool {
+	found := func(s *Shape) bool {
+		for name := range strings.SplitSeq(path, ".") {
+			for s.Has(Array) && s.Items != nil {
+				s = s.Items
+			}
+			if s == nil || s.Fields[name] == nil {
+				return false
+			}
+			s = s.Fields[name]
+		}
+		for s.Has(Array) && s.Items != nil && !accept(s) {
+			s = s.Items
+		}
+		return accept(s)
+	}
+	if f.Errors.Body != nil && found(f.Errors.Body) {
+		return true
+	}
+	for _, o := range f.Operations {
+		if o.Body != nil && found(o.Body) {
+			return true
+		}
+	}
+	return false
+}
+
+// Since is a difference between two files.
+type Since struct {
+	Operation string `json:"operation,omitempty"`
+	Text      string `json:"text"`
+}
+
+// Compare says what a file shows that an older one did not show. What was merely not seen this time is no difference:
+// an empty list has no fields. The windows of a surface are compared unless documented says that a limit is expected.
+func Compare(before, now *File, documented func(surface string, limit int) bool) []Since {
+	var all []Since
+	add := func(operation, format string, args ...any) {
+		all = append(all, Since{operation, fmt.Sprintf(format, args...)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.Operations)) {
+		o, old := now.Operations[name], before.Operations[name]
+		if old == nil {
+			continue
+		}
+		for _, text := range old.changes(o) {
+			add(name, "%s", text)
+		}
+	}
+	for _, text := range bodyChanges(before.Errors.Body, now.Errors.Body) {
+		add("errors", "%s", text)
+	}
+	for _, code := range slices.Sorted(maps.Keys(now.Errors.Codes)) {
+		r, old := now.Errors.Codes[code], before.Errors.Codes[code]
+		if old != nil && *old != *r {
+			add("errors", "%s was %d %s, and is %d %s", code, old.Status, old.Code, r.Status, r.Code)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.Headers)) {
+		for _, text := range before.Headers[name].changes(now.Headers[name]) {
+			add("headers", "%s %s", name, text)
+		}
+	}
+	for _, name := range now.Others {
+		if !slices.Contains(before.Others, name) {
+			add("headers", "%s is new", name)
+		}
+	}
+	for _, surface := range slices.Sorted(maps.Keys(now.Windows)) {
+		w, old := now.Windows[surface], before.Windows[surface]
+		if old == nil {
+			continue
+		}
+		for _, limit := range w.Limits {
+			if !slices.Contains(old.Limits, limit) && !documented(surface, limit) {
+				add("limits", "the limit of %s was %v, and is %d", surface, old.Limits, limit)
+			}
+		}
+		if w.Seconds != 0 && old.Seconds == 0 {
+			add("limits", "the window of %s has another length", surface)
+		}
+		if w.Instant && !old.Instant {
+			add("limits", "the reset of %s is an instant", surface)
+		}
+	}
+	return all
+}
+
+func (o *Operation) changes(now *Operation) []string {
+	var all []string
+	switch {
+	case now.Missing && !o.Missing:
+		all = append(all, "has no endpoint any more")
+	case now.Route != "" && o.Missing:
+		all = append(all, "has an endpoint now: "+now.Route)
+	case now.Route != "" && o.Route != "" && now.Route != o.Route:
+		all = append(all, fmt.Sprintf("has moved from %s to %s", o.Route, now.Route))
+	}
+	if now.Status != 0 && o.Status != 0 && now.Status != o.Status {
+		all = append(all, fmt.Sprintf("responded with %d, and responds with %d", o.Status, now.Status))
+	}
+	if now.Type != "" && now.Type != o.Type {
+		all = append(all, "responds with "+now.Type)
+	}
+	return append(all, bodyChanges(o.Body, now.Body)...)
+}
+
+func bodyChanges(before, now *Shape) []string {
+	if before == nil || now == nil {
+		return nil
+	}
+	var c Comparison
+	marks := map[*Shape][2]bool{}
+	now.each(func(s *Shape) { marks[s] = [2]bool{s.Undocumented, s.Differs} })
+	c.Compare(before, now)
+	now.each(func(s *Shape) { s.Undocumented, s.Differs = marks[s][0], marks[s][1] }) // by the description, not by the older file
+	all := make([]string, len(c.Differences))
+	for i, d := range c.Differences {
+		all[i] = strings.Replace(d.String(), "undocumented", "new", 1)
+	}
+	return all
+}
+
+func (s *Shape) each(f func(*Shape)) {
+	if s == nil {
+		return
+	}
+	f(s)
+	for _, field := range s.Fields {
+		field.each(f)
+	}
+	s.Items.each(f)
+	s.Rest.each(f)
+}
+
+func (h *Header) changes(now *Header) []string {
+	if h == nil || now == nil {
+		return nil
+	}
+	var all []string
+	usual := strings.EqualFold(h.Name, now.Name) && now.Name == http.CanonicalHeaderKey(now.Name)
+	if h.Name != "" && now.Name != "" && h.Name != now.Name && !usual {
+		all = append(all, fmt.Sprintf("was written %s, and is written %s", h.Name, now.Name))
+	}
+	for _, part := range [][3]string{{"successes", h.Successes, now.Successes}, {"errors", h.Errors, now.Errors}} {
+		if part[1] != "" && part[2] != "" && part[1] != part[2] && (part[1] != Partly || part[2] != Always) {
+			all = append(all, fmt.Sprintf("was %s on %s, and is %s", part[1], part[0], part[2]))
+		}
+	}
+	return all
+}
+
+// Note keeps what came for a documented code. The first response counts.
+func (e *Errors) Note(documented string, status int, code string) {
+	if e.Codes == nil {
+		e.Codes = map[string]*Response{}
+	}
+	if e.Codes[documented] == nil {
+		e.Codes[documented] = &Response{status, code}
+	}
+}
+
+// PathOf returns the path of an operation as it was found, and whether it is another than that of the table. It reports
+// false if the table has no such read, or if the path does not fit.
+func (o *Operation) PathOf(row *op.Op) (path string, moved, ok bool) {
+	method, path, _ := strings.Cut(o.Route, " ")
+	switch {
+	case row == nil || row.Class != op.Read || row.Method != http.MethodGet:
+		return "", false, false
+	case o.Route == "" || path == row.Path:
+		return row.Path, false, method == row.Method || o.Route == ""
+	case method != row.Method || !op.ValidPath(path):
+		return "", false, false
+	}
+	return path, true, slices.Equal(parameters(path), parameters(row.Path)) || row.Path == "" && len(parameters(path)) == 1
+}
+
+func parameters(path string) (names []string) {
+	for element := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(element, "{") {
+			names = append(names, element)
+		}
+	}
+	return names
+}

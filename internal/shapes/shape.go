@@ -1,0 +1,295 @@
+// Package shapes describes JSON values by names and types, never by what they say: what is expected of a response,
+// what was seen in one, how the two differ, and the file that keeps what was seen. Client and sandbox both read that
+// file, so the package knows neither; of the API it knows the table of operations.
+package shapes
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The kinds of JSON values. An integer is a number without fraction and exponent. Any is for descriptions.
+const (
+	Null    = "null"
+	Boolean = "boolean"
+	Integer = "integer"
+	Number  = "number"
+	String  = "string"
+	Object  = "object"
+	Array   = "array"
+	Any     = "any"
+)
+
+// Shape is what is known about the values at one place.
+type Shape struct {
+	Kinds  []string          `json:"kinds"`            // sorted
+	Format string            `json:"format,omitempty"` // that all strings or integers share: see [FormatOf]
+	Values map[string]int    `json:"values,omitempty"` // how often each value of an enumeration was seen
+	Fields map[string]*Shape `json:"fields,omitempty"` // of an object
+	Rest   *Shape            `json:"rest,omitempty"`   // what stands under keys that are data, such as ids
+	Items  *Shape            `json:"items,omitempty"`  // of an array
+
+	Optional     bool `json:"optional,omitempty"`     // some objects do not have this field
+	Undocumented bool `json:"undocumented,omitempty"` // no description has this field
+	Differs      bool `json:"differs,omitempty"`      // type or format are not the described ones
+	Loose        bool `json:"loose,omitempty"`        // objects differ in their fields, as rows do
+
+	open    bool // of a description: there may be other fields
+	assumed bool // of a description: an assumption, not the documentation
+
+	count   int            // values seen
+	objects int            // of them objects
+	formats map[string]int // of strings and integers
+	texts   map[string]int // strings; they leave this package only as values of an enumeration
+}
+
+// Has reports whether a kind was seen, or is expected.
+func (s *Shape) Has(kind string) bool { return s != nil && slices.Contains(s.Kinds, kind) }
+
+// At returns the shape at a path of objects, or nil.
+func (s *Shape) At(path string) *Shape {
+	if path == "" {
+		return s
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if s == nil || s.Fields[name] == nil {
+			return nil
+		}
+		s = s.Fields[name]
+	}
+	return s
+}
+
+// IsEmpty reports whether the values tell nothing: only empty objects, or nothing at all.
+func (s *Shape) IsEmpty() bool {
+	return s == nil || len(s.Kinds) == 0 ||
+		slices.Equal(s.Kinds, []string{Object}) && len(s.Fields) == 0 && s.Rest == nil
+}
+
+func (s *Shape) addKind(kind string) {
+	if i, found := slices.BinarySearch(s.Kinds, kind); !found {
+		s.Kinds = slices.Insert(s.Kinds, i, kind)
+	}
+}
+
+// String names the type, as in "string (id) or null".
+func (s *Shape) String() string {
+	if s == nil || len(s.Kinds) == 0 {
+		return "nothing"
+	}
+	var names []string
+	for _, kind := range s.Kinds {
+		if kind != Null {
+			names = append(names, kind)
+		}
+	}
+	text := strings.Join(names, " or ")
+	if s.Format != "" {
+		text += " (" + s.Format + ")"
+	}
+	if s.Has(Null) {
+		text = strings.TrimPrefix(text+" or null", " or ")
+	}
+	return text
+}
+
+// Observer turns JSON values into shapes. It remembers texts while it works, so that no text is taken for a name, and
+// writes none of them anywhere. The zero value is ready.
+type Observer struct {
+	labels map[string]bool // texts that name somebody or something
+}
+
+// mostTexts bounds the texts that are kept for one place: an enumeration has fewer.
+const mostTexts = 64
+
+// See adds a value, decoded with json.Number, to what is known.
+func (o *Observer) See(s *Shape, value any) {
+	s.count++
+	switch v := value.(type) {
+	case nil:
+		s.addKind(Null)
+	case bool:
+		s.addKind(Boolean)
+	case json.Number:
+		o.number(s, v)
+	case string:
+		s.addKind(String)
+		s.noteFormat(FormatOf(v))
+		if s.texts == nil {
+			s.texts = map[string]int{}
+		}
+		if _, known := s.texts[v]; known || len(s.texts) < mostTexts {
+			s.texts[v]++
+		}
+	case []any:
+		s.addKind(Array)
+		if s.Items == nil {
+			s.Items = &Shape{}
+		}
+		for _, item := range v {
+			o.See(s.Items, item)
+		}
+	case map[string]any:
+		o.object(s, v)
+	}
+}
+
+func (o *Observer) number(s *Shape, n json.Number) {
+	if strings.ContainsAny(string(n), ".eE") {
+		s.addKind(Number)
+		return
+	}
+	s.addKind(Integer)
+	s.noteFormat(formatOfInteger(n))
+}
+
+func (s *Shape) noteFormat(format string) {
+	if s.formats == nil {
+		s.formats = map[string]int{}
+	}
+	s.formats[format]++
+}
+
+// labelled are the fields whose values may come back as the keys of an object.
+var labelled = []string{"id", "name", "title", "label", "email"}
+
+func (o *Observer) object(s *Shape, v map[string]any) {
+	s.addKind(Object)
+	s.objects++
+	for key, value := range v {
+		if text, ok := value.(string); ok && slices.Contains(labelled, strings.ToLower(key)) {
+			if o.labels == nil {
+				o.labels = map[string]bool{}
+			}
+			o.labels[text] = true
+		}
+		if !IsName(key) {
+			if s.Rest == nil {
+				s.Rest = &Shape{}
+			}
+			o.See(s.Rest, value)
+			continue
+		}
+		if s.Fields == nil {
+			s.Fields = map[string]*Shape{}
+		}
+		if s.Fields[key] == nil {
+			s.Fields[key] = &Shape{}
+		}
+		o.See(s.Fields[key], value)
+	}
+}
+
+// Finish completes what was seen: which fields are optional, which formats are shared, which keys are data. The
+// description may be nil.
+func (o *Observer) Finish(s, description *Shape) {
+	if s == nil {
+		return
+	}
+	if len(s.formats) == 1 {
+		for format := range s.formats {
+			if kept(format) && (!s.Has(String) || !s.Has(Integer)) {
+				s.Format = format
+			}
+		}
+	}
+	for _, field := range s.Fields {
+		field.Optional = field.count < s.objects
+	}
+	if o.keysAreData(s, description) {
+		o.collapse(s)
+	}
+	for name, field := range s.Fields {
+		var known *Shape
+		if description != nil {
+			known = description.Fields[name]
+		}
+		o.Finish(field, known)
+	}
+	inner := func(of func(*Shape) *Shape) *Shape {
+		if description == nil {
+			return nil
+		}
+		return of(description)
+	}
+	o.Finish(s.Items, inner(func(d *Shape) *Shape { return d.Items }))
+	o.Finish(s.Rest, inner(func(d *Shape) *Shape { return d.Rest }))
+}
+
+// An object with more undescribed fields than manyFields is taken for a map. So is one with at least someFields that
+// most objects lack.
+const (
+	manyFields = 60
+	someFields = 3
+)
+
+// keysAreData reports whether the keys of an object are data rather than names.
+func (o *Observer) keysAreData(s, description *Shape) bool {
+	if len(s.Fields) == 0 || description != nil && len(description.Fields) > 0 {
+		return false
+	}
+	if description != nil && description.Rest != nil {
+		return true
+	}
+	labels, seen := true, 0
+	var first *Shape
+	alike := true
+	for name, field := range s.Fields {
+		labels = labels && o.labels[name]
+		seen += field.count
+		if first == nil {
+			first = field
+		}
+		alike = alike && slices.Equal(first.Kinds, field.Kinds)
+	}
+	n := len(s.Fields)
+	rare := n >= someFields && s.objects > 2 && seen*2 < n*s.objects
+	return labels || alike && (n > manyFields || rare)
+}
+
+// collapse puts all fields together.
+func (o *Observer) collapse(s *Shape) {
+	if s.Rest == nil {
+		s.Rest = &Shape{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
+		s.Rest.merge(s.Fields[name])
+	}
+	s.Fields = nil
+}
+
+// merge adds what another shape has seen.
+func (s *Shape) merge(other *Shape) {
+	if other == nil {
+		return
+	}
+	for _, kind := range other.Kinds {
+		s.addKind(kind)
+	}
+	s.count += other.count
+	s.objects += other.objects
+	for format, n := range other.formats {
+		s.noteFormat(format)
+		s.formats[format] += n - 1
+	}
+	for name, field := range other.Fields {
+		if s.Fields == nil {
+			s.Fields = map[string]*Shape{}
+		}
+		if s.Fields[name] == nil {
+			s.Fields[name] = &Shape{}
+		}
+		s.Fields[name].merge(field)
+	}
+	for _, part := range []struct{ into, from **Shape }{{&s.Items, &other.Items}, {&s.Rest, &other.Rest}} {
+		if *part.from == nil {
+			continue
+		}
+		if *part.into == nil {
+			*part.into = &Shape{}
+		}
+		(*part.into).merge(*part.from)
+	}
+}

@@ -1,0 +1,338 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/shapes"
+)
+
+// WithShapes makes the sandbox behave as the service was seen to: the file is the one that the flag -o of the command
+// prospectkit-check writes. Reads stand at the paths that were found. Their responses, and all errors, have the keys,
+// types, forms of ids and times, statuses, codes and headers that were seen, and surfaces the limits. Writes, which the
+// command does not send, stay unchanged, and so does what the file does not tell.
+func WithShapes(data []byte) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		file, err := shapes.Parse(data)
+		if err != nil {
+			return fmt.Errorf("WithShapes: %w", err)
+		}
+		paths := maps.Clone(sb.paths)
+		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
+			o, _ := op.ByName(name)
+			path, moved, ok := file.Operations[name].PathOf(o)
+			switch {
+			case !ok:
+				return fmt.Errorf("WithShapes: the route of %q does not fit", name)
+			case moved:
+				sb.setPath(o, http.MethodGet+" "+basePath+path)
+			case file.Operations[name].Missing:
+				sb.setPath(o, "")
+			}
+		}
+		if err := sb.tryPatterns(); err != nil {
+			sb.paths = paths
+			return fmt.Errorf("WithShapes: %w", err)
+		}
+		sb.disguise = &disguise{file: file}
+		sb.limits.resemble(file.Windows)
+		return nil
+	}
+}
+
+func (sb *Sandbox) setPath(o *op.Op, pattern string) {
+	if sb.paths == nil {
+		sb.paths = map[*op.Op]string{}
+	}
+	sb.paths[o] = pattern
+}
+
+// resemble takes the limits that were seen. Of two limits that are undocumented, the smaller is that of the shorter window.
+func (s *limiterSettings) resemble(windows map[string]*shapes.Window) {
+	for name, w := range windows {
+		surface := op.Surface(name)
+		limit, ok := s.windows[surface]
+		if !ok || w == nil {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Sorted(slices.Values(w.Limits)), func(n int) bool {
+			return n <= 0 || n == limit.PerMinute || n == limit.PerDay
+		})
+		if len(others) > 0 {
+			limit.PerMinute = others[0]
+		}
+		if len(others) > 1 {
+			limit.PerDay = others[len(others)-1]
+		}
+		s.windows[surface], s.set[surface] = limit, true
+		if w.Seconds > 0 {
+			if s.lengths == nil {
+				s.lengths = map[op.Surface]time.Duration{}
+			}
+			s.lengths[surface] = time.Duration(w.Seconds) * time.Second
+		}
+	}
+}
+
+// disguise makes responses look like those of a service that was seen. A nil one changes nothing.
+type disguise struct {
+	file *shapes.File
+
+	mu    sync.Mutex
+	shown map[string]string // ids as they are shown, by the real ones
+	real  map[string]string // and back
+}
+
+// incoming gives a request the real ids. The path of a request shows those of the service.
+func (d *disguise) incoming(r *http.Request) *http.Request {
+	if d == nil {
+		return r
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	parts := strings.Split(r.URL.Path, "/")
+	changed := false
+	for i, part := range parts {
+		if id, ok := d.real[part]; ok {
+			parts[i], changed = id, true
+		}
+	}
+	if !changed {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.URL.Path, r.URL.RawPath = strings.Join(parts, "/"), ""
+	return r
+}
+
+// apply changes a response.
+func (d *disguise) apply(o *op.Op, a *response) {
+	if d == nil {
+		return
+	}
+	if a.status >= http.StatusBadRequest {
+		if seen := d.file.Errors.Codes[a.code]; seen != nil {
+			a.status = seen.Status
+			if seen.Code != "" && seen.Code != a.code {
+				a.body = bytes.Replace(a.body, []byte(strconv.Quote(a.code)), []byte(strconv.Quote(seen.Code)), 1)
+				a.code = seen.Code
+			}
+		}
+		if d.file.Errors.Body.At(cmp.Or(d.file.Errors.Moves["error.code"], "error.code")) != nil { // or else no client could read it
+			a.body = d.rewrite(a.body, places{d.file.Errors.Moves, d.file.Errors.Absent}, d.file.Errors.Body)
+		}
+	} else if seen := d.seenOf(o); seen != nil {
+		a.status = cmp.Or(seen.Status, a.status)
+		if seen.Type != "" {
+			a.header.Set("Content-Type", seen.Type)
+		}
+		a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent}, seen.Body)
+	}
+	d.headers(o, a)
+}
+
+func (d *disguise) seenOf(o *op.Op) *shapes.Operation {
+	if o == nil {
+		return nil
+	}
+	return d.file.Operations[o.Name]
+}
+
+// headers renames the rate headers, and leaves out those that were never seen.
+func (d *disguise) headers(o *op.Op, a *response) {
+	if w := d.windowOf(o); w != nil && w.Instant {
+		at, err := http.ParseTime(a.header.Get("Date"))
+		if n, failed := strconv.ParseInt(a.header.Get("RateLimit-Reset"), 10, 64); err == nil && failed == nil {
+			a.header.Set("RateLimit-Reset", strconv.FormatInt(at.Unix()+n, 10))
+		}
+	}
+	for name, seen := range d.file.Headers {
+		value := a.header.Get(name)
+		if seen == nil || value == "" {
+			continue
+		}
+		often := seen.Successes
+		if a.status >= http.StatusBadRequest {
+			often = seen.Errors
+		}
+		if often == shapes.Never {
+			a.header.Del(name)
+		} else if seen.Name != "" {
+			a.header.Del(name)
+			a.header[seen.Name] = []string{value}
+		}
+	}
+}
+
+func (d *disguise) windowOf(o *op.Op) *shapes.Window {
+	if o == nil {
+		return nil
+	}
+	return d.file.Windows[string(o.Surface)]
+}
+
+// places are where the values of a response stand, and which have none.
+type places struct {
+	moves  map[string]string
+	absent []string
+}
+
+// lacks reports whether the service does not show a value.
+func (p places) lacks(path string) bool {
+	return slices.ContainsFunc(p.absent, func(top string) bool { return path == top || strings.HasPrefix(path, top+".") })
+}
+
+// rewrite changes the JSON of a body.
+func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var v any
+	if seen == nil || decoder.Decode(&v) != nil {
+		return body
+	}
+	text, err := json.Marshal(d.value(v, p, seen, ""))
+	if err != nil {
+		return body
+	}
+	return text
+}
+
+// value changes one value. The path is the documented one, as in the moves.
+func (d *disguise) value(v any, p places, seen *shapes.Shape, at string) any {
+	fields, ok := v.(object)
+	switch {
+	case !ok:
+		return d.leaf(v, p, seen, at)
+	case !seen.Has(shapes.Object) && !seen.Has(shapes.Array):
+		return d.scalar(v, seen)
+	}
+	leaves := map[string]any{}
+	flatten(fields, "", at, p, seen, leaves)
+	out := object{}
+	for path, value := range leaves {
+		to, moved := p.moves[below(at, path)]
+		if !moved {
+			to = path
+		}
+		target := seen
+		if to != "" {
+			target = seen.At(to)
+		}
+		switch {
+		case p.lacks(below(at, path)):
+			continue
+		case target == nil:
+			put(out, to, value)
+			continue
+		}
+		changed := d.leaf(value, p, target, below(at, path))
+		if to == "" {
+			return changed
+		}
+		put(out, to, changed)
+	}
+	complete(out, seen)
+	return out
+}
+
+func below(at, path string) string { return strings.TrimPrefix(at+"."+path, ".") }
+
+// flatten collects what stands in an object and those within, but not what stands in arrays.
+func flatten(fields object, path, at string, p places, seen *shapes.Shape, into map[string]any) {
+	for name, value := range fields {
+		inner := below(path, name)
+		object, ok := value.(object)
+		_, moved := p.moves[below(at, inner)]
+		within := false
+		for from := range p.moves {
+			within = within || strings.HasPrefix(from, below(at, inner)+".")
+		}
+		if target := seen.At(inner); !ok || moved || !within && (target == nil || len(target.Fields) == 0) {
+			into[inner] = value
+			continue
+		}
+		flatten(object, inner, at, p, seen, into)
+	}
+}
+
+// put sets a value at a path, and makes the objects on the way.
+func put(out object, path string, value any) {
+	for {
+		name, rest, more := strings.Cut(path, ".")
+		if !more {
+			out[name] = value
+			return
+		}
+		next, ok := out[name].(object)
+		if !ok {
+			next = object{}
+			out[name] = next
+		}
+		out, path = next, rest
+	}
+}
+
+// complete adds the undocumented fields that every object was seen to have.
+func complete(out object, seen *shapes.Shape) {
+	for name, field := range seen.Fields {
+		if inner, ok := out[name].(object); ok {
+			complete(inner, field)
+		}
+		if _, there := out[name]; !there && field.Undocumented && !field.Optional {
+			out[name] = empty(field)
+		}
+	}
+}
+
+// empty is a value of a shape that says nothing.
+func empty(seen *shapes.Shape) any {
+	switch {
+	case seen.Has(shapes.Null):
+		return nil
+	case seen.Has(shapes.Array):
+		return []any{}
+	case seen.Has(shapes.Object):
+		fields := object{}
+		for name, field := range seen.Fields {
+			if !field.Optional {
+				fields[name] = empty(field)
+			}
+		}
+		return fields
+	case seen.Has(shapes.Integer), seen.Has(shapes.Number):
+		return 0
+	case seen.Has(shapes.Boolean):
+		return false
+	}
+	return map[string]string{
+		shapes.FormatID: strings.Repeat("0", 24), shapes.FormatTimestamp: "2026-01-01T00:00:00.000Z", shapes.FormatDate: "2026-01-01",
+	}[seen.Format]
+}
+
+// leaf changes a value that is no object, or the elements of an array.
+func (d *disguise) leaf(v any, p places, seen *shapes.Shape, at string) any {
+	items, ok := v.([]any)
+	if !ok || !seen.Has(shapes.Array) {
+		if fields, isObject := v.(object); isObject && seen.Has(shapes.Object) {
+			return fields
+		}
+		return d.scalar(v, seen)
+	}
+	if seen.Items == nil || len(seen.Items.Kinds) == 0 {
+		return items
+	}
+	for i := range items {
+		items[i] = d.value(items[i], p, seen.Items, at+"[]")
+	}
+	return items
+}

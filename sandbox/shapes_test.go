@@ -1,0 +1,92 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+// shown makes a sandbox with a file, and a function that reads from it.
+func shown(t *testing.T, file string) (sb *sandbox.Sandbox, get func(path string) (int, http.Header, map[string]any)) {
+	t.Helper()
+	sb = sandbox.New(t, sandbox.WithShapes([]byte(`{"format": "prospectkit-shapes/1", `+file+`}`)))
+	sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Berlin", CompletionStatus: "processing"}) })
+	return sb, func(path string) (int, http.Header, map[string]any) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+path, nil)
+		require.NoError(t, err)
+		req.SetBasicAuth(sb.Token(), "")
+		resp, err := sb.Client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		var body map[string]any
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&body))
+		return resp.StatusCode, resp.Header, body
+	}
+}
+
+func TestShapes_Body(t *testing.T) {
+	_, get := shown(t, `"operations": {"lists.list": {
+		"route": "GET /business/all-lists", "status": 203,
+		"moved": {"data": "items", "pagination.pageNum": "meta.page", "data[].contactsCount": "counts.contacts"},
+		"absent": ["pagination.totalPages"],
+		"body": {"kinds": ["object"], "fields": {
+			"meta": {"kinds": ["object"], "fields": {"page": {"kinds": ["string"]}}},
+			"items": {"kinds": ["array"], "items": {"kinds": ["object"], "fields": {
+				"id": {"kinds": ["string"], "format": "uuid", "differs": true},
+				"createdAt": {"kinds": ["integer"], "format": "seconds since 1970", "differs": true},
+				"counts": {"kinds": ["object"], "fields": {"contacts": {"kinds": ["integer"]}}},
+				"ownerId": {"kinds": ["string"], "format": "id", "undocumented": true}}}}}}}}`)
+	status, _, body := get("/business/all-lists")
+	require.Equal(t, 203, status)
+	require.Equal(t, "1", body["meta"].(map[string]any)["page"])
+	require.NotContains(t, body["pagination"], "totalPages")
+	item := body["items"].([]any)[0].(map[string]any)
+	require.Len(t, item["id"], 36)
+	require.Greater(t, item["createdAt"], 1e8)
+	require.Equal(t, map[string]any{"contacts": 0.0}, item["counts"])
+	require.Equal(t, strings.Repeat("0", 24), item["ownerId"])
+	require.Equal(t, "Berlin", item["name"], "what the file does not tell stays as it is")
+
+	_, _, one := get("/business/lists/" + item["id"].(string)) // the sandbox knows the ids that it has shown
+	require.Equal(t, "processing", one["list"].(map[string]any)["completionStatus"])
+	status, _, body = get("/business/lists")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Equal(t, "ENDPOINT_NOT_FOUND", body["error"].(map[string]any)["code"])
+}
+
+func TestShapes_ErrorsAndHeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, get := shown(t, `"operations": {"agents.list": {"missing": true}},
+			"errors": {
+				"moved": {"error.code": "code", "error.message": "message", "error.param": "param", "error.doc_url": "doc_url", "error.request_id": "request_id"},
+				"body": {"kinds": ["object"], "fields": {"code": {"kinds": ["string"]}, "message": {"kinds": ["string"]}, "param": {"kinds": ["null"]},
+					"doc_url": {"kinds": ["string"]}, "request_id": {"kinds": ["string"]}}},
+				"codes": {"LIST_NOT_FOUND": {"status": 410, "code": "LIST_GONE"}}},
+			"headers": {"RateLimit-Limit": {"name": "X-Ratelimit-Limit", "successes": "always", "errors": "never"}},
+			"windows": {"lists": {"limits": [5, 50], "seconds": 30}, "account": {"limits": [120], "instant": true}}`)
+		status, header, body := get("/business/lists/ffffffffffffffffffffffff")
+		require.Equal(t, 410, status)
+		require.Equal(t, "LIST_GONE", body["code"])
+		require.Empty(t, header.Get("RateLimit-Limit"))
+		_, header, _ = get("/business/lists")
+		require.Equal(t, "5", header.Get("X-RateLimit-Limit"))
+		require.Empty(t, header.Get("RateLimit-Limit"))
+		require.Equal(t, "30", header.Get("RateLimit-Reset"))
+		require.Equal(t, 50, sb.Windows("lists")[1].Limit)
+		_, header, _ = get("/business/me")
+		require.Len(t, header.Get("RateLimit-Reset"), 9) // of the year 2000, in which the bubble begins
+		status, _, body = get("/business/agents")
+		require.Equal(t, http.StatusNotFound, status)
+		require.Equal(t, "ENDPOINT_NOT_FOUND", body["code"])
+
+		sb.Fail("account.me", sandbox.Status(500, "UNEXPECTED_ERROR"))
+		_, _, body = get("/business/me")
+		require.Equal(t, "UNEXPECTED_ERROR", body["code"], "faults look like the service, too")
+	})
+}
