@@ -128,7 +128,8 @@ func judgeLaunch(w *sandbox.Tenant, name string, c *counts) error {
 	return nil
 }
 
-// once are the operations that each workspace needs once; half of them have their list from the start.
+// judgeJournal compares the journal with what the service did. Each workspace needs each write once; half of them have their list from the
+// start.
 func (s *supervisor) judgeJournal(ctx context.Context, c *counts) error {
 	done := map[string]int{}
 	for _, e := range s.sb.Journal() {
