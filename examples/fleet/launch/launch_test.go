@@ -1,0 +1,140 @@
+package launch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/examples/fleet/engine"
+	"example.com/prospectkit/examples/fleet/launch"
+	"example.com/prospectkit/examples/fleet/memory"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// crew is an engine in a few lines: it takes steps, and takes them again as it is told.
+type crew struct {
+	at    launch.Step
+	made  launch.Made
+	store launch.Store
+}
+
+func (c *crew) work(ctx context.Context, w launch.Workspace) error {
+	w.Name, w.Store, w.Lease = "acme", c.store, time.Second
+	for c.at != launch.Done {
+		if c.at == launch.Yes {
+			c.at = launch.Approve
+		}
+		w.Job = "job " + string(c.at)
+		m := c.made
+		next, err := w.Take(ctx, c.at, &m)
+		if err == nil {
+			c.at, c.made = next, m
+			continue
+		}
+		v := engine.Judge(err)
+		if v.Person || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(max(v.After, 20*time.Second)) // of the bubble
+	}
+	return nil
+}
+
+var contacts = sandbox.List{Name: launch.ListName, Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}
+
+var writes = []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"}
+
+func processed(sb *sandbox.Sandbox, op string) (n int) {
+	for _, e := range sb.Journal() {
+		if e.Op == op && e.Processed {
+			n++
+		}
+	}
+	return n
+}
+
+// Whatever fails, and wherever the program is stopped and starts again, nothing is done twice. If it says that it is done, it is.
+func TestTake_EveryFailure(t *testing.T) {
+	var c *crew
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()),
+			prospectkit.WithJournal(launch.Once(c.store)))
+		require.NoError(run, err)
+		return c.work(run.Context(), launch.Workspace{Client: client})
+	}, func(run *sandbox.Run) error {
+		for _, op := range writes {
+			if n := processed(run.Sandbox, op); n > 1 || n == 0 && run.Err() == nil {
+				return fmt.Errorf("%s: %d, error %w", op, n, run.Err())
+			}
+		}
+		return nil
+	}, sandbox.RestartAfter(10*time.Minute), sandbox.Setup(func(run *sandbox.Run) {
+		c = &crew{at: launch.List, store: new(memory.Journal)}
+		run.Do(func(tx *sandbox.Tx) {
+			tx.ConnectAccount("email")
+			tx.CreateList(contacts)
+		})
+	}))
+}
+
+// together is a journal that makes two calls meet after both have stored their tickets.
+type together struct {
+	*memory.Journal
+
+	two sync.WaitGroup
+}
+
+func (g *together) Sending(ctx context.Context, t journal.Ticket) error {
+	err := g.Journal.Sending(ctx, t)
+	if t.Op == "campaigns.approve" {
+		g.two.Done()
+		g.two.Wait()
+	}
+	return err
+}
+
+// An engine that runs a job twice at once gets no second approval, not even of a campaign that a teammate stops in between: neither run
+// sends one while it sees the ticket of the other.
+func TestTake_TwiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.ActivatesFor(0), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "acme", Accounts: []string{"email"}, Lists: []sandbox.List{contacts},
+		}}}))
+		sb.Between("campaigns.approve", func(tx *sandbox.Tx) { tx.StopCampaign(sb.Campaigns()[0].ID) })
+		store := &together{Journal: new(memory.Journal)}
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
+			prospectkit.WithJournal(launch.Once(store)))
+		require.NoError(t, err)
+		w := launch.Workspace{Name: "acme", Client: client, Store: store, Lease: time.Second, Job: "job 1"}
+		var m launch.Made
+		sb.Do(func(tx *sandbox.Tx) {
+			m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sb.Lists()[0].ID))
+		})
+		_, err = w.Take(t.Context(), launch.Review, &m)
+		require.NoError(t, err)
+
+		store.two.Add(2)
+		var both sync.WaitGroup
+		failures := make([]error, 2)
+		for i := range failures {
+			both.Go(func() { _, failures[i] = w.Take(t.Context(), launch.Approve, new(m)) })
+		}
+		both.Wait()
+		require.Error(t, errors.Join(failures...))
+		for _, err := range failures {
+			require.False(t, err != nil && engine.Judge(err).Person, "it is to be taken again")
+		}
+		store.two.Add(1)
+		_, err = w.Take(t.Context(), launch.Approve, &m)
+		require.NoError(t, err)
+		require.Equal(t, 1, processed(sb, "campaigns.approve"))
+	})
+}
