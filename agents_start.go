@@ -69,7 +69,7 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
-// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
+// POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
 	e, err := s.ensure(ctx, in, true, opts)
 	if e == nil {
