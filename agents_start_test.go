@@ -390,6 +390,7 @@ func TestEnsureAgent(t *testing.T) {
 		"lost, started since":    {true, []roundTrip{otherAgents, cutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
 		"unread draft":           {false, []roundTrip{otherAgents, always(201, "<html>"), ourDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
 		"race for the start":     {true, []roundTrip{ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
+		"race, still processing": {true, []roundTrip{ourDraft, always(409, envelope("AGENT_PROCESSING")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
 		"found without a kind":   {true, []roundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
 		"lost without a kind":    {false, []roundTrip{otherAgents, cutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
 		"taken without a kind":   {false, []roundTrip{otherAgents, nameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},

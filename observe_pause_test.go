@@ -1,0 +1,32 @@
+package prospectkit_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// A pause that the context cuts short is part of the time waited.
+func TestEventCall_CountsThePauseThatWasCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ended prospectkit.Event
+		client := newClient(t, always(http.StatusServiceUnavailable, "", "Retry-After", "60"), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+			if e.Kind == prospectkit.EventCall {
+				ended = e
+			}
+		}))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		time.AfterFunc(7*time.Second, cancel)
+		_, err := client.Account.Me(ctx)
+		require.Error(t, err)
+		require.Equal(t, 7*time.Second, ended.Duration)
+		require.Equal(t, 7*time.Second, ended.Waited)
+	})
+}
