@@ -204,6 +204,11 @@ func (j *judge) others() {
 			}
 		}
 	}
+	const wait = "Retry-After"
+	if slices.ContainsFunc(j.samples(), func(s sample) bool { return isSuccess(s.exchange.status) && s.exchange.header.Get(wait) != "" }) {
+		j.file.Others = append(j.file.Others, wait)
+		differences = append(differences, wait+" comes with a success")
+	}
 	slices.Sort(j.file.Others)
 	slices.Sort(differences)
 	j.finish(f, differences, "")

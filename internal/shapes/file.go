@@ -2,6 +2,7 @@ package shapes
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type Operation struct {
 
 // Errors is what was seen of unsuccessful responses.
 type Errors struct {
+	Type   string               `json:"contentType,omitempty"` // as of an operation
 	Moves  map[string]string    `json:"moved,omitempty"`
 	Absent []string             `json:"absent,omitempty"`
 	Body   *Shape               `json:"body,omitempty"`
@@ -189,6 +191,9 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 	for _, text := range bodyChanges(before.Errors.Body, now.Errors.Body) {
 		add("errors", "%s", text)
 	}
+	if kind := now.Errors.Type; kind != before.Errors.Type && (kind != "" || now.Errors.Body != nil) {
+		add("errors", "the content type is %s", cmp.Or(kind, "application/json"))
+	}
 	for _, code := range slices.Sorted(maps.Keys(now.Errors.Codes)) {
 		r, old := now.Errors.Codes[code], before.Errors.Codes[code]
 		if old != nil && *old != *r {
@@ -238,8 +243,8 @@ func (o *Operation) changes(now *Operation) []string {
 	if now.Status != 0 && o.Status != 0 && now.Status != o.Status {
 		all = append(all, fmt.Sprintf("responded with %d, and responds with %d", o.Status, now.Status))
 	}
-	if now.Type != "" && now.Type != o.Type {
-		all = append(all, "responds with "+now.Type)
+	if now.Type != o.Type && (now.Type != "" || now.Body != nil) {
+		all = append(all, "responds with "+cmp.Or(now.Type, "application/json"))
 	}
 	return append(all, bodyChanges(o.Body, now.Body)...)
 }
