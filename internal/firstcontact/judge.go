@@ -316,6 +316,9 @@ func (j *judge) outside(successes []*exchange) []string {
 		if len(e.body) > 0 && mediaType(e) != "application/json" {
 			add("the content type is not application/json")
 		}
+		if bytes.HasPrefix(e.body, byteOrder) {
+			add("the response begins with a byte order mark")
+		}
 	}
 	return all
 }
@@ -340,7 +343,7 @@ func (j *judge) envelope() {
 	}
 	body := &shapes.Shape{}
 	var differences, others []string
-	n := 0
+	n, marked := 0, false
 	for _, name := range slices.Sorted(maps.Keys(j.got)) {
 		e := j.got[name]
 		if e.status < 400 || e.status >= 500 {
@@ -353,9 +356,13 @@ func (j *judge) envelope() {
 			continue
 		}
 		j.observer.See(body, value)
+		marked = marked || bytes.HasPrefix(e.body, byteOrder)
 		if kind := mediaType(e); kind != "application/json" {
 			others = append(others, kind)
 		}
+	}
+	if marked {
+		differences = append(differences, "errors begin with a byte order mark")
 	}
 	if len(others) > 0 {
 		j.file.Errors.Type = others[0]

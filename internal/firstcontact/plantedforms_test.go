@@ -1,6 +1,7 @@
 package firstcontact_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -63,6 +64,18 @@ var plantedForms = []plant{
 		want: []string{`^headers: undocumented: Retry-After comes with a success$`},
 	},
 	{
+		name: "another limit, and a reset that is a date", response: func(path string, resp *http.Response) {
+			if resp.Header.Get("RateLimit-Reset") == "" {
+				return
+			}
+			resp.Header.Set("RateLimit-Reset", "Sun, 22 Nov 2026 14:00:00 GMT")
+			if path == "/business/saved-searches" {
+				resp.Header.Set("RateLimit-Limit", "90")
+			}
+		},
+		want: []string{`^headers: rate limits: RateLimit-Reset is not an integer$`, `^limits: saved-searches: the limit is 90 instead of 60 a minute`},
+	},
+	{
 		name: "not implemented", response: func(path string, resp *http.Response) {
 			if path == "/business/saved-searches" {
 				resp.StatusCode = http.StatusNotImplemented
@@ -73,12 +86,41 @@ var plantedForms = []plant{
 }
 
 func TestPlanted_Forms(t *testing.T) {
-	unlike := []string{"counts of the other kind", "a wait after successes", "not implemented"} // no sandbox does that
+	unlike := []string{"counts of the other kind", "a wait after successes", "not implemented", "another limit, and a reset that is a date"} // no sandbox does that
 	for _, p := range plantedForms {
 		t.Run(p.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { testPlants(t, []plant{p}, !slices.Contains(unlike, p.name)) })
 		})
 	}
+}
+
+// marked writes a byte order mark before each response.
+type marked struct{ next http.RoundTripper }
+
+func (m marked) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := m.next.RoundTrip(req)
+	if err == nil {
+		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("\ufeff"), resp.Body))
+		resp.ContentLength = -1
+	}
+	return resp, err
+}
+
+// A mark before the JSON hides nothing else.
+func TestPlanted_ByteOrderMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		moved := plant{body: on("/business/credits", top(rename("credits", "data")))}
+		report, _ := check(t, sb, marked{changed{sb.Transport(), []plant{moved}}}, nil)
+		found := lines(report)
+		require.Contains(t, found, "account.credits: response: credits is now data")
+		for _, line := range found {
+			require.True(t, strings.Contains(line, "byte order mark") || strings.HasPrefix(line, "account.credits"), line)
+		}
+		require.Contains(t, found, "errors: envelope: errors begin with a byte order mark")
+		require.Contains(t, found, "lists.list: response: the response begins with a byte order mark")
+		require.Len(t, sb.Journal(), 39, "what needs ids is asked")
+	})
 }
 
 // samePage responds to a request for a second page with the first one, as if it were the second.
