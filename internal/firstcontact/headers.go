@@ -129,7 +129,7 @@ func (j *judge) onSuccesses(name string, h *shapes.Header) (differences []string
 		}
 		h.Name = http.CanonicalHeaderKey(s.exchange.nameOf(name))
 		if _, err := strconv.Atoi(text); err != nil {
-			garbled = true
+			garbled, h.Text = true, true
 		}
 	}
 	how = often(n, n+len(without))

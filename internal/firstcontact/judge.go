@@ -60,7 +60,15 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 		f.Verdict = Held
 	}
 	j.findings = append(j.findings, f)
+	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains([]string{"paging", "lists", "folders", "rows", "errors"}, area) && f.Check != envelopeCheck {
+		if j.file.Behavior == nil {
+			j.file.Behavior = map[string][]string{}
+		}
+		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
+	}
 }
+
+const envelopeCheck = "errors: envelope"
 
 // Judge compares what was received with what is expected.
 func (r *Run) Judge() ([]Finding, *shapes.File) {
@@ -336,7 +344,7 @@ func mediaType(e *exchange) string {
 
 // envelope judges the body of all errors together.
 func (j *judge) envelope() {
-	f := Finding{Check: "errors: envelope", Source: Documented, Rules: []string{"errors.envelope"}}
+	f := Finding{Check: envelopeCheck, Source: Documented, Rules: []string{"errors.envelope"}}
 	if j.static {
 		j.finish(f, nil, staticText)
 		return

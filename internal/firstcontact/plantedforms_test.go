@@ -166,6 +166,20 @@ func TestPlanted_WordsChangeBack(t *testing.T) {
 	})
 }
 
+// A file tells what held, so that a later one shows what does not any more.
+func TestPlanted_BehaviorSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		_, before := check(t, sb, sb.Transport(), nil)
+		_, now := check(t, sb, samePage{sb.Transport()}, nil)
+		require.Equal(t, []shapes.Since{
+			{Operation: "paging: lists, page 2", Text: "the page repeats the first element of the first page"},
+			{Operation: "paging: rows, page 2", Text: "the page repeats the first element of the first page"},
+		}, shapes.Compare(before, now, documented))
+		require.Empty(t, shapes.Compare(before, before, documented))
+	})
+}
+
 // Connections that break are no reason to send more.
 func TestRun_CutConnections(t *testing.T) {
 	sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))

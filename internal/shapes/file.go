@@ -26,6 +26,8 @@ type File struct {
 	Headers    map[string]*Header    `json:"headers"` // by their documented names
 	Others     []string              `json:"otherHeaders,omitempty"`
 	Windows    map[string]*Window    `json:"windows,omitempty"` // by surface
+
+	Behavior map[string][]string `json:"behavior,omitempty"` // differences by check, none if it held; of what has no shape
 }
 
 // Operation is what was seen of one.
@@ -59,6 +61,7 @@ type Header struct {
 	Name      string `json:"name,omitempty"`
 	Successes string `json:"successes,omitempty"` // always, sometimes, never; empty if none was seen
 	Errors    string `json:"errors,omitempty"`
+	Text      bool   `json:"text,omitempty"` // values are no integers
 }
 
 // How often something was seen.
@@ -205,6 +208,13 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 			add("headers", "%s %s", name, text)
 		}
 	}
+	for _, check := range slices.Sorted(maps.Keys(now.Behavior)) {
+		if old, told := before.Behavior[check]; told && len(old) == 0 {
+			for _, difference := range now.Behavior[check] {
+				add(check, "%s", difference)
+			}
+		}
+	}
 	for _, name := range now.Others {
 		if !slices.Contains(before.Others, name) {
 			add("headers", "%s is new", name)
@@ -216,15 +226,16 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 			continue
 		}
 		for _, limit := range w.Limits {
-			if !slices.Contains(old.Limits, limit) && !documented(surface, limit) {
+			usual := documented(surface, limit) && slices.ContainsFunc(old.Limits, func(n int) bool { return documented(surface, n) })
+			if len(old.Limits) > 0 && !slices.Contains(old.Limits, limit) && !usual {
 				add("limits", "the limit of %s was %v, and is %d", surface, old.Limits, limit)
 			}
 		}
 		if w.Seconds != 0 && old.Seconds == 0 {
 			add("limits", "the window of %s has another length", surface)
 		}
-		if w.Instant && !old.Instant {
-			add("limits", "the reset of %s is an instant", surface)
+		if w.Instant != old.Instant {
+			add("limits", "the reset of %s is %s", surface, map[bool]string{true: "an instant", false: "seconds from now"}[w.Instant])
 		}
 	}
 	return all
@@ -285,6 +296,9 @@ func (h *Header) changes(now *Header) []string {
 	usual := strings.EqualFold(h.Name, now.Name) && now.Name == http.CanonicalHeaderKey(now.Name)
 	if h.Name != "" && now.Name != "" && h.Name != now.Name && !usual {
 		all = append(all, fmt.Sprintf("was written %s, and is written %s", h.Name, now.Name))
+	}
+	if now.Text && !h.Text && h.Name != "" {
+		all = append(all, "is no integer any more")
 	}
 	for _, part := range [][3]string{{"successes", h.Successes, now.Successes}, {"errors", h.Errors, now.Errors}} {
 		if part[1] != "" && part[2] != "" && part[1] != part[2] && (part[1] != Partly || part[2] != Always) {
