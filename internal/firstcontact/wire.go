@@ -106,7 +106,7 @@ func NewTransport() http.RoundTripper {
 		return &wiretap{conn, w}, nil
 	}
 	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, DisableKeepAlives: true, // net/http repeats a GET by itself if a connection that it used before breaks: none is used twice
+		Proxy: http.ProxyFromEnvironment, DialContext: dial, DisableKeepAlives: true, // net/http repeats a GET if a connection that it used before breaks: none is used twice
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 256 << 10, Protocols: new(http.Protocols),
 	}
 	t.Protocols.SetHTTP1(true)

@@ -220,6 +220,12 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 			add("headers", "%s is new", name)
 		}
 	}
+	compareWindows(before, now, documented, add)
+	return all
+}
+
+// compareWindows compares the rate limits.
+func compareWindows(before, now *File, documented func(string, int) bool, add func(operation, format string, args ...any)) {
 	for _, surface := range slices.Sorted(maps.Keys(now.Windows)) {
 		w, old := now.Windows[surface], before.Windows[surface]
 		if old == nil {
@@ -238,7 +244,6 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 			add("limits", "the reset of %s is %s", surface, map[bool]string{true: "an instant", false: "seconds from now"}[w.Instant])
 		}
 	}
-	return all
 }
 
 func (o *Operation) changes(now *Operation) []string {
