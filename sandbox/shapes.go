@@ -121,6 +121,9 @@ func (d *disguise) apply(o *op.Op, a *response) {
 		return
 	}
 	if a.status >= http.StatusBadRequest {
+		if kind := d.file.Errors.Type; kind != "" {
+			a.header.Set("Content-Type", kind)
+		}
 		if seen := d.file.Errors.Codes[a.code]; seen != nil {
 			a.status = seen.Status
 			if seen.Code != "" && seen.Code != a.code {
@@ -250,7 +253,7 @@ func below(at, path string) string { return strings.TrimPrefix(at+"."+path, ".")
 // flatten collects what stands in an object and those within, but not what stands in arrays.
 func flatten(fields object, path, at string, p places, seen *shapes.Shape, into map[string]any) {
 	for name, value := range fields {
-		inner := below(path, name)
+		inner := below(path, element.Replace(cmp.Or(name, noName)))
 		object, ok := value.(object)
 		_, moved := p.moves[below(at, inner)]
 		within := false
@@ -265,18 +268,28 @@ func flatten(fields object, path, at string, p places, seen *shapes.Shape, into 
 	}
 }
 
+// A path is joined with dots, so the dots of a name are written otherwise, and so is a name without characters. The
+// keys of rows are anything.
+var (
+	element = strings.NewReplacer(".", "\x00")
+	name    = strings.NewReplacer("\x00", ".", noName, "")
+)
+
+const noName = "\x01"
+
 // put sets a value at a path, and makes the objects on the way.
 func put(out object, path string, value any) {
 	for {
-		name, rest, more := strings.Cut(path, ".")
+		first, rest, more := strings.Cut(path, ".")
+		key := name.Replace(first)
 		if !more {
-			out[name] = value
+			out[key] = value
 			return
 		}
-		next, ok := out[name].(object)
+		next, ok := out[key].(object)
 		if !ok {
 			next = object{}
-			out[name] = next
+			out[key] = next
 		}
 		out, path = next, rest
 	}

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -89,4 +90,32 @@ func TestShapes_ErrorsAndHeaders(t *testing.T) {
 		_, _, body = get("/business/me")
 		require.Equal(t, "UNEXPECTED_ERROR", body["code"], "faults look like the service, too")
 	})
+}
+
+// The keys of rows are anything, also what looks like a path.
+func TestShapes_OddKeysOfRows(t *testing.T) {
+	row := sandbox.Row{
+		"firstName": "Ada", "Revenue p.a.": 1.0, "a..b": true, ".": "dot", "": "none",
+		"company": map[string]any{"name": "Firm", "x.y": map[string]any{"p.q": 1.0}},
+	}
+	want := maps.Clone(map[string]any(row))
+	sb := sandbox.New(t, sandbox.WithShapes([]byte(`{"format": "prospectkit-shapes/1", "operations": {"lists.rows": {
+		"moved": {"data": "rows", "data[].firstName": "first"},
+		"body": {"kinds": ["object"], "fields": {"rows": {"kinds": ["array"], "items": {"kinds": ["object"], "fields": {
+			"first": {"kinds": ["string"]}, "company": {"kinds": ["object"], "fields": {"name": {"kinds": ["string"]}}}}}}}}}}}`)),
+		sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Lists: []sandbox.List{{ID: strings.Repeat("a", 24), Name: "x", Rows: sandbox.Rows(row)}},
+		}}}))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/lists/"+strings.Repeat("a", 24)+"/rows", nil)
+	require.NoError(t, err)
+	req.SetBasicAuth(sb.Token(), "")
+	resp, err := sb.Client().Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	var body struct{ Rows []map[string]any }
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&body))
+	require.Len(t, body.Rows, 1)
+	want["first"], want["id"] = want["firstName"], body.Rows[0]["id"]
+	delete(want, "firstName")
+	require.Equal(t, want, body.Rows[0])
 }

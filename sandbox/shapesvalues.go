@@ -24,6 +24,9 @@ func (d *disguise) scalar(v any, seen *shapes.Shape) any {
 		return v // it may have been null by chance
 	}
 	text, isText := v.(string)
+	if isText && len(seen.Values) > 0 {
+		return seen.Written(text)
+	}
 	if isText && isID(text) && seen.Differs {
 		return d.show(text, seen)
 	}

@@ -95,7 +95,7 @@ func TestRun_Compare(t *testing.T) {
 	_, env = service(t, renamed)
 	code, out, _ = command(t, env, "-compare", older, "-o", now)
 	require.Equal(t, exitDiffers, code)
-	require.Contains(t, out, "Different since the older file: 2\n")
+	require.Contains(t, out, "Different since the older file: 3\n")
 	require.Contains(t, out, "lists.list: data[].folderId is now folder_id\n")
 
 	code, out, _ = command(t, env, "-compare", now) // it is still another service than the documented one, but as it was

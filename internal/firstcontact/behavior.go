@@ -3,6 +3,7 @@ package firstcontact
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,17 +15,18 @@ type paged struct {
 	ask, array   string
 	page, limit  int64
 	defaultLimit bool
+	first        string // the request for the first page, if this is the second
 }
 
 // paging judges pages: their number, length and totals.
 func (j *judge) paging() {
 	for _, p := range []paged{
-		{"lists", "data", 1, 50, true},
-		{"lists, page 2", "data", 2, 1, false},
-		{"lists, past the end", "data", 1_000_000, 1000, false},
-		{"rows of contacts", "data", 1, 100, true},
-		{"rows of companies", "data", 1, 100, true},
-		{"rows, page 2", "data", 2, 1, false},
+		{"lists", "data", 1, 50, true, ""},
+		{"lists, page 2", "data", 2, 1, false, "lists"},
+		{"lists, past the end", "data", 1_000_000, 1000, false, ""},
+		{"rows of contacts", "data", 1, 100, true, ""},
+		{"rows of companies", "data", 1, 100, true, ""},
+		{"rows, page 2", "data", 2, 1, false, "rows of contacts"},
 	} {
 		f := Finding{Check: "paging: " + p.ask, Operation: j.opOf(p.ask).Name, Source: Documented, Rules: []string{"lists.order", "paging.total"}}
 		v, why := j.viewOf(p.ask)
@@ -33,6 +35,9 @@ func (j *judge) paging() {
 			continue
 		}
 		differences, why := p.judge(v)
+		if first, unknown := j.viewOf(p.first); p.first != "" && unknown == "" && p.repeats(first, v) {
+			differences, why = append(differences, "the page repeats the first element of the first page"), ""
+		}
 		j.finish(f, differences, why)
 	}
 }
@@ -94,6 +99,19 @@ func (p paged) judge(v *view) (differences []string, why string) {
 	return differences, ""
 }
 
+// repeats reports whether a second page of one element has that of the first, although nothing was added meanwhile.
+func (p paged) repeats(first, second *view) bool {
+	before, after := first.items(p.array), second.items(p.array)
+	total, _ := first.number(first.value, "", "pagination.totalRecords")
+	now, known := second.number(second.value, "", "pagination.totalRecords")
+	page, _ := second.number(second.value, "", "pagination.pageNum")
+	if _, rises := first.ages(); rises > 0 && p.first == "lists" { // then the order is what differs
+		return false
+	}
+	return known && now == total && page == p.page && len(before) > 1 && len(after) == 1 &&
+		reflect.DeepEqual(before[0], after[0]) && !reflect.DeepEqual(before[0], before[1])
+}
+
 // exact reports whether a value stands where it is expected, or in another place under its own name.
 func (v *view) exact(path string) bool {
 	to, moved := v.moves[path]
@@ -143,15 +161,9 @@ func (j *judge) only(check, ask, array, field, value string) {
 	}
 }
 
-// newestFirst judges the order of the lists.
-func (j *judge) newestFirst() {
-	f := Finding{Check: "lists: newest first", Operation: op.ListsList.Name, Source: Documented, Rules: []string{"lists.order"}}
-	v, why := j.viewOf("lists")
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
-	before, falls, rises := "", 0, 0
+// ages counts how often a list is older than the one before it, and how often it is newer.
+func (v *view) ages() (falls, rises int) {
+	before := ""
 	for _, item := range v.items("data") {
 		at := v.text(item, "data[]", "createdAt")
 		if before != "" && len(at) == len(before) {
@@ -164,6 +176,18 @@ func (j *judge) newestFirst() {
 		}
 		before = at
 	}
+	return falls, rises
+}
+
+// newestFirst judges the order of the lists.
+func (j *judge) newestFirst() {
+	f := Finding{Check: "lists: newest first", Operation: op.ListsList.Name, Source: Documented, Rules: []string{"lists.order"}}
+	v, why := j.viewOf("lists")
+	if why != "" {
+		j.finish(f, nil, why)
+		return
+	}
+	falls, rises := v.ages()
 	switch {
 	case rises > 0:
 		j.finish(f, []string{"an older list comes before a newer one"}, "")
@@ -204,6 +228,11 @@ func (j *judge) counts() {
 	for _, item := range v.items("data") {
 		contacts, _ := v.number(item, "data[]", "contactsCount")
 		companies, _ := v.number(item, "data[]", "companiesCount")
+		kind := v.text(item, "data[]", "entityType")
+		if kind == "contactList" && companies > contacts || kind == "companyList" && contacts > companies {
+			j.finish(f, []string{"a list counts the other kind"}, "")
+			return
+		}
 		counted = counted || contacts > 0 || companies > 0
 		if contacts > 0 && companies > 0 {
 			j.finish(f, []string{"a list counts contacts and companies"}, "")

@@ -129,7 +129,7 @@ func (j *judge) onSuccesses(name string, h *shapes.Header) (differences []string
 		}
 		h.Name = http.CanonicalHeaderKey(s.exchange.nameOf(name))
 		if _, err := strconv.Atoi(text); err != nil {
-			garbled = true
+			garbled, h.Text = true, true
 		}
 	}
 	how = often(n, n+len(without))
@@ -204,6 +204,11 @@ func (j *judge) others() {
 			}
 		}
 	}
+	const wait = "Retry-After"
+	if slices.ContainsFunc(j.samples(), func(s sample) bool { return isSuccess(s.exchange.status) && s.exchange.header.Get(wait) != "" }) {
+		j.file.Others = append(j.file.Others, wait)
+		differences = append(differences, wait+" comes with a success")
+	}
 	slices.Sort(j.file.Others)
 	slices.Sort(differences)
 	j.finish(f, differences, "")
@@ -227,6 +232,9 @@ func (j *judge) windows() {
 		for i, into := range []*int64{&r.limit, &r.remaining, &r.reset} {
 			text, _ := s.exchange.value(rateHeaders[i])
 			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil && into == &r.reset { // the limit tells much without it
+				n, err = unknownReset, nil
+			}
 			*into, ok = n, ok && err == nil
 		}
 		if ok {
@@ -244,7 +252,7 @@ func (j *judge) windows() {
 		case j.static:
 			j.finish(f, nil, staticText)
 		case len(rates) == 0:
-			j.finish(f, nil, "no response of this surface has all rate headers")
+			j.finish(f, nil, "no response of this surface has limit and remaining")
 		default:
 			differences, seconds := judgeWindow(rates, w)
 			seen := &shapes.Window{Seconds: seconds}
@@ -266,6 +274,8 @@ const (
 	day    = 86_400
 	epoch  = 900_000_000 // in 1998
 	slack  = 2           // seconds, for rounding
+
+	unknownReset = -1
 )
 
 // judgeWindow compares the headers of one surface with its documented windows. It returns the length of the shortest
@@ -297,7 +307,7 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) 
 		case !isDay && r.reset > minute+slack:
 			add("the window of %d is longer than a minute", r.limit)
 			seconds = max(seconds, int(r.reset))
-		case isMinute && i == 0 && r.remaining == r.limit-1 && r.reset < minute-slack && !r.onTheMinute():
+		case isMinute && i == 0 && r.reset != unknownReset && r.remaining == r.limit-1 && r.reset < minute-slack && !r.onTheMinute():
 			add("the window of %d is shorter than a minute", r.limit)
 			seconds = int(r.reset)
 		}

@@ -60,7 +60,15 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 		f.Verdict = Held
 	}
 	j.findings = append(j.findings, f)
+	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains([]string{"paging", "lists", "folders", "rows", "errors"}, area) && f.Check != envelopeCheck {
+		if j.file.Behavior == nil {
+			j.file.Behavior = map[string][]string{}
+		}
+		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
+	}
 }
+
+const envelopeCheck = "errors: envelope"
 
 // Judge compares what was received with what is expected.
 func (r *Run) Judge() ([]Finding, *shapes.File) {
@@ -288,6 +296,8 @@ func firstOf(all []*exchange) *exchange {
 func odd(o *op.Op, e *exchange) bool {
 	code := codeOf(e.body)
 	switch {
+	case e.status == http.StatusNotImplemented: // which does not pass
+		return true
 	case e.status >= 500, e.status == http.StatusTooManyRequests, e.status == http.StatusForbidden, e.status == http.StatusConflict:
 		return false
 	case slices.Contains(o.Codes, code), slices.Contains(o.Likely, code):
@@ -314,6 +324,9 @@ func (j *judge) outside(successes []*exchange) []string {
 		if len(e.body) > 0 && mediaType(e) != "application/json" {
 			add("the content type is not application/json")
 		}
+		if bytes.HasPrefix(e.body, byteOrder) {
+			add("the response begins with a byte order mark")
+		}
 	}
 	return all
 }
@@ -331,14 +344,14 @@ func mediaType(e *exchange) string {
 
 // envelope judges the body of all errors together.
 func (j *judge) envelope() {
-	f := Finding{Check: "errors: envelope", Source: Documented, Rules: []string{"errors.envelope"}}
+	f := Finding{Check: envelopeCheck, Source: Documented, Rules: []string{"errors.envelope"}}
 	if j.static {
 		j.finish(f, nil, staticText)
 		return
 	}
 	body := &shapes.Shape{}
-	var differences []string
-	n := 0
+	var differences, others []string
+	n, marked := 0, false
 	for _, name := range slices.Sorted(maps.Keys(j.got)) {
 		e := j.got[name]
 		if e.status < 400 || e.status >= 500 {
@@ -351,6 +364,17 @@ func (j *judge) envelope() {
 			continue
 		}
 		j.observer.See(body, value)
+		marked = marked || bytes.HasPrefix(e.body, byteOrder)
+		if kind := mediaType(e); kind != "application/json" {
+			others = append(others, kind)
+		}
+	}
+	if marked {
+		differences = append(differences, "errors begin with a byte order mark")
+	}
+	if len(others) > 0 {
+		j.file.Errors.Type = others[0]
+		differences = append(differences, "the content type is not application/json")
 	}
 	if n == 0 {
 		j.finish(f, nil, "there was no error")

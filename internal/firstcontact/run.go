@@ -280,8 +280,11 @@ func (r *Run) learn(a *ask, e *exchange) {
 	r.harvest(a.op, v)
 }
 
+// byteOrder is a mark that some programs write before a text. JSON must not begin with it.
+var byteOrder = []byte("\ufeff")
+
 func decode(body []byte) (any, bool) {
-	d := json.NewDecoder(bytes.NewReader(body))
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, byteOrder)))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil || d.More() {

@@ -94,7 +94,7 @@ type wire struct {
 
 const longestHead = 64 << 10
 
-// NewTransport returns the transport of the command: one connection, HTTP/1.1, the header of each response kept.
+// NewTransport returns the transport of the command: a connection for each request, HTTP/1.1, the header of each response kept.
 func NewTransport() http.RoundTripper {
 	w := new(wire)
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
@@ -106,7 +106,7 @@ func NewTransport() http.RoundTripper {
 		return &wiretap{conn, w}, nil
 	}
 	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, MaxIdleConnsPerHost: 1, IdleConnTimeout: 90 * time.Second,
+		Proxy: http.ProxyFromEnvironment, DialContext: dial, DisableKeepAlives: true, // net/http repeats a GET if a connection that it used before breaks: none is used twice
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 256 << 10, Protocols: new(http.Protocols),
 	}
 	t.Protocols.SetHTTP1(true)

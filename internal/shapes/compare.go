@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -311,6 +312,35 @@ func (c *Comparison) element(want, got *Shape, at string) {
 	c.leaf(want, got, at)
 }
 
+// written returns the value that differs from a text only by case and separators, if it was seen at least so often.
+func (s *Shape) written(text string, least int) string {
+	for _, value := range slices.Sorted(maps.Keys(s.Values)) {
+		if value != text && s.Values[value] >= least && fold(value) == fold(text) && fold(value) != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// Written returns a documented value of an enumeration as it was seen: the service may write it in another case, or
+// with other separators.
+func (s *Shape) Written(text string) string {
+	if n, known := s.Values[text]; !known || n > 0 {
+		return text
+	}
+	return cmp.Or(s.written(text, 1), text)
+}
+
+// fold leaves the letters of a value, in lower case.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(text))
+}
+
 // expects reports whether an enumeration has a value, or a part of it after an asterisk.
 func expects(want *Shape, value string) bool {
 	if _, known := want.Values[value]; known {
@@ -376,13 +406,11 @@ func (c *Comparison) values(want, got *Shape, at string) {
 	if got.texts != nil {
 		got.Values = map[string]int{}
 	}
-	unnamed := false
 	for text, n := range got.texts {
-		if _, known := want.Values[text]; known || IsValue(text) {
-			got.Values[text] = n
-			continue
+		if _, known := want.Values[text]; !known && !IsValue(text) && want.written(text, 0) == "" {
+			text = ""
 		}
-		unnamed = true
+		got.Values[text] += n
 	}
 	got.texts = nil
 	if got.Values == nil {
@@ -395,12 +423,14 @@ func (c *Comparison) values(want, got *Shape, at string) {
 	}
 	var odd []string
 	for _, value := range slices.Sorted(maps.Keys(got.Values)) {
-		if !expects(want, value) {
-			odd = append(odd, value)
+		n, known := want.Values[value]
+		other := want.written(value, 1)
+		switch {
+		case !expects(want, value):
+			odd = append(odd, cmp.Or(value, "(one that is no plain name)"))
+		case known && n == 0 && got.Values[value] > 0 && other != "": // of an older file
+			odd = append(odd, fmt.Sprintf("%s, which was written %s", value, other))
 		}
-	}
-	if unnamed {
-		odd = append(odd, "(one that is no plain name)")
 	}
 	for _, value := range odd {
 		c.add(Value, at, "", value)

@@ -2,6 +2,7 @@ package shapes
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type File struct {
 	Headers    map[string]*Header    `json:"headers"` // by their documented names
 	Others     []string              `json:"otherHeaders,omitempty"`
 	Windows    map[string]*Window    `json:"windows,omitempty"` // by surface
+
+	Behavior map[string][]string `json:"behavior,omitempty"` // differences by check, none if it held; of what has no shape
 }
 
 // Operation is what was seen of one.
@@ -40,6 +43,7 @@ type Operation struct {
 
 // Errors is what was seen of unsuccessful responses.
 type Errors struct {
+	Type   string               `json:"contentType,omitempty"` // as of an operation
 	Moves  map[string]string    `json:"moved,omitempty"`
 	Absent []string             `json:"absent,omitempty"`
 	Body   *Shape               `json:"body,omitempty"`
@@ -57,6 +61,7 @@ type Header struct {
 	Name      string `json:"name,omitempty"`
 	Successes string `json:"successes,omitempty"` // always, sometimes, never; empty if none was seen
 	Errors    string `json:"errors,omitempty"`
+	Text      bool   `json:"text,omitempty"` // values are no integers
 }
 
 // How often something was seen.
@@ -189,6 +194,9 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 	for _, text := range bodyChanges(before.Errors.Body, now.Errors.Body) {
 		add("errors", "%s", text)
 	}
+	if kind := now.Errors.Type; kind != before.Errors.Type && (kind != "" || now.Errors.Body != nil) {
+		add("errors", "the content type is %s", cmp.Or(kind, "application/json"))
+	}
 	for _, code := range slices.Sorted(maps.Keys(now.Errors.Codes)) {
 		r, old := now.Errors.Codes[code], before.Errors.Codes[code]
 		if old != nil && *old != *r {
@@ -200,29 +208,42 @@ func Compare(before, now *File, documented func(surface string, limit int) bool)
 			add("headers", "%s %s", name, text)
 		}
 	}
+	for _, check := range slices.Sorted(maps.Keys(now.Behavior)) {
+		if old, told := before.Behavior[check]; told && len(old) == 0 {
+			for _, difference := range now.Behavior[check] {
+				add(check, "%s", difference)
+			}
+		}
+	}
 	for _, name := range now.Others {
 		if !slices.Contains(before.Others, name) {
 			add("headers", "%s is new", name)
 		}
 	}
+	compareWindows(before, now, documented, add)
+	return all
+}
+
+// compareWindows compares the rate limits.
+func compareWindows(before, now *File, documented func(string, int) bool, add func(operation, format string, args ...any)) {
 	for _, surface := range slices.Sorted(maps.Keys(now.Windows)) {
 		w, old := now.Windows[surface], before.Windows[surface]
 		if old == nil {
 			continue
 		}
 		for _, limit := range w.Limits {
-			if !slices.Contains(old.Limits, limit) && !documented(surface, limit) {
+			usual := documented(surface, limit) && slices.ContainsFunc(old.Limits, func(n int) bool { return documented(surface, n) })
+			if len(old.Limits) > 0 && !slices.Contains(old.Limits, limit) && !usual {
 				add("limits", "the limit of %s was %v, and is %d", surface, old.Limits, limit)
 			}
 		}
 		if w.Seconds != 0 && old.Seconds == 0 {
 			add("limits", "the window of %s has another length", surface)
 		}
-		if w.Instant && !old.Instant {
-			add("limits", "the reset of %s is an instant", surface)
+		if w.Instant != old.Instant {
+			add("limits", "the reset of %s is %s", surface, map[bool]string{true: "an instant", false: "seconds from now"}[w.Instant])
 		}
 	}
-	return all
 }
 
 func (o *Operation) changes(now *Operation) []string {
@@ -238,8 +259,8 @@ func (o *Operation) changes(now *Operation) []string {
 	if now.Status != 0 && o.Status != 0 && now.Status != o.Status {
 		all = append(all, fmt.Sprintf("responded with %d, and responds with %d", o.Status, now.Status))
 	}
-	if now.Type != "" && now.Type != o.Type {
-		all = append(all, "responds with "+now.Type)
+	if now.Type != o.Type && (now.Type != "" || now.Body != nil) {
+		all = append(all, "responds with "+cmp.Or(now.Type, "application/json"))
 	}
 	return append(all, bodyChanges(o.Body, now.Body)...)
 }
@@ -280,6 +301,9 @@ func (h *Header) changes(now *Header) []string {
 	usual := strings.EqualFold(h.Name, now.Name) && now.Name == http.CanonicalHeaderKey(now.Name)
 	if h.Name != "" && now.Name != "" && h.Name != now.Name && !usual {
 		all = append(all, fmt.Sprintf("was written %s, and is written %s", h.Name, now.Name))
+	}
+	if now.Text && !h.Text && h.Name != "" {
+		all = append(all, "is no integer any more")
 	}
 	for _, part := range [][3]string{{"successes", h.Successes, now.Successes}, {"errors", h.Errors, now.Errors}} {
 		if part[1] != "" && part[2] != "" && part[1] != part[2] && (part[1] != Partly || part[2] != Always) {

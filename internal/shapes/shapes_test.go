@@ -109,6 +109,32 @@ func TestComparison(t *testing.T) {
 	require.Equal(t, []shapes.Difference{{Change: shapes.Sometimes, Path: "list.folder"}}, c.Differences)
 }
 
+// Rate limits that become as documented again are a change, too.
+func TestCompare_BackToTheDocumentation(t *testing.T) {
+	file := func(header shapes.Header, w shapes.Window) *shapes.File {
+		f := shapes.New()
+		f.Headers["RateLimit-Reset"], f.Windows["lists"] = &header, &w
+		return f
+	}
+	usual := file(shapes.Header{Name: "Ratelimit-Reset"}, shapes.Window{Limits: []int{120}})
+	odd := file(shapes.Header{Name: "Ratelimit-Reset", Text: true}, shapes.Window{Limits: []int{90}, Instant: true})
+	day := file(shapes.Header{Name: "Ratelimit-Reset"}, shapes.Window{Limits: []int{10_000}})
+	compare := func(before, now *shapes.File) (all []string) {
+		for _, s := range shapes.Compare(before, now, func(_ string, n int) bool { return n == 120 || n == 10_000 }) {
+			all = append(all, s.Text)
+		}
+		return all
+	}
+	require.Equal(t, []string{
+		"RateLimit-Reset is no integer any more", "the limit of lists was [120], and is 90", "the reset of lists is an instant",
+	}, compare(usual, odd))
+	require.Equal(t, []string{
+		"the limit of lists was [90], and is 120", "the reset of lists is seconds from now",
+	}, compare(odd, usual))
+	require.Empty(t, compare(usual, day))
+	require.Empty(t, compare(odd, odd))
+}
+
 // A later file differs by what it shows, not by what it happens not to show.
 func TestCompare_OnlyWhatIsNew(t *testing.T) {
 	file := func(texts ...string) *shapes.File {

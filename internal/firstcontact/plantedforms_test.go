@@ -1,0 +1,193 @@
+package firstcontact_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+// word writes a text in another way.
+func word(key string, write func(string) string) func(object) {
+	return set(key, func(v any) any {
+		if text, ok := v.(string); ok {
+			return write(text)
+		}
+		return v
+	})
+}
+
+func snake(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "-", "_"), "List", "_list")
+}
+
+// plantedForms are differences of what responses say, and how.
+var plantedForms = []plant{
+	{
+		name: "kinds of lists in capitals", body: on("/business/lists", every("data", word("entityType", strings.ToUpper))),
+		want: []string{`^lists.list: response: data\[\]\.entityType has the undocumented value COMPANYLIST$`, `^lists.list: response: data\[\]\.entityType has the undocumented value CONTACTLIST$`},
+	},
+	{
+		name: "kinds of agents in snake case", body: on("/business/agents", every("agents", word("type", snake))),
+		want: []string{`^agents.list: response: agents\[\]\.type has the undocumented value (people_watcher|person_discovery_via_filters|web_monitor)$`},
+	},
+	{
+		name: "errors of another content type", response: func(_ string, resp *http.Response) {
+			if resp.StatusCode >= http.StatusBadRequest {
+				resp.Header.Set("Content-Type", "text/html; charset=utf-8")
+			}
+		},
+		want: []string{`^errors: envelope: the content type is not application/json$`},
+	},
+	{
+		name: "counts of the other kind", body: on("/business/lists", every("data", func(o object) {
+			o["contactsCount"], o["companiesCount"] = o["companiesCount"], o["contactsCount"]
+		})),
+		want: []string{`^lists: counts: a list counts the other kind$`},
+	},
+	{
+		name: "a wait after successes", response: func(_ string, resp *http.Response) {
+			if resp.StatusCode == http.StatusOK {
+				resp.Header.Set("Retry-After", "3")
+			}
+		},
+		want: []string{`^headers: undocumented: Retry-After comes with a success$`},
+	},
+	{
+		name: "another limit, and a reset that is a date", response: func(path string, resp *http.Response) {
+			if resp.Header.Get("RateLimit-Reset") == "" {
+				return
+			}
+			resp.Header.Set("RateLimit-Reset", "Sun, 22 Nov 2026 14:00:00 GMT")
+			if path == "/business/saved-searches" {
+				resp.Header.Set("RateLimit-Limit", "90")
+			}
+		},
+		want: []string{`^headers: rate limits: RateLimit-Reset is not an integer$`, `^limits: saved-searches: the limit is 90 instead of 60 a minute`},
+	},
+	{
+		name: "not implemented", response: func(path string, resp *http.Response) {
+			if path == "/business/saved-searches" {
+				resp.StatusCode = http.StatusNotImplemented
+			}
+		},
+		want: []string{`^search.saved: response: responds with 501 instead of 200$`},
+	},
+}
+
+func TestPlanted_Forms(t *testing.T) {
+	unlike := []string{"counts of the other kind", "a wait after successes", "not implemented", "another limit, and a reset that is a date"} // no sandbox does that
+	for _, p := range plantedForms {
+		t.Run(p.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testPlants(t, []plant{p}, !slices.Contains(unlike, p.name)) })
+		})
+	}
+}
+
+// marked writes a byte order mark before each response.
+type marked struct{ next http.RoundTripper }
+
+func (m marked) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := m.next.RoundTrip(req)
+	if err == nil {
+		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("\ufeff"), resp.Body))
+		resp.ContentLength = -1
+	}
+	return resp, err
+}
+
+// A mark before the JSON hides nothing else.
+func TestPlanted_ByteOrderMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		moved := plant{body: on("/business/credits", top(rename("credits", "data")))}
+		report, _ := check(t, sb, marked{changed{sb.Transport(), []plant{moved}}}, nil)
+		found := lines(report)
+		require.Contains(t, found, "account.credits: response: credits is now data")
+		for _, line := range found {
+			require.True(t, strings.Contains(line, "byte order mark") || strings.HasPrefix(line, "account.credits"), line)
+		}
+		require.Contains(t, found, "errors: envelope: errors begin with a byte order mark")
+		require.Contains(t, found, "lists.list: response: the response begins with a byte order mark")
+		require.Len(t, sb.Journal(), 39, "what needs ids is asked")
+	})
+}
+
+// samePage responds to a request for a second page with the first one, as if it were the second.
+type samePage struct{ next http.RoundTripper }
+
+func (s samePage) RoundTrip(req *http.Request) (*http.Response, error) {
+	query := req.URL.Query()
+	page := query.Get("pageNum")
+	if page != "2" {
+		return s.next.RoundTrip(req)
+	}
+	query.Set("pageNum", "1")
+	req = req.Clone(req.Context())
+	req.URL = &url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path, RawQuery: query.Encode()}
+	renumber := plant{body: func(_ string, v any) any { return every("pagination", func(o object) { o["pageNum"] = 2 })(v.(object)) }}
+	return changed{s.next, []plant{renumber}}.RoundTrip(req)
+}
+
+func TestPlanted_SamePageAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		report, _ := check(t, sb, samePage{sb.Transport()}, nil)
+		require.Equal(t, []string{
+			"paging: lists, page 2: the page repeats the first element of the first page",
+			"paging: rows, page 2: the page repeats the first element of the first page",
+		}, lines(report))
+	})
+}
+
+// A file tells when a service writes its words in another way again.
+func TestPlanted_WordsChangeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := fixture.Small(1)
+		for _, write := range []func(string) string{strings.ToUpper, snake} {
+			sb := sandbox.New(t, sandbox.Seed(state))
+			plants := []plant{{body: on("/business/lists", every("data", word("entityType", write)))}}
+			_, before := check(t, sb, changed{sb.Transport(), plants}, nil)
+			_, now := check(t, sb, sb.Transport(), nil)
+			since := shapes.Compare(before, now, documented)
+			require.Len(t, since, 2)
+			require.Contains(t, since[1].Text, "contactList, which was written "+write("contactList"))
+		}
+	})
+}
+
+// A file tells what held, so that a later one shows what does not any more.
+func TestPlanted_BehaviorSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		_, before := check(t, sb, sb.Transport(), nil)
+		_, now := check(t, sb, samePage{sb.Transport()}, nil)
+		require.Equal(t, []shapes.Since{
+			{Operation: "paging: lists, page 2", Text: "the page repeats the first element of the first page"},
+			{Operation: "paging: rows, page 2", Text: "the page repeats the first element of the first page"},
+		}, shapes.Compare(before, now, documented))
+		require.Empty(t, shapes.Compare(before, before, documented))
+	})
+}
+
+// Connections that break are no reason to send more.
+func TestRun_CutConnections(t *testing.T) {
+	sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+	sb.Fail("folders.list", sandbox.Always(), sandbox.DropAfter())
+	server := httptest.NewServer(sb.Handler())
+	defer server.Close()
+	report, err := against(t, server.URL, sb.Token())
+	require.NoError(t, err)
+	require.Empty(t, lines(report))
+	requireHarmless(t, sb, report)
+}
