@@ -419,8 +419,9 @@ const (
 	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed       SafetyRule = "the client is closed: use another one"
 	RuleReview       SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
-	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice, " +
-		"or repeat what a teammate has undone: omit it, and resolve an unknown outcome"
+	// RuleRetryUnknown also refuses what may repeat a change that a teammate has undone.
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: " +
+		"omit it, and resolve an unknown outcome"
 
 	// Unwrap returns the cause of these.
 	RuleJournal    SafetyRule = "the journal could not store the ticket"
