@@ -414,11 +414,11 @@ type SafetyRule string
 
 // The safety rules.
 const (
-	RuleReadOnly     SafetyRule = "read-only: the operation may change something"
-	RuleNoSpend      SafetyRule = "no-spend: the operation may spend credits"
-	RuleNoSend       SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed       SafetyRule = "the client is closed: use another one"
-	RuleReview       SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
+	RuleReadOnly SafetyRule = "read-only: the operation may change something"
+	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
+	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
+	RuleClosed   SafetyRule = "the client is closed: use another one"
+	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
 	// RuleRetryUnknown also refuses what may repeat a change that a teammate has undone.
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: " +
 		"omit it, and resolve an unknown outcome"
