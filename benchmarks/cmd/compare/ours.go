@@ -60,7 +60,7 @@ func (p *prospector) do(ctx context.Context, k kind, n int, s *sum) error {
 		return times(n, func() error {
 			u, err := p.client.Account.Me(ctx)
 			if err == nil {
-				s.user(user(*u))
+				s.user(user{ID: u.ID, Email: u.Email, Name: u.Name})
 			}
 			return err
 		})
