@@ -126,7 +126,7 @@ func TestLaunch_StoppedMeanwhile(t *testing.T) {
 		sb := service(t, env)
 		sb.Fail("campaigns.approve", sandbox.First(1), sandbox.DropAfter())
 		sb.Between("campaigns.list", stop(sb))
-		require.ErrorContains(t, run(t, env, sb), "show it again")
+		require.ErrorContains(t, run(t, env, sb), "nobody can read whether campaigns.approve happened")
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 		require.Equal(t, string(prospectkit.CampaignStopped), sb.Campaigns()[0].Status)
 	})
