@@ -177,7 +177,7 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	for range calls {
 		err := client.Call(t.Context(), prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/campaigns/x/approve",
-			Surface: prospectkit.SurfaceCampaigns, Class: prospectkit.ClassGuardedByState,
+			Surface: prospectkit.SurfaceContacts, Class: prospectkit.ClassGuardedByState,
 		}, nil, nil)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	}
