@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -84,7 +85,7 @@ func TestRun_Differs(t *testing.T) {
 }
 
 func TestRun_Compare(t *testing.T) {
-	older, now := filepath.Join(t.TempDir(), "old.json"), filepath.Join(t.TempDir(), "new.json")
+	older, now := filepath.Join(folder(t), "old.json"), filepath.Join(folder(t), "new.json")
 	_, env := service(t, nil)
 	code, _, _ := command(t, env, "-o", older)
 	require.Zero(t, code)
@@ -119,13 +120,31 @@ func TestRun_DryRun(t *testing.T) {
 	require.Contains(t, out, "404 LIST_NOT_FOUND")
 }
 
+// inWords is what the system says about a file, without its name.
+func inWords(err error) string {
+	var file *os.PathError
+	errors.As(err, &file)
+	return file.Err.Error()
+}
+
+// folder is removed at the end, except on Wine, which cannot.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "check") //nolint:usetesting // TempDir fails the test if it cannot remove the folder
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 func TestRun_CannotRun(t *testing.T) {
 	_, env := service(t, nil)
-	broken := filepath.Join(t.TempDir(), "broken.json")
+	broken := filepath.Join(folder(t), "broken.json")
 	require.NoError(t, os.WriteFile(broken, []byte(`{"format":"prospectkit-shapes/9"}`), 0o600))
 	without := func(missing string) func(string) string {
 		return func(name string) string { return map[bool]string{true: "", false: env(name)}[name == missing] }
 	}
+	_, missing := os.ReadFile(broken + ".none")
+	below := os.WriteFile(filepath.Join(broken, "x"), nil, 0o600)
 	wrong := func(name string) string {
 		if name == "PROSPECTKIT_TOKEN" {
 			return "wrong-key"
@@ -142,13 +161,13 @@ func TestRun_CannotRun(t *testing.T) {
 		{wrong, nil, "the service rejects the key (401)"},
 		{func(string) string { return "https://sandbox.invalid/api/v2" }, nil, "must end in /api/v1"},
 		{env, []string{"-compare", broken}, "the format is"},
-		{env, []string{"-compare", broken + ".none"}, "no such file"},
+		{env, []string{"-compare", broken + ".none"}, inWords(missing)},
 		{env, []string{"-nonsense"}, "-help shows the flags"},
 		{env, []string{"extra"}, "is not expected"},
 		{env, []string{"-route", "contacts.timeline"}, "OPERATION=GET PATH"},
 		{env, []string{"-route", "agents.pause=GET /x"}, "not an operation that this command asks"},
 		{env, []string{"-timeout", "0s"}, "must be positive"},
-		{env, []string{"-o", filepath.Join(broken, "x")}, "not a directory"},
+		{env, []string{"-o", filepath.Join(broken, "x")}, inWords(below)},
 	} {
 		code, _, complaints := command(t, c.env, c.args...)
 		require.Equal(t, exitFailure, code, "%q", c.args)

@@ -14,7 +14,10 @@ import (
 
 // The command serves what a check has seen. Flags of its own count more.
 func TestParse_Shapes(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "shapes.json")
+	dir, err := os.MkdirTemp("", "sandbox") //nolint:usetesting // Wine cannot remove it, which would fail the test
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	name := filepath.Join(dir, "shapes.json")
 	write := func(text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
 	write(`{"format": "prospectkit-shapes/1", "operations": {"account.me": {"status": 203}}, "windows": {"account": {"limits": [7]}}}`)
 	cfg, err := parse([]string{"-shapes", name, "-limit", "account=9/90"}, io.Discard)
