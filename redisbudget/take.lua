@@ -43,6 +43,11 @@ local function probing(now)
     if d then
       till = max(till, min(d.till, s.probeUntil))
     end
+    local l = s.counts[window]
+    local over = l.sum + inFlight() + 1 - limit
+    if limit > 0 and over > 0 then -- the service may count all of the last minute
+      till = max(till, min(roomAt(l, over, lengths[window]), s.probeUntil))
+    end
   end
   return till
 end

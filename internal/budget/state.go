@@ -234,10 +234,15 @@ func (s *State) probing(now Instant) Instant {
 		return until
 	}
 	for _, w := range [...]Window{Minute, Day} {
-		if limit := s.Limits[w].Max; limit > 0 {
-			if d, full := s.full(now, w, limit); full {
-				until = max(until, min(d.Until, s.ProbeUntil))
-			}
+		l, limit := &s.Counts[w], s.Limits[w].Max
+		if limit == 0 {
+			continue
+		}
+		if d, full := s.full(now, w, limit); full {
+			until = max(until, min(d.Until, s.ProbeUntil))
+		}
+		if over := l.Sum + s.inFlight() + 1 - limit; over > 0 { // the service may count all of the last minute
+			until = max(until, min(l.roomAt(over, w.length()), s.ProbeUntil))
 		}
 	}
 	return until
