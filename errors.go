@@ -434,7 +434,7 @@ const (
 		"raise it, or use UnlimitedPages"
 )
 
-// refusal returns the error of a call that is not sent: of arguments that break bounds, or of a rule, which by adds.
+// refusal returns the error of a call that is not sent because its arguments break bounds. For a rule that refuses it, by follows.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
 	for _, v := range bad {
@@ -443,6 +443,7 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	return e
 }
 
+// by makes it the refusal of a rule.
 func (e *RefusedError) by(rule SafetyRule, cause error) *RefusedError {
 	e.Rule, e.cause = rule, cause
 	return e

@@ -183,7 +183,7 @@ type pageConfig struct {
 type RetryPolicy struct {
 	MaxAttempts int           // including the first; 1 to 10, default 3
 	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
-	MaxDelay    time.Duration // bounds the backoff, which doubles, but for a tenth; default 8 s
+	MaxDelay    time.Duration // bounds the backoff, which doubles; up to a tenth is added to it; default 8 s
 
 	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
 	// By default such a call is retried, but no later page of a search: "a failed request never
@@ -430,8 +430,8 @@ func WithRoute(route string) CallOption {
 // WithRoutes sets routes of operations whose path is assumed or undocumented, by the name in the
 // catalogue, as in WithRoutes(map[string]string{"agents.pause": "POST /business/agents/{agentId}/pause"}).
 // They hold for every call, also those of [OutcomeUnknownError.Resolve]; [WithRoute] replaces one for a
-// call. Documented paths are refused; otherwise
-// the rules are those of [WithRoute]. [Client.With] adds to them.
+// call. Documented paths are refused; otherwise the rules are those of [WithRoute]. [Client.With] adds
+// to them.
 func WithRoutes(routes map[string]string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		all := make(map[*op.Op][2]string)
@@ -498,8 +498,8 @@ func NoSend() Option {
 // AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
 // and for those that a unique name guards. It is refused for operations that may spend, send or add
-// twice, or repeat what a teammate has undone. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later
-// refusal, such as [CodeListNameTaken], proves nothing.
+// twice, or repeat what a teammate has undone. Once the outcome of an attempt is unknown, the call ends
+// as applied or as unknown: a later refusal, such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
