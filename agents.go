@@ -107,6 +107,28 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	return &made.Agent, nil
 }
 
+// lookForNew looks for the agent that a creation may have made, by name, kind and state.
+func (s *AgentsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	want := q.ticket.Lookup
+	agent, nameless, err := s.named(ctx, want.Name, opts)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case agent == nil && nameless:
+		return unknowable(nil, "the listing has no names of agents")
+	case agent == nil:
+		return Resolution{Verdict: VerdictNotSeen}, nil
+	case !agent.maybe(AgentType(want.Kind)):
+		return ruledOut(agent, "an agent of another kind holds the name")
+	case !want.Start && agent.Status != "" && !agent.Draft():
+		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")
+	case want.Start && agent.Draft():
+		note := "an agent of that name is a draft, and was not started"
+		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil
+	}
+	return Resolution{Verdict: VerdictHappened, Object: agent}, nil
+}
+
 // newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
 
@@ -220,6 +242,20 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	return do[Object](ctx, s.client, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
+// lookAtStatus reads whether an agent has reached the requested state.
+func (s *AgentsService) lookAtStatus(ctx context.Context, q *inquiry, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
+	agent, err := s.Get(ctx, q.id(), opts...)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case agent.Status == "":
+		return unknowable(agent, "the agent has no status")
+	case reached(agent.Status):
+		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
+	}
+	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
+}
+
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the
 // id of that list, and then the rows as [ListsService.Rows] does, which needs the scope lists. A
 // draft has no results list: its error matches [ErrNotStarted].
@@ -247,8 +283,8 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets() }
 
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
-// expired or failed. Bound the wait with the context. It first polls after 2 s, then less often, down
-// to once a minute, or less when the rate limit runs short.
+// expired or failed. Bound the wait with the context. It polls at once, again after 2 s, then less often,
+// down to once a minute, or less when the rate limit runs short.
 //
 // For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
 // status does not end the wait, but observers get an event. A failed poll is repeated later, unless

@@ -69,7 +69,7 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //
-// POST /business/agents/{agentId}/activate, scope agents.
+// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
 	e, err := s.ensure(ctx, in, true, opts)
 	if e == nil {
@@ -115,7 +115,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 		return refusal(spec.op, bad)
 	}
 	if rule := s.client.safetyRule(op.AgentsActivate, args{}, &conf); rule != "" {
-		return refusal(op.AgentsActivate, nil).by(rule, nil)
+		return ruleRefusal(op.AgentsActivate, rule, nil)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	}
 	if start {
 		if err := s.client.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
-			return nil, refusal(op.AgentsActivate, nil).by(RuleSpendGuard, err)
+			return nil, ruleRefusal(op.AgentsActivate, RuleSpendGuard, err)
 		}
 	}
 	var (
@@ -244,40 +244,4 @@ func (s *AgentsService) named(ctx context.Context, name string, opts []CallOptio
 
 func (s agentSpec) lookup() journal.Lookup {
 	return journal.Lookup{Name: s.name, Kind: string(s.kind), Start: s.start}
-}
-
-// lookForNew looks for the agent that a creation may have made, by name, kind and state.
-func (s *AgentsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
-	want := q.ticket.Lookup
-	agent, nameless, err := s.named(ctx, want.Name, opts)
-	switch {
-	case err != nil:
-		return Resolution{}, err
-	case agent == nil && nameless:
-		return unknowable(nil, "the listing has no names of agents")
-	case agent == nil:
-		return Resolution{Verdict: VerdictNotSeen}, nil
-	case !agent.maybe(AgentType(want.Kind)):
-		return ruledOut(agent, "an agent of another kind holds the name")
-	case !want.Start && agent.Status != "" && !agent.Draft():
-		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")
-	case want.Start && agent.Draft():
-		note := "an agent of that name is a draft, and was not started"
-		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil
-	}
-	return Resolution{Verdict: VerdictHappened, Object: agent}, nil
-}
-
-// lookAtStatus reads whether an agent has reached the requested state.
-func (s *AgentsService) lookAtStatus(ctx context.Context, q *inquiry, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
-	agent, err := s.Get(ctx, q.id(), opts...)
-	switch {
-	case err != nil:
-		return Resolution{}, err
-	case agent.Status == "":
-		return unknowable(agent, "the agent has no status")
-	case reached(agent.Status):
-		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
-	}
-	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
 }

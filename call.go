@@ -238,32 +238,31 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if len(*bad) > 0 {
-		return c.refusal(*bad)
+		return c.refused(refusal(c.op, *bad))
 	}
 	if rule := client.safetyRule(o, in, &c.opts); rule != "" {
-		return c.refusal(nil).by(rule, nil)
+		return c.refused(ruleRefusal(c.op, rule, nil))
 	}
 	c.surface = client.conf.budget.surface(o.Surface)
 	return nil
 }
 
-// refusal returns the error of the call. Its route may be the caller's.
-func (c *call) refusal(bad check.Violations) *RefusedError {
-	e := refusal(c.op, bad)
+// refused completes a refusal of the call, whose route may be the caller's.
+func (c *call) refused(e *RefusedError) *RefusedError {
 	e.Method, e.Route = c.method, c.route
 	return e
 }
 
 // consequences reports whether a call may spend credits, and whether it may send messages or write into a
 // CRM.
-func consequences(o *op.Op, in args) (spends, outside bool) {
+func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
 // safetyRule returns the rule that refuses a call, or "".
 func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
-	spends, outside := consequences(o, in)
-	sameState := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
+	spends, sends := consequences(o, in)
+	repeatable := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
 		return RuleClosed
@@ -271,9 +270,9 @@ func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
 		return RuleReadOnly
 	case conf.noSpend && spends:
 		return RuleNoSpend
-	case conf.noSend && outside:
+	case conf.noSend && sends:
 		return RuleNoSend
-	case conf.allowRetryUnknown && (!sameState || o.Class != op.Read && (spends || outside)):
+	case conf.allowRetryUnknown && (!repeatable || o.Class != op.Read && (spends || sends)):
 		return RuleRetryUnknown
 	}
 	return ""
@@ -311,7 +310,7 @@ func (c *call) result(loopErr error) error {
 		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
 	case c.rule != "": // kept the first attempt back
-		return c.refusal(nil).by(c.rule, c.ruleErr)
+		return c.refused(ruleRefusal(c.op, c.rule, c.ruleErr))
 	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
 		return c.waitError
 	}
@@ -389,7 +388,7 @@ func (c *call) runHook(f CallHook) {
 func (c *call) askGates() error {
 	for _, gate := range c.client.conf.gates {
 		if err := c.askGate(gate); err != nil {
-			return c.refusal(nil).by(RuleGate, err)
+			return c.refused(ruleRefusal(c.op, RuleGate, err))
 		}
 	}
 	return nil
@@ -403,9 +402,9 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = errGatePanicked
 		}
 	}()
-	spends, outside := consequences(c.op, c.in)
+	spends, sends := consequences(c.op, c.in)
 	return gate(c.ctx, operationOf(c.op), Intent{
-		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: outside,
+		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends,
 	})
 }
 

@@ -23,7 +23,7 @@ const (
 	failRateLimited                    // 429
 	failKeyRejected                    // by the service, and the client can ask for another key
 
-	failUnreachable // nothing was sent, and retrying cannot fix it
+	failUnreachable // not processed, and retrying cannot fix it
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
 	failUpload      // the end of an upload was not sent
 

@@ -223,7 +223,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 // The lists are those under listIds in the listing (assumed); they need the scope lists. Pass the
 // Digest of the review to [CampaignsService.ApproveReviewed].
 //
-// Errors: those of [CampaignsService.Steps] and [ListsService.Get].
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
 // GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
@@ -287,7 +287,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 // Violations name what changed. The approval itself takes no content, so a change of a part after its
 // last read and before the approval goes unnoticed.
 //
-// Errors: those of [CampaignsService.Steps] and [ListsService.Get] and [CampaignsService.Approve].
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
@@ -302,7 +302,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		}
 		campaign = found
 		if changes := now.Changes(digest); len(changes) > 0 {
-			refused := refusal(op.CampaignsApprove, nil).by(RuleReview, nil)
+			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
 			for _, c := range changes {
 				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
 			}

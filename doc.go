@@ -15,7 +15,7 @@
 // # Calls
 //
 // A [Client] has one field per part of the service, such as [Client.Lists]. Make one client and share it: it is safe for
-// concurrent use. Every method takes a context, ids, a struct of parameters if there is something to set, and options.
+// concurrent use. Methods take a context, ids, a struct of parameters if there is more to set, and options.
 // [Operations] lists all operations with routes, scopes, limits and costs.
 //
 // Where the service's public API description shows no fields, a body is [Fields] that you supply and a response is an
@@ -39,16 +39,16 @@
 //
 // Reads are retried with backoff, and any call after a 429 or when nothing was sent, where a retry can help. A write that
 // may have arrived is retried only if [AllowRetryUnknown] allows it. [ListsService.Ensure] and
-// [AgentsService.CreateAndStart] look first, and then may send it again. [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm.
+// [AgentsService.CreateAndStart] look first, and then may send it again. [ReadOnly], [NoSpend] and [NoSend] refuse calls
+// that could do harm.
 //
-// Calls queue for the rate limit of the workspace: see [Budget]. A wait that would outlast the context or [WithMaxWait]
-// fails with a [*WaitError], at once if that is foreseeable.
+// Calls queue for the rate limit of the workspace: see [Budget]. A queued call whose wait would outlast the context or
+// [WithMaxWait] fails with a [*WaitError], at once if that is foreseeable.
 //
 // # Iterators
 //
 // Iterators request pages as the loop needs them. An error comes once and last. [WithProgress] gives a checkpoint for
-// [ResumeFrom]. Iterators over searches demand [MaxPaidPages] or
-// [UnlimitedPages].
+// [ResumeFrom]. Iterators over searches demand [MaxPaidPages] or [UnlimitedPages].
 //
 // # Testing
 //

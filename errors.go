@@ -71,8 +71,7 @@ func Explain(code Code) (Explanation, bool) {
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
 // locally, [CodeRateLimited] for a [WaitError], or [CodeListNameTaken] for a [NameConflictError]. It
-// is empty for nil and for errors without a
-// code. After a write, check [ErrOutcomeUnknown] first.
+// is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -116,9 +115,9 @@ const (
 	ErrRateLimited         = ErrorClass("rate limited")               // also a WaitError
 	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
 	ErrResponseLost        = ErrorClass("the response was lost")      // applied or billed, but it cannot be read
-	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: nothing was sent
+	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: the call was not sent
 	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
-	ErrSpendCap            = ErrorClass("the spend cap is reached")   // a RefusedError of WithSpendGuard: nothing was sent
+	ErrSpendCap            = ErrorClass("the spend cap is reached")   // a RefusedError of WithSpendGuard: the call was not sent
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
@@ -237,7 +236,7 @@ type Error struct {
 	Route  string // path template, without ids
 
 	Status    int    // HTTP status; 0 when no response arrived
-	Code      Code   // empty without the service's error envelope; at most 64 bytes if not Known
+	Code      Code   // of the service's error envelope, or CodeListNameAmbiguous; at most 64 bytes if not Known
 	Message   string // at most 2 KiB; it may be reworded: never match on it
 	Param     string // the offending field of a failed validation
 	DocURL    string
@@ -394,8 +393,9 @@ func (c Code) logged() string {
 
 func (e *Error) errorCode() Code { return e.Code }
 
-// RefusedError is a call that this client refused before anything was sent: the arguments break
-// documented bounds, or a safety rule forbids the operation. It lists all violations.
+// RefusedError is a call that this client refused to send: the arguments break documented bounds, or a
+// safety rule forbids the operation. It lists all violations. Earlier calls of the same iterator or
+// method, such as the reads of [CampaignsService.ApproveReviewed], may have been sent.
 //
 // It matches [ErrRefusedLocally], for a spend cap also [ErrSpendCap], and for arguments also
 // [CodeValidationFailed] and [ErrInvalid], so that one branch covers the local and the remote check.
@@ -409,7 +409,7 @@ type RefusedError struct {
 	cause error // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard
 }
 
-// SafetyRule is a rule that refused a call before anything was sent.
+// SafetyRule is a rule that refused to send a call.
 type SafetyRule string
 
 // The safety rules.
@@ -419,8 +419,8 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed: use another one"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
-	// RuleRetryUnknown also refuses what may repeat a change that a teammate has undone.
-	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for an operation that may spend, send or add twice: " +
+	// RuleRetryUnknown: what a second request does may be more than what the call asks for.
+	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
 	// Unwrap returns the cause of these.
@@ -434,7 +434,7 @@ const (
 		"raise it, or use UnlimitedPages"
 )
 
-// refusal returns the error of a call that is not sent because its arguments break bounds. For a rule that refuses it, by follows.
+// refusal returns the error of a call that is not sent because its arguments break bounds.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
 	for _, v := range bad {
@@ -443,8 +443,9 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	return e
 }
 
-// by makes it the refusal of a rule.
-func (e *RefusedError) by(rule SafetyRule, cause error) *RefusedError {
+// ruleRefusal returns the error of a call that a rule refuses.
+func ruleRefusal(o *op.Op, rule SafetyRule, cause error) *RefusedError {
+	e := refusal(o, nil)
 	e.Rule, e.cause = rule, cause
 	return e
 }

@@ -163,6 +163,24 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
 }
 
+// lookForNew looks for the list that a creation may have made, by name, kind and age.
+func (s *ListsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	list, _, err := s.named(ctx, q.ticket.Lookup.Name, opts)
+	switch {
+	case err != nil:
+		return Resolution{}, err
+	case list == nil:
+		return Resolution{Verdict: VerdictNotSeen}, nil
+	case list.Kind == "":
+		return unknowable(list, "the list of that name has no kind")
+	case string(list.Kind) != q.ticket.Lookup.Kind:
+		return ruledOut(list, "a list of the other kind holds the name")
+	case !list.CreatedAt.IsZero() && list.CreatedAt.Before(q.sent.Earliest(q.info.Header)):
+		return ruledOut(list, "a list of that name is older than the call")
+	}
+	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
+}
+
 // GetListParams selects what to read with a list.
 type GetListParams struct {
 	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
@@ -218,6 +236,23 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 	return do[Object](ctx, s.client, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
+// lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A
+// folderId that is missing or no text also reads as "", and proves nothing.
+func (s *ListsService) lookForFolder(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
+	if err != nil {
+		return Resolution{}, err
+	}
+	folder, _ := list.raw.Get("folderId")
+	switch {
+	case list.FolderID == "" && folder.String() != "null":
+		return unknowable(list, "the list has no folderId")
+	case sameID(list.FolderID, q.ticket.Lookup.FolderID):
+		return Resolution{Verdict: VerdictHappened, Object: list}, nil
+	}
+	return Resolution{Verdict: VerdictNotSeen, Object: list}, nil
+}
+
 // CRMPush selects contacts of a list and a CRM to push them into.
 type CRMPush struct {
 	CRM        string   `json:"crm"`                  // one of five kinds; the API reference masks their names
@@ -263,7 +298,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 // resume a push.
 //
 // A part that was not applied, or whose outcome is unknown, comes with its error; the loop goes on,
-// unless you leave it, the context has ended, or the call was refused before it was sent. A second
+// unless you leave it, the context has ended, the call was refused before it was sent, or a checkpoint
+// could not be saved. A second
 // range goes on where the first has ended: it sends what was not applied. No part whose outcome is
 // unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM.
 //

@@ -225,38 +225,3 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	}
 	return match, near, err
 }
-
-// lookForNew looks for the list that a creation may have made, by name, kind and age.
-func (s *ListsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
-	list, _, err := s.named(ctx, q.ticket.Lookup.Name, opts)
-	switch {
-	case err != nil:
-		return Resolution{}, err
-	case list == nil:
-		return Resolution{Verdict: VerdictNotSeen}, nil
-	case list.Kind == "":
-		return unknowable(list, "the list of that name has no kind")
-	case string(list.Kind) != q.ticket.Lookup.Kind:
-		return ruledOut(list, "a list of the other kind holds the name")
-	case !list.CreatedAt.IsZero() && list.CreatedAt.Before(q.sent.Earliest(q.info.Header)):
-		return ruledOut(list, "a list of that name is older than the call")
-	}
-	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
-}
-
-// lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A
-// folderId that is missing or no text also reads as "", and proves nothing.
-func (s *ListsService) lookForFolder(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
-	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
-	if err != nil {
-		return Resolution{}, err
-	}
-	folder, _ := list.raw.Get("folderId")
-	switch {
-	case list.FolderID == "" && folder.String() != "null":
-		return unknowable(list, "the list has no folderId")
-	case sameID(list.FolderID, q.ticket.Lookup.FolderID):
-		return Resolution{Verdict: VerdictHappened, Object: list}, nil
-	}
-	return Resolution{Verdict: VerdictNotSeen, Object: list}, nil
-}

@@ -214,9 +214,10 @@ func WithRetry(p RetryPolicy) Option {
 	})
 }
 
-// WithMaxWait bounds each wait for a rate limit; default 2 minutes. A longer wait is refused at
-// once: with the service's error after a 429, with a [WaitError] before anything was sent. Zero
-// refuses every wait.
+// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with
+// Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
+// with the error of the response. A call that queues ends with a [WaitError]: at once if it cannot fit,
+// otherwise when the time is over. Zero refuses every wait.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -365,8 +366,60 @@ func WithGate(gate Gate) ClientOption {
 	})
 }
 
+// WithJournal stores a ticket of every write and every paid read before it is sent, and notes its
+// outcome afterwards. If the ticket cannot be stored, the call is refused with [RuleJournal], and
+// nothing is sent. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
+//
+// The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
+// each attempt.
+func WithJournal(j journal.Journal) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(j != nil, "WithJournal", "got nil")
+		c.journal = j
+	})
+}
+
+// WithSpendGuard reserves the most that a call can cost before its ticket is stored. A call that does
+// not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
+// [RuleSpendGuard], and nothing is sent. Calls that cost nothing (documented) need no price.
+//
+// A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds a
+// final verdict. The start of an agent counts all its runs, since later ones happen without a call: see
+// [spend.Price]. [Client.With] cannot replace a guard.
+func WithSpendGuard(g *spend.Guard) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		if err := g.Err(); err != nil {
+			bad.Add("WithSpendGuard", "got a guard that cannot be used: %s", err)
+		}
+		bad.Must(c.guard == nil || c.guard == g, "WithSpendGuard", "must not replace another guard")
+		c.guard = g
+	})
+}
+
+// WithWorkspace names the workspace of the key in tickets: the service does not. [Client.Resolve]
+// refuses a ticket of another workspace.
+func WithWorkspace(name string) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
+		c.workspace = name
+	})
+}
+
+type actorKey struct{}
+
+// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal]
+// and for a [Gate]. It is never sent.
+func WithActor(ctx context.Context, who string) context.Context {
+	return context.WithValue(ctx, actorKey{}, who)
+}
+
+func actorOf(ctx context.Context) string {
+	who, _ := ctx.Value(actorKey{}).(string)
+	return who
+}
+
 // WithLogger logs calls at Debug, waits, retries and undocumented parts of responses at Info,
-// failures at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
+// failures of calls at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
 // service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
 // letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
 // of an idle connection to the standard logger, which no transport can turn off.
@@ -384,12 +437,19 @@ func AllowPlainHTTP() ClientOption {
 }
 
 // WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
-// page. Set its MaxBody to get the body of the response, too.
+// page, and given to Resolve, at the end of each read. Set its MaxBody to get the body of the response, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(info != nil, "WithInfo", "got nil")
 		c.info = info
 	})
+}
+
+// infoOf returns what WithInfo gave, or nil.
+func infoOf(opts []CallOption) *Info {
+	var c callConfig
+	eachOption(opts, new(check.Violations), func(o CallOption) { o.applyCall(&c, new(check.Violations)) })
+	return c.info
 }
 
 // WithQuery adds an undocumented query parameter. It replaces one that the call sets.
@@ -497,9 +557,11 @@ func NoSend() Option {
 
 // AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
-// and for those that a unique name guards. It is refused for operations that may spend, send or add
-// twice, or repeat what a teammate has undone. Once the outcome of an attempt is unknown, the call ends
-// as applied or as unknown: a later refusal, such as [CodeListNameTaken], proves nothing.
+// and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
+// since the first attempt. The option is refused for operations that may spend, send or add twice, and
+// for activating, pausing and approving, which a teammate may have undone since. Once the outcome of an
+// attempt is unknown, the call ends as applied or as unknown: a later refusal, such as
+// [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
 
@@ -136,6 +140,136 @@ func (e *OutcomeUnknownError) note() string {
 		return stranger + "; what tells: " + cmp.Or(o.Verify, "nothing")
 	}
 	return stranger
+}
+
+// Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
+// in another process or on another machine. It sends reads only, never the call itself. The key may be
+// another one of the workspace.
+//
+// The age of the call comes from the clock of the service, if the process that made the call had
+// heard it, or else from the local clocks, which must agree within two minutes. If the age is not
+// certain, Resolve watches for as long as a change may need to show, 10 s or 65 s for agents, before a
+// verdict [VerdictNotSeen] is Final.
+//
+// A ticket of another service or workspace, or of a later version of this package, is refused with a
+// [RefusedError].
+func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
+	var bad check.Violations
+	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
+	bad.Must(c.owns(t), "ticket", "belongs to another service or workspace")
+	o, known := op.ByName(t.Op)
+	switch {
+	case len(bad) > 0:
+		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
+	case !known:
+		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
+	}
+	q := newInquiry(c, o, t, false)
+	return q.settle(ctx, o.VisibleAfter, opts)
+}
+
+// inquiry is the search for the effect of one call.
+type inquiry struct {
+	client *Client
+	op     *op.Op
+	ticket journal.Ticket
+	sent   clock.Sent
+	info   *Info // of the last read
+	undone bool  // perhaps, by somebody else: what the last read shows does not prove that the call had no effect
+}
+
+func newInquiry(c *Client, o *op.Op, t journal.Ticket, local bool) *inquiry {
+	return &inquiry{client: c, op: o, ticket: t, info: new(Info), sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
+}
+
+func (q *inquiry) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
+
+// settle finds out the outcome, and tells a final one to the guard and the journal.
+func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+	r, err := q.watch(ctx, patience, opts)
+	if err != nil || q.ticket.ID == "" {
+		return r, err
+	}
+	outcome := journal.NotApplied
+	switch {
+	case r.Verdict == VerdictHappened:
+		outcome = journal.Applied
+	case r.Verdict != VerdictNotSeen || !r.Final:
+		return r, nil
+	}
+	err = q.client.conf.guard.Settle(ctx, q.ticket.ID, string(outcome), -1)
+	if j := q.client.conf.journal; j != nil && err == nil { // or the ticket stays in doubt, for the guard
+		err = j.Ended(ctx, q.ticket.ID, outcome)
+	}
+	return r, err
+}
+
+// watch reads until the change shows or patience is over.
+func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+	began, looks := time.Now(), 0
+	if given := infoOf(opts); given != nil {
+		q.info = given
+	}
+	opts = append(slices.Clip(opts), WithInfo(q.info))
+	var r Resolution
+	err := waits.Until(ctx, patience, func() (done bool, err error) {
+		r, err = q.look(ctx, opts)
+		r.AsOf, looks = time.Now(), looks+1
+		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
+	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
+	if shows && q.undone && r.Verdict == VerdictNotSeen {
+		r.Verdict, r.Final = VerdictUnknowable, true
+	}
+	switch {
+	case r.Verdict == VerdictUnknowable:
+		r.AsOf = time.Time{}
+	case r.Verdict == VerdictNotSeen && !r.Final:
+		r.Final = shows
+		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
+			r.Note, errtext.Plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
+	}
+	return &r, nil
+}
+
+// look reads the state once. A new write whose effect a read can show needs a case here.
+func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, error) {
+	c := q.client
+	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
+		return Resolution{Verdict: VerdictUnknowable}, nil
+	}
+	switch q.op {
+	case op.ListsCreate:
+		return c.Lists.lookForNew(ctx, q, opts)
+	case op.ListsMove:
+		return c.Lists.lookForFolder(ctx, q, opts)
+	case op.AgentsCreateDiscovery, op.AgentsCreateWatcher, op.AgentsCreateMonitor:
+		return c.Agents.lookForNew(ctx, q, opts)
+	case op.AgentsActivate:
+		return c.Agents.lookAtStatus(ctx, q, AgentStatus.started, opts)
+	case op.AgentsPause:
+		return c.Agents.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
+	case op.CampaignsApprove:
+		return c.Campaigns.lookForApproval(ctx, q, opts)
+	}
+	return Resolution{Verdict: VerdictUnknowable}, nil
+}
+
+// id is the only id in the path of the call. Anything else is not an id, and the read is refused.
+func (q *inquiry) id() string { return strings.Join(q.ticket.IDs, "/") }
+
+// unknowable is the result of a read that lacks the evidence.
+func unknowable(object any, note string) (Resolution, error) {
+	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
+}
+
+// ruledOut is the result of a read that shows something the call cannot have made.
+func ruledOut(object any, note string) (Resolution, error) {
+	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
 }
 
 // guardedWrite is a write that may be sent again, because a unique name or a state guards it.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-querystring/query"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -114,8 +115,8 @@ func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
-// maxPrefetch is also how many idle connections the default transport keeps: no page needs a new one.
-const maxPrefetch = 64
+// maxPrefetch: the default transport keeps as many idle connections, so that no page needs a new one.
+const maxPrefetch = exchange.MaxIdle
 
 // Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides
 // the waiting time by nearly n+1. Elements, order, checkpoints and rate limits stay the same. The

@@ -235,7 +235,7 @@ func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
 }
 
 // BudgetStore shares a budget between processes of one workspace; see [BudgetConfig]. The module
-// redisbudget has one for Redis. Any database with a clock can be one, if it can update a value
+// redisbudget has one for Redis, the module postgres one for PostgreSQL. Any database with a clock can be one, if it can update a value
 // atomically:
 //
 //	begin a transaction that locks the row of the workspace and the surface

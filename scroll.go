@@ -120,7 +120,7 @@ func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, e
 			ID:    s.identity, Progress: conf.progress, MaxPages: conf.paidPages, Restarts: conf.restarts,
 			Dead:    func(err error) (dead, paid bool) { return deadToken(err), OutcomeOf(err) != OutcomeNotApplied },
 			Stalled: func(what string) error { return unusable(s.op, what) },
-			Capped:  func() error { return refusal(s.op, nil).by(RulePaidPages, nil) },
+			Capped:  func() error { return ruleRefusal(s.op, RulePaidPages, nil) },
 		}.Walk(ctx, yield)
 	}
 }

@@ -188,10 +188,10 @@ func createTwice(ctx context.Context, client *prospectkit.Client, out io.Writer)
 		switch {
 		case err == nil:
 			fmt.Fprintf(out, "Created list %q\n", list.Name)
+		case errors.Is(err, prospectkit.ErrOutcomeUnknown): // always first: it may have happened
+			return fmt.Errorf("look for the list before creating it again: %w", err)
 		case errors.Is(err, prospectkit.CodeListNameTaken):
 			fmt.Fprintf(out, "The name is taken, as it should be: %v\n", err)
-		case errors.Is(err, prospectkit.ErrOutcomeUnknown):
-			return fmt.Errorf("look for the list before creating it again: %w", err)
 		default:
 			return err
 		}

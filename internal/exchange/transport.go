@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// MaxIdle is how many idle connections NewTransport keeps.
+const MaxIdle = 64
+
 // NewTransport returns a transport for one host at a few requests a second. It uses HTTP/1.1 only: HTTP/2 gains
 // nothing there, and weakens the proof that a request was not sent.
 func NewTransport() *http.Transport {
@@ -15,8 +18,8 @@ func NewTransport() *http.Transport {
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		Protocols:              protocols,
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    64,
+		MaxIdleConns:           MaxIdle,
+		MaxIdleConnsPerHost:    MaxIdle,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,

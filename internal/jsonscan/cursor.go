@@ -1,6 +1,6 @@
-// Package jsonscan reads JSON in one strict forward pass, without reflection.
+// Package jsonscan reads JSON in one strict forward pass.
 //
-// A [Cursor] stands before a value. The typed readers (String, IntOK, ...) are lenient about the type and strict about the
+// A [Cursor] stands before a value, and uses no reflection. The typed readers (String, IntOK, ...) are lenient about the type and strict about the
 // syntax: a value of another type is skipped and read as zero, so that one retyped optional field cannot fail a page, while
 // any violation of RFC 8259 stops the cursor with an error. A [Decoder] fills a struct as encoding/json does.
 //

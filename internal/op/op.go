@@ -1,7 +1,7 @@
 // Package op holds the facts about every documented operation and error code, once, as data.
 //
 // The client, the sandbox and the generator of the documentation read the same table. The package
-// imports nothing of ours. Its only behavior is to expand and check paths.
+// imports nothing of ours. Beside the data it only finds rows, and expands and checks paths.
 package op
 
 import (
@@ -60,7 +60,7 @@ const (
 )
 
 // Class says what repeating a call may do. Reads, metered reads and writes are retried by different
-// rules. Among writes, the class only decides whether a caller can allow more retries.
+// rules. Among writes, the class decides whether a caller can allow more retries, and never adds one.
 type Class string
 
 // The classes, the safest first.
@@ -113,7 +113,7 @@ type Op struct {
 	Timeout       time.Duration // of one attempt
 	Shape         Shape
 	Entity        string        // the key that wraps the response, if there is one
-	Verify        string        // how an unknown outcome is resolved, or why it cannot be; empty for free reads
+	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads
 	VisibleAfter  time.Duration // a change may take this long after the call to show
 	Summary       string        // one phrase for the catalogue
 }

@@ -214,7 +214,7 @@ var (
 		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}",
 		Class: Idempotent, Shape: Raw,
 		Summary: "edit a scheduled send before it goes out",
-		Verify:  "the scheduled sends of the campaign",
+		Verify:  "the fields of a scheduled send are undocumented: look at the scheduled sends of the campaign",
 		Codes:   []string{"SCHEDULED_SEND_NOT_EDITABLE"},
 		Likely:  []string{"SCHEDULED_SEND_NOT_FOUND", "CONNECTION_NOTE_TOO_LONG"},
 	})
@@ -252,7 +252,7 @@ var (
 		Name: "hubs.set-default", Method: "POST", Path: "/business/knowledge-hubs/default", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Shape: Raw,
 		Summary: "make a knowledge hub the default",
-		Verify:  "the knowledge hubs",
+		Verify:  "the fields of a knowledge hub are undocumented: look at the knowledge hubs",
 		Codes:   []string{"KNOWLEDGE_HUB_OWNER_ONLY"},
 		Likely:  []string{"KNOWLEDGE_HUB_NOT_FOUND", "KNOWLEDGE_HUB_NOT_READY"},
 	})

@@ -36,6 +36,7 @@ func TestExchanges(t *testing.T) {
 		name := row.Name + "/sandbox"
 		file := Path("testdata", "http", filepath.FromSlash(name)+".http")
 		if *update {
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 			require.NoError(t, os.WriteFile(file, recorded(t, sb, call), 0o600))
 			sb = EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		}

@@ -13,7 +13,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// readable are the calls of which something can be read that tells whether they happened. Of all others Resolve says why not.
+// readable are the calls of which something can be read that tells whether they happened. Of all others, Resolve says why not, or where to look.
 var readable = map[string]bool{
 	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
 	"agents.create-web-monitor": true, "agents.activate": true, "agents.pause": true, "campaigns.approve": true,
