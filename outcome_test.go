@@ -74,6 +74,29 @@ func TestResolve_Create(t *testing.T) {
 	}
 }
 
+// The info of the caller holds the last read, in this process and from a ticket.
+func TestResolve_FillsTheCallersInfo(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
+		for name, resolve := range map[string]func(...prospectkit.CallOption) (*prospectkit.Resolution, error){
+			"error": func(o ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+				return unknown.Resolve(t.Context(), o...)
+			},
+			"ticket": func(o ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+				return client.Resolve(t.Context(), unknown.Ticket(), o...)
+			},
+		} {
+			info := prospectkit.Info{MaxBody: 1 << 10}
+			r, err := resolve(prospectkit.WithInfo(&info))
+			require.NoError(t, err, name)
+			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, name)
+			require.Equal(t, "lists.list", info.Op, name)
+			require.Equal(t, http.StatusOK, info.Status, name)
+			require.Contains(t, string(info.Body), "Q1", name)
+		}
+	})
+}
+
 // A teammate who makes the list in the same moment cannot be told from us, and the note says so.
 func TestResolve_IsHonestAboutTeammates(t *testing.T) {
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {

@@ -266,8 +266,8 @@ func TestEach_Refuses(t *testing.T) {
 	require.Empty(t, c.run(t, append(contacts("1234"), strings.ToUpper(contacts("1")[0])), push.ResumeFrom(c.whole)), "the same push, all of it applied")
 	require.Equal(t, []string{"none: option is nil"}, c.run(t, contacts("1"), nil))
 	require.Equal(t, []string{"none: SaveTo got nil"}, c.run(t, contacts("1"), push.SaveTo(nil)))
-	require.Equal(t, []string{"none: Except must all be 24 hexadecimal digits"}, c.run(t, contacts("1"), push.Except([]string{"x"})))
-	require.Equal(t, []string{"none: contactIds must all be 24 hexadecimal digits"}, c.run(t, []string{"x"}))
+	require.Equal(t, []string{"none: Except must all be 24 hexadecimal digits; index 0 is not"}, c.run(t, contacts("1"), push.Except([]string{"x"})))
+	require.Equal(t, []string{"none: contactIds must all be 24 hexadecimal digits; index 0 is not"}, c.run(t, []string{"x"}))
 	require.Equal(t, []string{"12", "34"}, c.sent, "only by the first push")
 
 	first := contacts("1")[0]

@@ -131,7 +131,7 @@ func (v *Violations) OptionalID(param, value string) {
 // IDs is ID for a slice, which may be long: it adds one violation for all.
 func (v *Violations) IDs(param string, ids []string) {
 	if i := slices.IndexFunc(ids, func(id string) bool { return !IsID(id) }); i >= 0 {
-		v.Add(param+"["+strconv.Itoa(i)+"]", "must be 24 hexadecimal digits")
+		v.Add(param, "must all be 24 hexadecimal digits; index %d is not", i)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestViolations_IDs(t *testing.T) {
 	bad.ID("a", id)
 	bad.OptionalID("b", "")
 	bad.IDs("c", []string{id, "x", "y"})
-	require.Equal(t, check.One("c", "must all be 24 hexadecimal digits"), bad)
+	require.Equal(t, check.One("c", "must all be 24 hexadecimal digits; index 1 is not"), bad)
 }
 
 func TestViolations_Text(t *testing.T) {

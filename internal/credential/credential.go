@@ -1,5 +1,5 @@
-// Package credential keeps the key of a client, and asks a source for another one. It sends
-// a key as the user name of HTTP Basic, as the service does demand it.
+// Package credential keeps the key of a client, and asks a source for another one. A key
+// is the user name of HTTP Basic.
 package credential
 
 import (

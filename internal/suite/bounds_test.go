@@ -124,7 +124,7 @@ var boundCases = []struct {
 	{"push 1", pushing("crm", contactIDs(1)), ""},
 	{"push 500", pushing("crm", contactIDs(500)), ""},
 	{"push 501", pushing("crm", contactIDs(501)), "contactIds has 501 ids, must have 1 to 500; nil means the whole list"},
-	{"push a wrong id", pushing("crm", append(contactIDs(1), "x")), "contactIds must all be 24 hexadecimal digits"},
+	{"push a wrong id", pushing("crm", append(contactIDs(1), "x")), "contactIds must all be 24 hexadecimal digits; index 1 is not"},
 	{"push to nobody", pushing(" ", nil), "crm must not be blank"},
 
 	{"folders of contact lists", folders(prospectkit.ContactListFolder), ""},
