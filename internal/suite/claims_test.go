@@ -116,8 +116,8 @@ func TestDelivery_ClaimsAreTrue(t *testing.T) {
 				require.False(t, outcome == prospectkit.OutcomeNotApplied && times > 0, "%s: said to be not applied", list)
 				require.False(t, outcome == prospectkit.OutcomeApplied && times == 0, "%s: said to be applied", list)
 			}
-			require.Greater(t, totals[prospectkit.OutcomeApplied], 100)
-			require.Greater(t, totals[prospectkit.OutcomeUnknown], 100)
+			require.Greater(t, totals[prospectkit.OutcomeApplied], 50)
+			require.Greater(t, totals[prospectkit.OutcomeUnknown], 50)
 			require.Positive(t, totals[prospectkit.OutcomeNotApplied], "%v", totals)
 		})
 	}
@@ -170,7 +170,11 @@ func acceptAll(t *testing.T, serve func(net.Conn)) (address string, stop func())
 // writeThousands creates lists of many sizes, some with hardly any time, and returns what was said about each.
 func writeThousands(t *testing.T, client *prospectkit.Client) map[string]prospectkit.Outcome {
 	t.Helper()
-	const workers, each = 8, 250
+	const workers = 8
+	each := 250
+	if testing.Short() {
+		each = 100
+	}
 	said := make(map[string]prospectkit.Outcome)
 	var mu sync.Mutex
 	var group sync.WaitGroup

@@ -21,9 +21,9 @@ import (
 var sharedRows = map[string][]string{
 	"agents.activate":                {"AgentsService.Activate", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
 	"agents.autocomplete":            {"AgentsService.Autocomplete", "AgentsService.CheckValues"},
-	"agents.create-person-discovery": {"AgentsService.Create", "AgentsService.Ensure"},
-	"agents.create-people-watcher":   {"AgentsService.Create", "AgentsService.Ensure"},
-	"agents.create-web-monitor":      {"AgentsService.Create", "AgentsService.Ensure"},
+	"agents.create-person-discovery": {"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.create-people-watcher":   {"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.create-web-monitor":      {"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
 	"agents.get":                     {"AgentsService.Get", "AgentsService.Rows", "AgentsService.WaitEach", "AgentsService.WaitSettled"},
 	"agents.list":                    {"AgentsService.All", "AgentsService.List", "AgentsService.WaitEach"},
 	"campaigns.approve":              {"CampaignsService.Approve", "CampaignsService.ApproveReviewed"},
@@ -43,7 +43,7 @@ var sharedRows = map[string][]string{
 }
 
 // byArgument are the methods whose argument knows the row, so that the source does not show it.
-var byArgument = []string{"AgentsService.Create", "AgentsService.Ensure"}
+var byArgument = []string{"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"}
 
 // missingMethods are the rows that no method names yet. One that gains a method has to leave.
 var missingMethods = []string{}
