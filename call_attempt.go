@@ -140,7 +140,7 @@ var errSameKey = errors.New("the token source has no other key")
 func (c *call) rekey() error {
 	c.rekeyed = true
 	key, err := c.client.conf.keys().Get(c.ctx, c.timeout)
-	if err == nil && key == c.key {
+	if key == c.key { // there is none beside an error
 		err = errSameKey
 	}
 	c.cause = c.redactError(err)
