@@ -376,3 +376,9 @@ func TestDecode_NoMeteredRetryForbidsOnlyThat(t *testing.T) {
 	_, err = search(t.Context(), newClient(t, roundTrip(cutOff), forbidden))
 	requireUnknown(t, err)
 }
+
+// A read that shows what only the service can know is the service's, whatever stands beside it.
+func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
+	_, err := call(t.Context(), newClient(t, always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":"none"}`, bare...)), false)
+	require.NoError(t, err)
+}
