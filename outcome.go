@@ -89,8 +89,8 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 	if r == nil {
 		return nil, false
 	}
-	v, ok := r.Object.(*T)
-	return v, ok && v != nil
+	v, _ := r.Object.(*T)
+	return v, v != nil
 }
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a

@@ -174,7 +174,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
 	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
 	if shows && q.undone && r.Verdict == VerdictNotSeen {
-		r.Verdict, r.Final = VerdictUnknowable, true
+		r.Verdict = VerdictUnknowable
 	}
 	switch {
 	case r.Verdict == VerdictUnknowable:
@@ -215,7 +215,7 @@ func (q *inquiry) id() string { return strings.Join(q.ticket.IDs, "/") }
 
 // unknowable is the result of a read that lacks the evidence.
 func unknowable(object any, note string) (Resolution, error) {
-	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
+	return Resolution{Verdict: VerdictUnknowable, Object: object, Note: note}, nil
 }
 
 // ruledOut is the result of a read that shows something the call cannot have made.
@@ -238,7 +238,7 @@ func (c *call) ticket() journal.Ticket {
 
 // journaled reports whether the call needs a ticket before it is sent.
 func (c *call) journaled() bool {
-	return c.client.conf.journal != nil && c.op.Class != op.Read && (c.op.Write() || !c.in.free)
+	return c.client.conf.journal != nil && c.op.Class != op.Read
 }
 
 // reserve reserves the credits of the call before its first attempt.
