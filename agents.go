@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -188,9 +189,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
 	check := func(bad *check.Violations) {
 		for _, value := range in {
-			if expires, ok := value.(Expiration); ok {
-				expires.check(bad)
-			}
+			expires, _ := value.(Expiration) // the zero value passes
+			expires.check(bad)
 		}
 	}
 	a := args{ids: []string{agentID}, body: in, check: check}
@@ -220,9 +220,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 		return nil, err
 	}
 	agent, err := decodeObject[Agent](*response)
-	if err == nil && agent.ID == "" {
-		agent.ID = agentID
-	}
+	agent.ID = cmp.Or(agent.ID, agentID)
 	return agent, err
 }
 

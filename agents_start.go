@@ -209,7 +209,7 @@ func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec ag
 		e.Agent = started
 	case sent == nil && agent.Status != "":
 		e.Agent = agent
-	case sent == nil, OutcomeOf(sent) == OutcomeApplied, saysStarted(sent):
+	case OutcomeOf(sent) == OutcomeApplied, saysStarted(sent):
 		e.Agent, e.WasStarted = s.started(ctx, e.Agent, opts), write.unknown == nil && saysStarted(sent)
 	default:
 		return write.err(sent, looked)

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
 )
 
 // listed responds with agents, each given by kind, name and status.
@@ -34,10 +36,15 @@ var (
 	ourDraft    = listed([3]string{"web-monitor", "Funding", "initializing"})
 	untyped     = listed([3]string{"", "Funding", "initializing"}) // reads are not documented to show the kind
 	ourAgent    = listed([3]string{"web-monitor", "Funding", "active"})
-	draftSaved  = always(201, agentJSON("initializing"))
-	activated   = always(200, agentJSON("processing"))
-	nameTaken   = always(409, envelope("LIST_NAME_TAKEN"))
-	holdingList = always(200, `{"data":[{"id":"a00000000000000000000001","name":"Funding","entityType":"contactList"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+	statusless  = listed([3]string{"web-monitor", "Funding", ""})
+	nameless    = listed([3]string{"web-monitor", "", "active"})
+	// The names of others say nothing about the one that is found.
+	besideNameless = always(200, `{"agents":[{"id":"`+listID+`","type":"web-monitor"},{"id":"`+agentID+`","type":"web-monitor","name":"Funding","status":"initializing"}]}`)
+	denied         = always(403, envelope("INSUFFICIENT_SCOPE"))
+	draftSaved     = always(201, agentJSON("initializing"))
+	activated      = always(200, agentJSON("processing"))
+	nameTaken      = always(409, envelope("LIST_NAME_TAKEN"))
+	holdingList    = always(200, `{"data":[{"id":"a00000000000000000000001","name":"Funding","entityType":"contactList"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
 )
 
 // starting says what CreateAndStart comes to: the responses it gets, and what it makes of them.
@@ -155,6 +162,46 @@ var starting = []struct {
 		steps: append(append([]roundTrip{otherAgents, cutOff}, times(8, otherAgents)...), draftSaved, activated),
 		sends: append(append([]string{"list", "create"}, slices.Repeat([]string{"list"}, 8)...), "create", "activate"),
 		agent: "processing", took: 65 * time.Second,
+	},
+	{
+		name:  "the draft's response is lost, and agents have no names",
+		steps: []roundTrip{otherAgents, cutOff, nameless},
+		sends: []string{"list", "create", "list"},
+		check: requireUnknown,
+	},
+	{
+		name:  "the draft's response is lost, and another agent has no name",
+		steps: []roundTrip{otherAgents, cutOff, besideNameless, activated},
+		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
+	},
+	{
+		name:  "the name is taken, and agents have no names",
+		steps: []roundTrip{otherAgents, nameTaken, nameless},
+		sends: []string{"list", "create", "list"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		},
+	},
+	{
+		name:  "the name is taken, and the agents cannot be read",
+		steps: []roundTrip{otherAgents, nameTaken, denied},
+		sends: []string{"list", "create", "list"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+			require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
+			require.ErrorContains(t, err, "could not be read")
+		},
+	},
+	{
+		name:  "the activation's response is lost, and the agent has no status",
+		steps: []roundTrip{otherAgents, draftSaved, cutOff, sees("")},
+		sends: []string{"list", "create", "activate", "get"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			requireStart(t, err, prospectkit.OutcomeUnknown)
+		},
 	},
 	{
 		name:  "the first listing cannot be read",
@@ -380,21 +427,29 @@ func TestEnsureAgent(t *testing.T) {
 		wasStarted bool
 		status     prospectkit.AgentStatus
 	}{
-		"new draft":              {false, []roundTrip{otherAgents, draftSaved}, []string{"list", "create"}, true, false, "initializing"},
-		"new, started":           {true, []roundTrip{otherAgents, draftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
-		"found draft":            {false, []roundTrip{ourDraft}, []string{"list"}, false, false, "initializing"},
-		"found draft, started":   {true, []roundTrip{ourDraft, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"found started":          {true, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"found started, a draft": {false, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"lost draft":             {false, []roundTrip{otherAgents, cutOff, ourDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"lost, started since":    {true, []roundTrip{otherAgents, cutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
-		"unread draft":           {false, []roundTrip{otherAgents, always(201, "<html>"), ourDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
-		"race for the start":     {true, []roundTrip{ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
-		"race, still processing": {true, []roundTrip{ourDraft, always(409, envelope("AGENT_PROCESSING")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
-		"found without a kind":   {true, []roundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"lost without a kind":    {false, []roundTrip{otherAgents, cutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"taken without a kind":   {false, []roundTrip{otherAgents, nameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"lost start":             {true, []roundTrip{ourDraft, cutOff, sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"new draft":               {false, []roundTrip{otherAgents, draftSaved}, []string{"list", "create"}, true, false, "initializing"},
+		"new, started":            {true, []roundTrip{otherAgents, draftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
+		"found draft":             {false, []roundTrip{ourDraft}, []string{"list"}, false, false, "initializing"},
+		"found draft, started":    {true, []roundTrip{ourDraft, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"found started":           {true, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"found started, a draft":  {false, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"lost draft":              {false, []roundTrip{otherAgents, cutOff, ourDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"lost, started since":     {true, []roundTrip{otherAgents, cutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
+		"unread draft":            {false, []roundTrip{otherAgents, always(201, "<html>"), ourDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
+		"race for the start":      {true, []roundTrip{ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
+		"race, still processing":  {true, []roundTrip{ourDraft, always(409, envelope("AGENT_PROCESSING")), sees("active")}, []string{"list", "activate", "get"}, false, true, "active"},
+		"found without a kind":    {true, []roundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"lost without a kind":     {false, []roundTrip{otherAgents, cutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"taken without a kind":    {false, []roundTrip{otherAgents, nameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"found without a status":  {true, []roundTrip{statusless, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"draft without a status":  {false, []roundTrip{statusless}, []string{"list"}, false, false, ""},
+		"start that tells naught": {true, []roundTrip{ourDraft, always(204, ""), sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"start that was lost first": {
+			true, append(append([]roundTrip{ourDraft, cutOff}, times(8, sees("initializing"))...), always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")),
+			[]string{"list", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
+			false, false, "active",
+		},
+		"lost start": {true, []roundTrip{ourDraft, cutOff, sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -435,6 +490,58 @@ func TestEnsureAgent_Races(t *testing.T) {
 		require.Equal(t, 1, started)
 		require.Len(t, sb.Agents(), 1)
 	})
+}
+
+// Whatever the kind, it is the activation that spends: the creation saves a draft.
+func TestEnsureAgent_CreatesDraftsOfEveryKind(t *testing.T) {
+	person := discovery()
+	person.MaxCreditSpend, person.Start = 1000, true
+	people := watcher()
+	people.MaxCreditSpend, people.Start = 1000, true
+	for _, spec := range []prospectkit.AgentSpec{person, people, altered(capped(), func(s *monitorOf) { s.Start = true })} {
+		s := stage(t, otherAgents, draftSaved, activated)
+		e, err := newClient(t, s).Agents.Ensure(t.Context(), spec)
+		require.NoError(t, err)
+		require.True(t, e.Created)
+		require.Contains(t, s.sent[1], `"start":false`)
+		require.Contains(t, s.sent[2], "/activate")
+	}
+}
+
+// A draft costs nothing, so that a guard which knows no price does not refuse it.
+func TestEnsureAgent_DraftsNeedNoPrice(t *testing.T) {
+	s := stage(t, otherAgents, draftSaved)
+	_, err := newClient(t, s, prospectkit.WithSpendGuard(spend.NewGuard(1, nil))).Agents.Ensure(t.Context(), monitor())
+	require.NoError(t, err)
+	s.done()
+}
+
+// lastingBook is a journal that cannot note how a call ended.
+type lastingBook struct{ *notebook }
+
+func (lastingBook) Ended(context.Context, string, journal.Outcome) error { return errBroken }
+
+// An activation that the journal keeps in doubt is not sent again.
+func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stage(t, append([]roundTrip{ourDraft, cutOff}, times(8, sees("initializing"))...)...)
+		client := newClient(t, s, prospectkit.WithJournal(lastingBook{new(notebook)}))
+		_, err := client.Agents.CreateAndStart(t.Context(), capped())
+		requireStart(t, err, prospectkit.OutcomeUnknown)
+		require.ErrorIs(t, err, errBroken)
+		s.done()
+	})
+}
+
+// A draft whose state the listing does not show is the one that was created.
+func TestResolve_AgentWithoutAStatus(t *testing.T) {
+	client := newClient(t, stage(t, cutOff, statusless))
+	_, err := client.Agents.Create(t.Context(), capped())
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	require.True(t, ok)
+	r, err := unknown.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 }
 
 func TestEnsureAgent_RefusesBadSpecs(t *testing.T) {

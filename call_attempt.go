@@ -26,25 +26,21 @@ type transport struct{ base http.RoundTripper }
 // has no body left to read.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callFrom(req.Context())
-	if c == nil {
-		return nil, errors.New("prospectkit: request made outside of a call")
-	}
 	a := attempt{call: c, began: time.Now(), delivery: DeliveryNotSent}
-	err := c.admit(&a)
-	if err != nil {
-		return notSent(req, err)
+	if err := c.admit(&a); err != nil {
+		return nil, err
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		c.reportToBudget(&a, resp)
 	}()
-	if err = c.reserveAndJournal(time.Now()); err != nil {
-		return notSent(req, err)
+	if err := c.reserveAndJournal(time.Now()); err != nil {
+		return nil, err
 	}
-	if err = a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
-		return notSent(req, err)
+	if err := a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
+		return nil, err
 	}
-	resp, err = a.send(t.base, req)
+	resp, err := a.send(t.base, req)
 	c.recordAttempt(&a, resp, err)
 	exchange.Release(a.Body)
 	a.Body = nil
@@ -55,14 +51,6 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// notSent closes the body of a request that is not sent, as a RoundTripper must.
-func notSent(req *http.Request, err error) (*http.Response, error) {
-	if req.Body != nil {
-		_ = req.Body.Close()
-	}
-	return nil, err
-}
-
 // attempt is one attempt on the wire.
 type attempt struct {
 	call           *call
@@ -70,7 +58,6 @@ type attempt struct {
 	began          time.Time
 	ended          time.Time // zero until it has
 	truncated      bool      // the end of the upload was not sent
-	timedOut       bool      // the time limit of attempts ended it
 	expired        bool      // its context had ended by then
 	delivery       Delivery  // set by send
 	abandoned      bool      // the exchange ignored its context and Close, and may go on
@@ -153,7 +140,7 @@ var errSameKey = errors.New("the token source has no other key")
 func (c *call) rekey() error {
 	c.rekeyed = true
 	key, err := c.client.conf.keys().Get(c.ctx, c.timeout)
-	if err == nil && key == c.key {
+	if key == c.key { // there is none beside an error
 		err = errSameKey
 	}
 	c.cause = c.redactError(err)
@@ -182,10 +169,7 @@ func (c *call) notAdmitted(err error) error {
 	}
 	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok {
-		if c.ctx.Err() != nil {
-			err = errtext.End(c.ctx, "while it waited for the rate limit")
-		}
-		c.cause = errtext.With(c.cause, err)
+		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "while it waited for the rate limit"))
 		return err
 	}
 	c.waitError = &WaitError{
@@ -255,8 +239,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	}
 	a.expired = ctx.Err() != nil
 	ended := context.Cause(ctx)
-	a.timedOut = errors.Is(ended, errAttemptTimeout)
-	if a.timedOut || errors.Is(ended, exchange.ErrReplay) { // net/http only reports a cancelled context
+	if errors.Is(ended, errAttemptTimeout) || errors.Is(ended, exchange.ErrReplay) { // net/http only reports a cancelled context
 		if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {
@@ -266,20 +249,14 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	return a.Response, a.Err
 }
 
-// delivered returns what is known about the delivery of an attempt that was sent and has ended. An
-// abandoned transport may still connect.
+// delivered returns what is known about the delivery of an attempt that was sent and has ended.
 func (a *attempt) delivered(resp *http.Response, err error) Delivery {
 	switch {
 	case resp != nil && a.BodyErr == nil:
 		return DeliveryConfirmed
 	case resp != nil:
 		return DeliveryUnknown
-	case a.abandoned:
-		if a.truncated {
-			return DeliveryCutShort
-		}
-		return DeliveryUnknown
-	case a.trace.Refused(err):
+	case !a.expired && a.trace.Refused(err): // err may be why the context ended, which proves nothing about this attempt
 		return DeliveryUnprocessed
 	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
 		return DeliveryNotSent

@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/url"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -234,4 +236,53 @@ func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 			require.NotEqual(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 		}
 	}
+}
+
+// Why a context ended proves nothing about the attempt that it ended, even if it is the refusal of a call beside this one, as it is
+// in an errgroup.
+func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
+	inMemory(t, drained(hangs), func(t *testing.T, m *memoryServer) {
+		t.Helper()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(&net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}) })
+		info, err := call(ctx, m.Client(t), true)
+		requireUnknown(t, err)
+		require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+		require.EqualValues(t, 1, m.Requests.Load())
+	})
+}
+
+// Without a byte written, nothing was sent; but once the context has ended, a writer may be late, so that proves nothing.
+func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
+	for ends, want := range map[bool]prospectkit.Delivery{false: prospectkit.DeliveryNotSent, true: prospectkit.DeliveryUnknown} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			info, err := call(ctx, newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(r.Context())
+				trace.GetConn("api.example.com:443")
+				trace.GotConn(httptrace.GotConnInfo{})
+				if ends {
+					<-r.Context().Done()
+				}
+				return nil, errBroken
+			}), prospectkit.WithRetry(prospectkit.NoRetry)), true)
+			require.Equal(t, want, info.Attempts[0].Delivery)
+			require.Equal(t, ends, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+		})
+	}
+}
+
+// A success that is cut is the service's, even if the end of the upload was not sent.
+func TestDelivery_EarlySuccessOfAnUpload(t *testing.T) {
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		_, _ = r.Body.Read(make([]byte, 2))
+		resp := respond(200, "")
+		resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(errBroken))), -1
+		return resp, nil
+	}))
+	var info prospectkit.Info
+	_, err := client.Imports.Upload(t.Context(), csvUpload(strings.Repeat("a,b\n", 1000)), prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+	require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 }

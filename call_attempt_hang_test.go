@@ -280,6 +280,24 @@ func (f *stuckFile) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// What is left of a long error page is not waited for, before another attempt neither.
+func TestAttempt_RestOfAnErrorPageIsNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := make(chan struct{})
+		defer close(released)
+		rest := &stuck{func() error { <-released; return io.EOF }, noClose}
+		_, err := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			resp := respond(503, "")
+			resp.Body, resp.ContentLength = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(strings.NewReader(strings.Repeat("x", 300<<10)), rest), rest}, -1
+			return resp, nil
+		})).Account.Me(t.Context())
+		require.Len(t, asError(t, err).Attempts, 3)
+	})
+}
+
 // A file that stalls, wherever it does, holds no upload beyond its context or its time limit; and
 // nothing was applied, because the end was never handed over.
 func TestAttempt_UploadThatStalls(t *testing.T) {

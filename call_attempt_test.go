@@ -245,6 +245,19 @@ func TestAttempt_LongResponses(t *testing.T) {
 	}
 }
 
+// A response that is too long is too long for the next attempt, too, whoever sent it. Without rate headers it proves no write.
+func TestAttempt_LongResponsesOfAnybody(t *testing.T) {
+	inMemory(t, otherServer(200, oneUser+strings.Repeat(" ", 5000)), func(t *testing.T, m *memoryServer) {
+		t.Helper()
+		client := m.Client(t, prospectkit.WithMaxResponseBytes(4096))
+		_, err := call(t.Context(), client, false)
+		require.ErrorContains(t, err, "longer than 4096 bytes")
+		require.EqualValues(t, 1, m.Requests.Load())
+		_, err = call(t.Context(), client, true)
+		requireUnknown(t, err)
+	})
+}
+
 func zipped(body string) http.HandlerFunc {
 	return serves(200, zip(body), "Content-Encoding", "gzip")
 }
@@ -321,4 +334,25 @@ func TestAttempt_ResponseBeatsTheTimeLimit(t *testing.T) {
 			require.Len(t, info.Attempts, 1)
 		})
 	}
+}
+
+// lingering is a body that takes until after the time limit to close.
+type lingering struct{ io.Reader }
+
+func (lingering) Close() error { time.Sleep(50 * time.Millisecond); return nil }
+
+// So does one that ends just before the time limit: its error is the same as that of any other.
+func TestAttempt_TimeLimitAfterTheResponseChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prompt := always(404, envelope("LIST_NOT_FOUND"))
+		_, want := call(t.Context(), newClient(t, prompt), false)
+		_, got := call(t.Context(), newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, _ := prompt(r)
+			resp.Body = lingering{resp.Body}
+			return resp, nil
+		}), prospectkit.WithAttemptTimeout(20*time.Millisecond)), false)
+		require.EqualError(t, got, want.Error())
+		require.NoError(t, asError(t, got).Unwrap())
+		require.NoError(t, asError(t, got).Attempts[0].Err)
+	})
 }

@@ -275,3 +275,15 @@ func TestContext_Missing(t *testing.T) {
 		})
 	}
 }
+
+// A call without a context is refused, and its observers get one all the same.
+func TestContext_ObserversAlwaysGetOne(t *testing.T) {
+	told := 0
+	client := newClient(t, untouched(t), prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) {
+		told++
+		require.NoError(t, ctx.Err())
+	}))
+	_, err := client.Account.Me(nil) //nolint:staticcheck // it is what the test is about
+	require.Equal(t, []string{"context must not be nil"}, refusals(t, err))
+	require.Equal(t, 1, told)
+}

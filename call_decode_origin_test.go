@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -355,4 +356,29 @@ func TestDecode_MeteredReadsAreNotRetried(t *testing.T) {
 			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are retried")
 		})
 	}
+}
+
+// Forbidding that retry forbids no other one, and changes no other outcome.
+func TestDecode_NoMeteredRetryForbidsOnlyThat(t *testing.T) {
+	search := everyCall["search.prospects"]
+	forbidden := prospectkit.WithRetry(prospectkit.RetryPolicy{NoMeteredRetry: true})
+	page := always(200, `{"profiles":[],"total":0}`)
+	for _, refused := range []roundTrip{always(429, envelope("RATE_LIMITED"), "Retry-After", "1"), always(425, "")} {
+		synctest.Test(t, func(t *testing.T) {
+			rt, asked := inTurn(t, refused, page)
+			_, err := search(t.Context(), newClient(t, rt, forbidden))
+			require.NoError(t, err)
+			require.Equal(t, 2, *asked)
+		})
+	}
+	_, err := search(t.Context(), newClient(t, always(200, "{"), forbidden))
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+	_, err = search(t.Context(), newClient(t, roundTrip(cutOff), forbidden))
+	requireUnknown(t, err)
+}
+
+// A read that shows what only the service can know is the service's, whatever stands beside it.
+func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
+	_, err := call(t.Context(), newClient(t, always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":"none"}`, bare...)), false)
+	require.NoError(t, err)
 }

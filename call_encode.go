@@ -72,13 +72,10 @@ func (c *call) queryString(params any) string {
 	if params == nil && len(c.opts.query) == 0 {
 		return ""
 	}
-	encoded := url.Values{}
-	if params != nil {
-		var err error
-		if encoded, err = query.Values(params); err != nil {
-			c.bad.Add("query", "cannot be encoded: %v", err)
-			return ""
-		}
+	encoded, err := query.Values(params)
+	if err != nil {
+		c.bad.Add("query", "cannot be encoded: %v", err)
+		return ""
 	}
 	for _, kv := range c.opts.query {
 		encoded.Set(kv[0], kv[1])

@@ -199,11 +199,11 @@ func (c *call) jitter(d time.Duration) time.Duration {
 
 // classify names what went wrong with an attempt.
 func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
-	if resp == nil || a.BodyErr != nil && isSuccess(resp.StatusCode) {
-		return c.classifyIncomplete(a, resp, err)
+	if resp == nil || a.BodyErr != nil { // only a success has a BodyErr
+		return c.classifyIncomplete(a, err)
 	}
 	switch status := resp.StatusCode; {
-	case isSuccess(status) && novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
+	case novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
 		return failUnusable
 	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost
@@ -248,7 +248,7 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 }
 
 // classifyIncomplete names what went wrong with an attempt without a complete response.
-func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) failure {
+func (c *call) classifyIncomplete(a *attempt, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery; {
 	case (delivery == DeliveryNotSent || delivery == DeliveryUnprocessed) && exchange.IsPermanent(err):
@@ -259,8 +259,6 @@ func (c *call) classifyIncomplete(a *attempt, resp *http.Response, err error) fa
 		return failUnprocessed
 	case delivery == DeliveryCutShort:
 		return failUpload
-	case c.ctx.Err() != nil && !a.timedOut && resp == nil:
-		return failCanceled
 	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.Class == op.Read):
 		return failUnusable
 	case a.hasRateHeaders && c.op.Class != op.Read:

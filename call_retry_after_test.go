@@ -141,6 +141,72 @@ func TestRetry_RefusalFloorHoldsForAnyPolicy(t *testing.T) {
 	})
 }
 
+// A refusal that says how long is waited for so long, however long the backoff; one that does not is followed by the backoff.
+func TestRetry_RefusalsWaitAsToldOrBackOff(t *testing.T) {
+	slow := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 4, BaseDelay: 8 * time.Second, MaxDelay: 32 * time.Second})
+	for told, want := range map[string][3]time.Duration{"2": {2 * time.Second, 2 * time.Second, 2 * time.Second}, "": {8 * time.Second, 16 * time.Second, 32 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			waits, _ := refuse(t, 429, http.Header{"Retry-After": {told}}, slow)
+			require.Len(t, waits, 3)
+			for i, most := range want {
+				least := most
+				if told == "" {
+					least /= 2
+				}
+				require.GreaterOrEqual(t, waits[i], least)
+				require.Less(t, waits[i], 2*most, "the budget adds to it")
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		waits, _ := refuse(t, 503, http.Header{"Retry-After": {"7"}}, prospectkit.WithMaxWait(7*time.Second))
+		require.Len(t, waits, 1, "a wait of just as long as allowed")
+	})
+}
+
+// A wait that is not allowed is refused by the decision itself: no other attempt is announced, and the error is the service's alone.
+func TestRetry_WaitsThatAreNotAllowedAreNotAnnounced(t *testing.T) {
+	slow := prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 8 * time.Second, MaxDelay: 8 * time.Second})
+	for name, opts := range map[string][]prospectkit.ClientOption{
+		"0": {prospectkit.NoWait()}, "": {slow, prospectkit.WithMaxWait(3 * time.Second)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var seen []prospectkit.Event
+			_, err := refuse(t, 429, http.Header{"Retry-After": {name}}, append(opts, events(&seen))...)
+			require.Empty(t, asError(t, err).Unwrap(), name)
+			require.Equal(t, []string{"return the error"}, nextSteps(seen), name)
+		})
+	}
+}
+
+// After the end of the context nothing is announced that will not come.
+func TestRetry_NothingIsAnnouncedAfterTheContext(t *testing.T) {
+	for _, status := range []int{503, 429, 425} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var seen []prospectkit.Event
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				cancel()
+				return respond(status, ""), nil
+			}), events(&seen))
+			info, err := call(ctx, client, false)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, []string{"return the error"}, nextSteps(seen))
+			require.Zero(t, info.Attempts[0].Wait)
+		})
+	}
+}
+
+// nextSteps lists what was decided.
+func nextSteps(seen []prospectkit.Event) (next []string) {
+	for _, e := range seen {
+		if e.Kind == prospectkit.EventDecision {
+			next = append(next, e.Next)
+		}
+	}
+	return next
+}
+
 func TestRetry_BackoffDoublesWithinBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := prospectkit.RetryPolicy{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}

@@ -102,6 +102,7 @@ var answers = []struct {
 	{"503 Retry-After", serves(503, "", "Retry-After", "7"), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"504", serves(504, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"504 HTML", serves(504, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"501 in place of a 404", serves(501, envelope("LIST_NOT_FOUND")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"505", serves(505, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"599", serves(599, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
@@ -114,6 +115,7 @@ var answers = []struct {
 	{"408 enveloped", serves(408, envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"499", serves(499, html), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"499 enveloped", serves(499, envelope("UNEXPECTED_ERROR")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"499 in place of a 404", serves(499, envelope("LIST_NOT_FOUND")), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 
 	{"400", serves(400, envelope("INVALID_REQUEST")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
 	{"401", serves(401, envelope("UNAUTHORIZED")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
@@ -123,6 +125,7 @@ var answers = []struct {
 	{"409 that passes", serves(409, envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
 	{"422", serves(422, envelope("VALIDATION_FAILED")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
 	{"403 HTML", serves(403, html, contentType, htmlType), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"403 HTML, rate headers", serves(403, html, contentType, htmlType, "RateLimit-Remaining", "7"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"404 HTML", serves(404, html, contentType, htmlType), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"300", serves(300, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"302", serves(302, "", "Location", "/api/v1/business/me"), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
@@ -245,6 +248,23 @@ func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
 			requireFamily(t, err)
 		})
 	}
+}
+
+// If the context ends in the middle of an attempt, the last response that there was is the error, whatever failed since.
+func TestRetry_LastResponseBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		rt, asked := inTurn(t, always(503, envelope("UNEXPECTED_ERROR")), breaks, func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		_, err := newClient(t, rt).Account.Me(ctx)
+		require.Equal(t, 3, *asked)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 503, asError(t, err).Status)
+		require.Equal(t, prospectkit.CodeUnexpectedError, prospectkit.CodeOf(err))
+	})
 }
 
 // The error is that of the last attempt: a failure of the network is not reported as the response that came before it.

@@ -95,25 +95,26 @@ func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 		listing string
 		verdict prospectkit.Verdict
 		found   bool
+		note    string
 	}{
-		"active, under campaigns":  {`{"campaigns": [` + other + `, ` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true},
-		"active, under data":       {`{"pagination": {}, "data": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true},
-		"active, bare":             {`[` + campaign(`, "status": "active"`) + `]`, prospectkit.VerdictHappened, true},
-		"id in capitals":           {`[{"id": "65F0C0FFEE65F0C0FFEE6C01", "status": "active"}]`, prospectkit.VerdictHappened, true},
-		"stopped":                  {`{"campaigns": [` + campaign(`, "status": "stopped"`) + `]}`, prospectkit.VerdictUnknowable, true},
-		"some other status":        {`{"campaigns": [` + campaign(`, "status": "warming-up"`) + `]}`, prospectkit.VerdictNotSeen, true},
-		"without status":           {`{"campaigns": [` + campaign(``) + `]}`, prospectkit.VerdictUnknowable, true},
-		"status of another type":   {`{"campaigns": [` + campaign(`, "status": 1`) + `]}`, prospectkit.VerdictUnknowable, true},
-		"not in the listing":       {`{"campaigns": [` + other + `, null, 3]}`, prospectkit.VerdictUnknowable, false},
-		"under an unknown wrapper": {`{"items": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictUnknowable, false},
-		"not a listing":            {`"none"`, prospectkit.VerdictUnknowable, false},
+		"active, under campaigns":  {`{"campaigns": [` + other + `, ` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true, "a teammate may have approved it at the same moment"},
+		"active, under data":       {`{"pagination": {}, "data": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictHappened, true, "the campaign is active"},
+		"active, bare":             {`[` + campaign(`, "status": "active"`) + `]`, prospectkit.VerdictHappened, true, "the campaign is active"},
+		"id in capitals":           {`[{"id": "65F0C0FFEE65F0C0FFEE6C01", "status": "active"}]`, prospectkit.VerdictHappened, true, "the campaign is active"},
+		"stopped":                  {`{"campaigns": [` + campaign(`, "status": "stopped"`) + `]}`, prospectkit.VerdictUnknowable, true, "so ask before you approve again"},
+		"some other status":        {`{"campaigns": [` + campaign(`, "status": "warming-up"`) + `]}`, prospectkit.VerdictNotSeen, true, "the campaign is not active"},
+		"without status":           {`{"campaigns": [` + campaign(``) + `]}`, prospectkit.VerdictUnknowable, true, "but not its status"},
+		"status of another type":   {`{"campaigns": [` + campaign(`, "status": 1`) + `]}`, prospectkit.VerdictUnknowable, true, "but not its status"},
+		"not in the listing":       {`{"campaigns": [` + other + `, null, 3]}`, prospectkit.VerdictUnknowable, false, "does not hold the campaign"},
+		"under an unknown wrapper": {`{"items": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.VerdictUnknowable, false, "does not hold the campaign"},
+		"not a listing":            {`"none"`, prospectkit.VerdictUnknowable, false, "does not hold the campaign"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				r, sent := approved(t, c.listing)
 				require.Equal(t, c.verdict, r.Verdict)
-				require.NotEmpty(t, r.Note)
+				require.Contains(t, r.Note, c.note)
 				campaign, found := prospectkit.Resolved[prospectkit.Object](r)
 				require.Equal(t, c.found, found)
 				if found {

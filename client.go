@@ -116,7 +116,6 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		conf.setKeys(conf.keys().With(conf.source))
 		conf.agentPolls = newAgentPolls() // the key may be of another workspace
 	}
-	conf.checkScheme(&bad)
 	conf.checkTransport(&bad)
 	if len(bad) > 0 {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)

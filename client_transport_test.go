@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -114,6 +115,33 @@ func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	require.ErrorAs(t, err, &failed, "the cookie came back and the time limit held")
 	require.Zero(t, failed.Status)
 	require.Equal(t, prospectkit.DeliveryUnknown, failed.Attempts[0].Delivery)
+}
+
+// Each attempt sends the cookies of its own jar, once and beside the key, and no client sends those of another one.
+func TestClient_CookiesStayInTheirJar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+			key, _, _ := r.BasicAuth()
+			require.Equal(t, token, key)
+			var cookies []string
+			for _, c := range r.Cookies() {
+				cookies = append(cookies, c.Value)
+			}
+			return respond(map[bool]int{true: 503, false: 200}[len(cookies) == 0], oneUser, "Set-Cookie", r.Header.Get("X-Jar")+"=b",
+				"X-Cookies", strings.Join(cookies, " ")), nil
+		})
+		for _, name := range []string{"one", "two"} {
+			jar, err := cookiejar.New(nil)
+			require.NoError(t, err)
+			client := newClient(t, rt, prospectkit.WithHTTPClient(&http.Client{Jar: jar, Transport: rt}))
+			for range 2 {
+				var info prospectkit.Info
+				_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info), prospectkit.WithHeader("X-Jar", name))
+				require.NoError(t, err)
+				require.Equal(t, "b", info.Header.Get("X-Cookies"))
+			}
+		}
+	})
 }
 
 func TestClient_FailuresKeepTheConnections(t *testing.T) {

@@ -1,7 +1,9 @@
 package prospectkit_test
 
 import (
+	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,5 +33,38 @@ func TestClient_OneMistakeIsRefused(t *testing.T) {
 			_, err = client(prospectkit.WithTransport(always(http.StatusOK, oneUser)))
 			require.NoError(t, err)
 		}
+	}
+}
+
+// A derived client shares the source of keys: a key that one of them got is the key of both.
+func TestClient_DerivedClientsShareTheSource(t *testing.T) {
+	l, s := &lock{valid: "key-1"}, &source{tokens: []string{"key-2"}}
+	client := l.client(t, "key-1", s)
+	derived, err := client.With(prospectkit.WithUserAgent("derived"))
+	require.NoError(t, err)
+	l.valid = "key-2"
+	require.NoError(t, move(t.Context(), derived))
+	require.NoError(t, move(t.Context(), client))
+	require.Equal(t, []string{"key-1", "key-2", "key-2"}, l.got)
+	require.Equal(t, 1, s.asked)
+}
+
+// A client in a log is its host, also as JSON.
+func TestClient_InALog(t *testing.T) {
+	var text strings.Builder
+	slog.New(slog.NewJSONHandler(&text, nil)).Info("made", "client", newClient(t, untouched(t)))
+	require.Contains(t, text.String(), `"client":"prospectkit.Client(api.example.com)"`)
+}
+
+// A transport of the caller may change the header that it gets, so that each request has its own.
+func TestClient_TransportsMayChangeTheirHeader(t *testing.T) {
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		require.Empty(t, r.Header.Get("X-Mine"))
+		r.Header.Set("X-Mine", "1")
+		return respond(200, oneUser), nil
+	}))
+	for range 2 {
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
 	}
 }

@@ -26,8 +26,8 @@ func (c Code) Error() string { return string(c) }
 // Is reports whether target is the class of a documented code: errors.Is(CodeListNotFound,
 // ErrNotFound).
 func (c Code) Is(target error) bool {
-	t, ok := target.(ErrorClass)
-	return ok && t != "" && classOf(c, 0) == t
+	t, _ := target.(ErrorClass)
+	return t != "" && classOf(c, 0) == t
 }
 
 // Outcome returns [OutcomeNotApplied] for a documented code, and [OutcomeUnknown] for
@@ -380,12 +380,9 @@ func (e *Error) LogValue() slog.Value {
 // maxName is how many bytes of a foreign name are kept.
 const maxName = 64
 
-// logged returns the code if it is known or a plain name: what the service sends can be anything.
+// logged returns the code if it is a plain name, as all known ones are: what the service sends can be anything.
 func (c Code) logged() string {
-	switch {
-	case c == "" || c.Known():
-		return string(c)
-	case novelty.PlainName(string(c)) == "":
+	if c != "" && novelty.PlainName(string(c)) == "" {
 		return "undocumented"
 	}
 	return string(c)

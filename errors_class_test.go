@@ -1,8 +1,11 @@
 package prospectkit_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,4 +50,58 @@ func TestErrors_ClassesOfAResponse(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, c.want, classesOf(err), status)
 	}
+}
+
+// No class is the class of nothing.
+func TestErrors_NoClassMatchesNothing(t *testing.T) {
+	none := prospectkit.ErrorClass("")
+	_, page := call(t.Context(), newClient(t, always(404, "<html>")), false)
+	for _, err := range []error{prospectkit.CodeEndpointNotFound, prospectkit.Code("NEW"), page, new(prospectkit.Error), &prospectkit.WaitError{}} {
+		require.NotErrorIs(t, err, none)
+	}
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(prospectkit.ErrResponseLost))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
+	require.Equal(t, prospectkit.ActionVerifyFirst, new(prospectkit.Error).Advice().Action, "an error that nobody filled in proves nothing")
+}
+
+// A refusal by a rule has no code, and a draft whose start was refused for another reason is no conflict.
+func TestErrors_CodesAndClassesOfRefusals(t *testing.T) {
+	err := move(t.Context(), newClient(t, untouched(t), prospectkit.ReadOnly()))
+	require.Empty(t, prospectkit.CodeOf(err))
+	require.NotErrorIs(t, err, prospectkit.ErrInvalid)
+	err = move(t.Context(), newClient(t, untouched(t)), prospectkit.WithMaxWait(-1))
+	require.Equal(t, prospectkit.CodeValidationFailed, prospectkit.CodeOf(err))
+	require.NotContains(t, prospectkit.AdviceOf(err).Hint, "environment")
+	s := stage(t, otherAgents, draftSaved, always(402, envelope("INSUFFICIENT_CREDITS")))
+	_, err = newClient(t, s).Agents.CreateAndStart(t.Context(), capped())
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+	require.NotErrorIs(t, err, prospectkit.ErrConflict)
+}
+
+// A wait refused for the deadline matches what it says, and nothing else.
+func TestErrors_ClassesOfAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, always(429, "", "Retry-After", "60"), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, _ = call(t.Context(), client, false)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := call(ctx, client, false)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, prospectkit.ErrNotFound)
+	})
+}
+
+// When a rate limit ends is told by the window, if no wait was told; and a wait belongs to no other advice.
+func TestErrors_EndOfARateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limited := always(429, envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
+		_, err := call(t.Context(), newClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Equal(t, time.Now().Add(30*time.Second), asError(t, err).ResetAt)
+		_, err = call(t.Context(), newClient(t, always(404, envelope("LIST_NOT_FOUND"), "RateLimit-Reset", "30", "RateLimit-Remaining", "0")), false)
+		require.Zero(t, asError(t, err).ResetAt, "nobody has to wait for it")
+		_, err = call(t.Context(), newClient(t, always(404, envelope("LIST_NOT_FOUND"), "Retry-After", "30")), false)
+		require.Equal(t, time.Now().Add(30*time.Second), asError(t, err).ResetAt)
+		require.Zero(t, asError(t, err).Advice().After)
+	})
 }

@@ -131,7 +131,6 @@ func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
 	case list == nil:
 		return nil, conflict
 	case list.Kind != e.in.kind():
-		conflict.Near = nil
 		return nil, conflict
 	default:
 		return &Ensured{List: list, Certain: e.older(list, info)}, nil

@@ -2,6 +2,8 @@ package prospectkit_test
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +50,70 @@ func TestEnsure_CreatesOrFinds(t *testing.T) {
 		require.True(t, second.Certain)
 		require.Equal(t, first.List.ID, second.List.ID)
 		require.Len(t, sb.Lists(), 1)
+	})
+}
+
+// Where nothing goes wrong, one creation is enough.
+func TestEnsure_SendsNothingMore(t *testing.T) {
+	s := stage(t, always(201, `{"list":`+oneList+`}`))
+	got, err := newClient(t, s).Lists.Ensure(t.Context(), q1)
+	require.NoError(t, err)
+	require.True(t, got.Created && got.Certain)
+	s.done()
+}
+
+// A young list of the other kind is not the one that was created.
+func TestEnsure_OtherKindIsRuledOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				return cutOff(r)
+			}
+			return respond(200, `{"data":[{"id":"`+listID+`","name":"Q1","entityType":"companyList","createdAt":"`+time.Now().UTC().Format(time.RFC3339)+`"}],
+				"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), nil
+		}))
+		err := create(t, client, q1)()
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.True(t, r.Final)
+	})
+}
+
+// The text of an unknown creation says what was looked for and what has failed since, if anything has.
+func TestEnsure_TextOfAnUnknownCreation(t *testing.T) {
+	for name, look := range map[string]roundTrip{
+		"it could not be resolved; and since: ": denied,
+		"looked":                                always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return cutOff(r)
+				}
+				return look(r)
+			}))
+			_, err := client.Lists.Ensure(t.Context(), q1)
+			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+			require.ErrorContains(t, err, name)
+			require.NotContains(t, err.Error(), "%!")
+			require.Equal(t, name[0] == 'i', strings.Contains(err.Error(), "and since:"), err)
+		})
+	}
+}
+
+// A conflict tells a log who holds the name, and no names; the service's refusal stays reachable.
+func TestNameConflict_Tells(t *testing.T) {
+	ensuring(t, seededList("Q1", sandbox.CompanyList), nil, func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
+		_, err := client.Lists.Ensure(t.Context(), q1)
+		require.Equal(t, 409, asError(t, err).Status)
+		conflict, ok := errors.AsType[*prospectkit.NameConflictError](err)
+		require.True(t, ok)
+		require.Equal(t, "[op=lists.ensure wanted=contactList near=0 holder=companyList]", conflict.LogValue().String())
+		conflict.Holder = nil
+		require.Equal(t, "[op=lists.ensure wanted=contactList near=0]", conflict.LogValue().String())
 	})
 }
 

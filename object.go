@@ -104,7 +104,7 @@ func (o Object) Get(path string) (Object, bool) {
 		raw, ok = jsonscan.At(o.raw, key)
 	}
 	v := Object{raw: raw}
-	if more && ok {
+	if more {
 		return v.Get(path)
 	}
 	return v, ok
@@ -117,9 +117,9 @@ func (o Object) Find(path string) (Object, error) {
 		if v, ok := o.Get(rest); ok {
 			return v, nil
 		}
-		key, after, more := strings.Cut(rest, ".")
+		key, after, _ := strings.Cut(rest, ".")
 		inner, ok := o.Get(key)
-		if !ok || !more {
+		if !ok {
 			return Object{}, fmt.Errorf("prospectkit: %w", novelty.NotThere(path, reached, o.raw))
 		}
 		o, rest, reached = inner, after, reached+"."+key
@@ -130,9 +130,6 @@ func (o Object) Find(path string) (Object, error) {
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)
-		if !array.begins('[') {
-			return
-		}
 		c := jsonscan.New(array.raw)
 		c.Array()
 		for c.Element() {

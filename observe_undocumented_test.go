@@ -257,3 +257,13 @@ func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 		})
 	}
 }
+
+// Names are short, and an error page that is not the service's has none.
+func TestUndocumented_NamesOfForeigners(t *testing.T) {
+	var c canary
+	short, long := "RateLimit-"+strings.Repeat("x", 54), "RateLimit-"+strings.Repeat("y", 55)
+	client := newClient(t, always(502, `{"status":"down"}`, short, "1", long, "1"), c.option(), prospectkit.WithRetry(prospectkit.NoRetry))
+	_, err := call(t.Context(), client, false)
+	require.Error(t, err)
+	require.Equal(t, []string{"header " + http.CanonicalHeaderKey(short)}, c.seen)
+}

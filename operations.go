@@ -127,10 +127,6 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		return refusal(row, bad)
 	}
 	accept := func(raw *Object) error {
-		if object, ok := out.(*Object); ok {
-			*object = *raw
-			return nil
-		}
 		if out == nil || raw.IsZero() {
 			return nil
 		}

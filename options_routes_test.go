@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,4 +66,15 @@ func TestRoutes_Refusals(t *testing.T) {
 		"WithRoutes hubs.pages has the method POST, must have GET",
 		"WithRoutes lists.list is not an operation with an undocumented path",
 	}, refusals(t, err))
+}
+
+// What a path of yours escapes stays escaped.
+func TestRoutes_EscapesStay(t *testing.T) {
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		require.Equal(t, "/api/v1/business/a%2Fb", r.URL.EscapedPath())
+		return respond(200, `{}`), nil
+	}))
+	row := described(http.MethodPost, prospectkit.ClassUnsafe)
+	row.Path = "/business/a%2Fb"
+	require.NoError(t, client.Call(t.Context(), row, nil, nil))
 }

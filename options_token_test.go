@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -19,6 +20,7 @@ type lock struct {
 	valid string
 	got   []string
 	body  string // of a rejection; default: the service's
+	deny  int    // the status of a rejection; default: 401
 	page  string // of a success; default: a list
 }
 
@@ -35,7 +37,7 @@ func (l *lock) RoundTrip(r *http.Request) (*http.Response, error) {
 	if l.body != "" {
 		return respond(http.StatusUnauthorized, l.body, "Content-Type", "text/html"), nil
 	}
-	return respond(http.StatusUnauthorized, envelope("UNAUTHORIZED")), nil
+	return respond(cmp.Or(l.deny, http.StatusUnauthorized), envelope("UNAUTHORIZED")), nil
 }
 
 // source gives one token after the other, the last one again and again.
@@ -217,6 +219,33 @@ func TestToken_OtherRejections(t *testing.T) {
 	require.Len(t, l.got, 3)
 }
 
+// A rejected key is one by its code, whatever 4xx it comes with: an intermediary may have changed that. A redirect proves nothing.
+func TestToken_RejectedByItsCode(t *testing.T) {
+	for _, status := range []int{400, 401, 403, 422, 451} {
+		l, s := &lock{valid: "key-2", deny: status}, &source{tokens: []string{"key-2"}}
+		require.NoError(t, move(t.Context(), l.client(t, "key-1", s)), status)
+		require.Equal(t, []string{"key-1", "key-2"}, l.got)
+	}
+	l, s := &lock{valid: "key-2", deny: 399}, &source{tokens: []string{"key-2"}}
+	requireUnknown(t, move(t.Context(), l.client(t, "key-1", s)))
+	require.Equal(t, []string{"key-1"}, l.got)
+}
+
+// What an earlier attempt has sent keeps its own key, for a transport that still looks at it.
+func TestToken_EachAttemptHasItsOwnHeader(t *testing.T) {
+	l, s := &lock{valid: "key-2"}, &source{tokens: []string{"key-2"}}
+	var sent []*http.Request
+	client := l.client(t, "key-1", s, prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = append(sent, r)
+		return l.RoundTrip(r)
+	})))
+	require.NoError(t, move(t.Context(), client))
+	for i, r := range sent {
+		key, _, _ := r.BasicAuth()
+		require.Equal(t, l.got[i], key)
+	}
+}
+
 // Each attempt of a write has its ticket.
 func TestToken_TicketBeforeEachAttempt(t *testing.T) {
 	l, s, book := &lock{valid: "key-2"}, &source{tokens: []string{"key-2"}}, new(notebook)
@@ -263,12 +292,7 @@ func TestToken_DecisionsAreTold(t *testing.T) {
 		client := l.client(t, "key-1", &source{tokens: []string{"key-2"}}, events(&seen))
 		began := time.Now()
 		_ = call(t.Context(), client)
-		for _, e := range seen {
-			if e.Kind == prospectkit.EventDecision {
-				next = append(next, e.Next)
-			}
-		}
-		return next, time.Since(began)
+		return nextSteps(seen), time.Since(began)
 	}
 	for kind, call := range calls {
 		synctest.Test(t, func(t *testing.T) {

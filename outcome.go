@@ -93,8 +93,8 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 	if r == nil {
 		return nil, false
 	}
-	v, ok := r.Object.(*T)
-	return v, ok && v != nil
+	v, _ := r.Object.(*T)
+	return v, v != nil
 }
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
@@ -223,7 +223,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
 	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
 	if shows && q.undone && r.Verdict == VerdictNotSeen {
-		r.Verdict, r.Final = VerdictUnknowable, true
+		r.Verdict = VerdictUnknowable
 	}
 	switch {
 	case r.Verdict == VerdictUnknowable:
@@ -264,7 +264,7 @@ func (q *inquiry) id() string { return strings.Join(q.ticket.IDs, "/") }
 
 // unknowable is the result of a read that lacks the evidence.
 func unknowable(object any, note string) (Resolution, error) {
-	return Resolution{Verdict: VerdictUnknowable, Object: object, Final: true, Note: note}, nil
+	return Resolution{Verdict: VerdictUnknowable, Object: object, Note: note}, nil
 }
 
 // ruledOut is the result of a read that shows something the call cannot have made.

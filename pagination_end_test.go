@@ -191,3 +191,14 @@ func TestPager_OrderIsKnownForAllLists(t *testing.T) {
 		}
 	}
 }
+
+// Totals without the number of a page, or without pages, still promise more.
+func TestPager_PartialTotals(t *testing.T) {
+	for _, totals := range []string{`{"totalPages":2}`, `{"totalRecords":3}`} {
+		s := stage(t, always(200, `{"campaigns":[{"id":"a"},{"id":"b"}],"pagination":`+totals+`}`), always(200, `{"campaigns":[{"id":"c"}],"pagination":`+totals+`}`))
+		got, err := prospectkit.Collect(newClient(t, s).Campaigns.All(t.Context()), 9)
+		require.NoError(t, err, totals)
+		require.Len(t, got, 3, totals)
+		s.done()
+	}
+}

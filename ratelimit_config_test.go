@@ -2,6 +2,8 @@ package prospectkit_test
 
 import (
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,4 +26,21 @@ func TestBudget_ConfigOfAStoreWithoutOne(t *testing.T) {
 	require.NoError(t, newWith(prospectkit.BudgetConfig{}))
 	require.NoError(t, newWith(prospectkit.BudgetConfig{Store: newStore(1), StoreTimeout: time.Second, Processes: 1, Logger: slog.New(slog.DiscardHandler)}))
 	require.ErrorContains(t, newWith(prospectkit.BudgetConfig{Reserve: -1}), "BudgetConfig.Reserve is -1, must not be negative")
+}
+
+// A snapshot is in the order of names, and calls no limit documented that is not.
+func TestBudget_SnapshotInOrder(t *testing.T) {
+	for range 3 {
+		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{})
+		for _, s := range []prospectkit.Surface{prospectkit.SurfaceSearch, prospectkit.SurfaceLists, prospectkit.SurfaceReference, prospectkit.SurfaceAgents, prospectkit.SurfaceCampaigns} {
+			budget.Forecast(s, 1)
+		}
+		all := budget.Snapshot()
+		require.Len(t, all, 5)
+		require.True(t, slices.IsSortedFunc(all, func(a, b prospectkit.SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) }))
+		for _, s := range all {
+			require.Equal(t, s.Minute.Limit != 0, s.Minute.Documented)
+			require.Equal(t, s.Day.Limit != 0, s.Day.Documented)
+		}
+	}
 }

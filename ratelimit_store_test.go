@@ -26,6 +26,8 @@ type memoryStore struct {
 	states map[prospectkit.Surface][]byte
 	down   error
 	asks   int
+	ask    prospectkit.BudgetAsk // as it came over the wire; used again and again
+	reply  prospectkit.BudgetReply
 }
 
 func newStore(processes int) *memoryStore {
@@ -43,8 +45,15 @@ func (m *memoryStore) Exchange(ctx context.Context, s prospectkit.Surface, ask *
 	if m.asks++; m.down != nil {
 		return reply, m.down
 	}
-	m.states[s], reply = ask.Decide(m.states[s], time.Now(), m.processes)
-	return reply, nil
+	text, err := ask.MarshalBinary()
+	if err = errors.Join(err, m.ask.UnmarshalBinary(text)); err != nil {
+		return reply, err
+	}
+	m.states[s], m.reply = m.ask.Decide(m.states[s], time.Now(), m.processes)
+	if text, err = m.reply.MarshalBinary(); err == nil {
+		err = reply.UnmarshalBinary(text)
+	}
+	return reply, err
 }
 
 func (m *memoryStore) fail(err error) {

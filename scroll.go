@@ -91,7 +91,7 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 			return nil, refusal(s.op, check.One("Next", "was called already: a scroll moves forward only"))
 		}
 		page, err := s.page(ctx, token, opts)
-		if err != nil && OutcomeOf(err) == OutcomeNotApplied {
+		if OutcomeOf(err) == OutcomeNotApplied {
 			spent.Store(false)
 		}
 		return page, err

@@ -52,7 +52,7 @@ func (c *call) ticket() journal.Ticket {
 
 // journaled reports whether the call needs a ticket before it is sent.
 func (c *call) journaled() bool {
-	return c.client.conf.journal != nil && c.op.Class != op.Read && (c.op.Write() || !c.in.free)
+	return c.client.conf.journal != nil && c.op.Class != op.Read
 }
 
 // reserve reserves the credits of the call before its first attempt.

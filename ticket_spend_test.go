@@ -355,3 +355,12 @@ func TestSpecs_WorstCase(t *testing.T) {
 		})
 	}
 }
+
+// What arrived is what counts, not what was reserved for the largest page.
+func TestSpendGuard_CommitsWhatArrived(t *testing.T) {
+	guard := spend.NewGuard(60, perProfile)
+	client := newClient(t, always(200, `{"profiles":[{"socialUrl":"a"},{"socialUrl":"b"}]}`), prospectkit.WithSpendGuard(guard))
+	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30})
+	require.NoError(t, err)
+	require.Equal(t, spend.Book{Committed: 2, Released: 28}, booked(t, guard))
+}

@@ -102,15 +102,13 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
 	w := c.conf.budget.surface(s).lastRate()
-	if left := time.Until(w.ResetAt); w.Remaining >= 0 && left > 0 {
-		pause = max(pause, min(left/time.Duration(max(w.Remaining/2, 1)), scarcePause))
+	if w.Remaining >= 0 {
+		pause = max(pause, min(time.Until(w.ResetAt)/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 	}
-	if failure != nil {
-		advice, _ := adviceOf(failure)
-		pause = max(pause, min(advice.After, scarcePause))
-		if at, ok := ctx.Deadline(); ok && advice.After > 0 && time.Until(at) <= pause {
-			return 0, false
-		}
+	advice, _ := adviceOf(failure) // none without a failure
+	pause = max(pause, min(advice.After, scarcePause))
+	if at, ok := ctx.Deadline(); ok && advice.After > 0 && time.Until(at) <= pause {
+		return 0, false
 	}
 	return pause + rand.N(pause/10), ctx.Err() == nil
 }

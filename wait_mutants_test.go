@@ -39,3 +39,27 @@ func TestWait_CanceledBetweenPolls(t *testing.T) {
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 	require.NotNil(t, agent)
 }
+
+// A poll that is to come later does not end a wait whose deadline is later still.
+func TestWait_LastsBeyondALongRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		limited := always(429, envelope("RATE_LIMITED"), "Retry-After", "600")
+		agent, err := newClient(t, stage(t, sees("processing"), limited, sees("active"))).Agents.WaitSettled(ctx, agentID)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
+	})
+}
+
+// A wait that ends because the next poll would be too late has ended for the deadline.
+func TestWait_TooLateForThePoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		failing := always(429, "", "Retry-After", "300")
+		_, err := newClient(t, stage(t, sees("processing"), failing), prospectkit.WithRetry(prospectkit.NoRetry)).Agents.WaitSettled(ctx, agentID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "deadline is too near")
+	})
+}

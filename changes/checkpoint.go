@@ -112,9 +112,7 @@ func (s *state) ahead(now time.Time) bool { return s.floor.at > now.Add(skew).Un
 // counts notes that so many rows were delivered, which may be new, and what the service counts now. It
 // reports whether that can be.
 func (s *state) counts(delivered, total int, known bool) bool {
-	if s.low >= 0 {
-		s.high += delivered
-	}
+	s.high += delivered
 	switch {
 	case s.low == broken:
 		return false
@@ -172,7 +170,7 @@ func parse(text, list string, keep int) (*state, bool) {
 
 // appendID appends an id: the usual one as 12 bytes after a zero, any other after its length.
 func appendID(b []byte, id string) []byte {
-	if plain, err := hex.DecodeString(id); err == nil && len(plain) == shortID && hex.EncodeToString(plain) == id {
+	if plain, _ := hex.DecodeString(id); len(plain) == shortID && hex.EncodeToString(plain) == id {
 		return append(append(b, 0), plain...)
 	}
 	return append(binary.AppendUvarint(b, uint64(len(id))+1), id...)

@@ -58,3 +58,43 @@ func TestState_FloorOfAPass(t *testing.T) {
 	next = s.delivered([]position{{now.UnixMicro() + 1, s.window[0].id}}, now, true)
 	require.Equal(t, []position{{now.UnixMicro() + 1, s.window[0].id}}, next.window, "one for each row")
 }
+
+// A floor is never lowered, and the window holds no more than it may: exactly the last changes.
+func TestState_KeepsTheLastChanges(t *testing.T) {
+	now, second := time.Now(), time.Second.Microseconds()
+	at := func(n int64) position {
+		return position{at: now.UnixMicro() - 50*second + n*second, id: string(rune('a' + n))}
+	}
+	for _, end := range []bool{false, true} {
+		s := state{floor: at(0), window: []position{at(1), at(2)}, keep: 3}
+		next := s.delivered([]position{at(3)}, now, end)
+		require.Equal(t, at(0), next.floor, "a minute before the last change is before it")
+		require.Equal(t, []position{at(1), at(2), at(3)}, next.window)
+		next = s.delivered([]position{at(3), at(4), at(5)}, now, end)
+		require.Equal(t, []position{at(3), at(4), at(5)}, next.window)
+		floor := at(2)
+		if end {
+			floor = after(floor.at)
+		}
+		require.Equal(t, floor, next.floor, "no change after it is hidden")
+	}
+}
+
+// A checkpoint of an earlier version of this package stays of use: today's has the same text.
+func TestCheckpoint_Text(t *testing.T) {
+	s := state{floor: position{at: 1_700_000_000_000_000, id: "64f0c0ffee64f0c0ffee64f0"}, window: []position{{1_700_000_000_001_000, "x"}}, low: 5, high: 7, keep: 900}
+	text := s.encode("list")
+	require.Equal(t, "changes1.68c044b23e0c7065.Cg6AgPKBg4mFBgBk8MD_7mTwwP_uZPDoBwJ4", text)
+	again, ok := parse(text, "list", 900)
+	require.True(t, ok)
+	require.Equal(t, s, *again)
+	for _, damaged := range []string{text[:len(text)-1], text[len(prefix):], "changes2" + text[8:], text + "!", text + "A", text[:20] + "A" + text[21:]} {
+		_, ok = parse(damaged, "list", 900)
+		require.False(t, ok, damaged)
+	}
+	for n := range 3 {
+		s.floor.id = "xyz"[:n]
+		_, ok = parse(s.encode("list")+"!", "list", 900)
+		require.False(t, ok, "what follows is not the checkpoint's")
+	}
+}

@@ -64,7 +64,9 @@ func (s pages) Fetch(_ context.Context, number int) (*page, error) {
 	slices.SortStableFunc(rows, order)
 	low := min((number-1)*s.limit, len(rows))
 	p := &page{Number: number, TotalRecords: len(rows), TotalKnown: !s.silent, Items: rows[low:min(low+s.limit, len(rows))], Kind: s.kind}
-	if !s.silent {
+	if s.silent {
+		p.TotalRecords = 0
+	} else {
 		p.TotalPages = (len(rows) + s.limit - 1) / s.limit
 	}
 	return p, nil
@@ -519,6 +521,78 @@ func TestEach_WithoutTotals(t *testing.T) {
 	s.rows = s.rows[1:]
 	_, _, err = s.drain(last)
 	require.NoError(t, err)
+}
+
+// A checkpoint amid changes whose total is unknown knows none either.
+func TestEach_WithoutTotalsAmidAll(t *testing.T) {
+	s := newService(100)
+	s.silent = true
+	s.add(3)
+	saved := s.start(t)
+	s.now = s.now.Add(time.Hour)
+	s.add(5)
+	n := 0
+	for c, err := range s.changes(saved) {
+		require.NoError(t, err)
+		state, ok := parse(c.Checkpoint(), "list", 90)
+		require.True(t, ok)
+		require.Equal(t, unknown, state.low)
+		n++
+	}
+	require.Equal(t, 5, n)
+}
+
+// What does not fit the count is not forgotten with the changes that come after it, wherever the loop ends.
+func TestEach_AWrongCountIsNotForgotten(t *testing.T) {
+	s := newService(100)
+	s.add(5)
+	s.now = s.now.Add(time.Hour)
+	s.add(1)
+	saved := s.start(t)
+	s.now = s.now.Add(time.Hour)
+	s.add(1)
+	s.rows[len(s.rows)-1].id = "new"
+	s.rows = append(s.rows, record{"old", s.now.Add(-90 * time.Minute)}) // added without a change
+	for c, err := range s.changes(saved) {
+		require.NoError(t, err)
+		saved = c.Checkpoint()
+		break
+	}
+	s.rows[0].at = s.now.Add(time.Second) // the next pass delivers a row that is not new
+	_, _, err := s.drain(saved)
+	require.ErrorIs(t, err, ErrFullSyncRequired)
+}
+
+// A new feed of a list whose rows changed at one instant reads two pages, and not the whole list.
+func TestEach_BeginsWithTwoRequests(t *testing.T) {
+	s := newService(100)
+	s.add(1000)
+	s.start(t)
+	require.Equal(t, []int{10, 100}, s.requests)
+}
+
+// The total of a pass is that of its first page, to which its rows belong.
+func TestEach_TheTotalIsThatOfTheFirstPage(t *testing.T) {
+	s := newService(100)
+	s.add(500)
+	s.now = s.now.Add(time.Hour)
+	saved := s.start(t)
+	for i := range 150 {
+		s.rows[i].at = s.now
+	}
+	requests := len(s.requests)
+	s.edit = func() {
+		if len(s.requests) == requests+3 { // the second large page
+			s.rows = append(s.rows, record{"late", s.now.Add(time.Minute)})
+		}
+	}
+	ids, last, err := s.drain(saved)
+	require.NoError(t, err)
+	require.NotContains(t, ids[:150], "late")
+	state, ok := parse(last, "list", 90)
+	require.True(t, ok)
+	require.Equal(t, 500, state.low)
+	require.Len(t, s.requests, requests+3)
 }
 
 func TestEach_Refuses(t *testing.T) {

@@ -85,6 +85,15 @@ func TestFile_OneJournalAtATime(t *testing.T) {
 		require.NoError(t, os.Symlink(path, link))
 		_, err = File(link)
 		require.ErrorIs(t, err, ErrLocked)
+		directory := filepath.Join(t.TempDir(), "directory")
+		require.NoError(t, os.Symlink(filepath.Dir(path), directory))
+		_, err = File(filepath.Join(directory, filepath.Base(path)))
+		require.ErrorIs(t, err, ErrLocked)
+		other, err := File(filepath.Join(directory, "other")) // which is not there yet
+		require.NoError(t, err)
+		_, err = File(filepath.Join(filepath.Dir(path), "other"))
+		require.ErrorIs(t, err, ErrLocked)
+		require.NoError(t, other.Close())
 	}
 	require.NoError(t, j.Close())
 	open(t, path)

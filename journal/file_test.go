@@ -224,8 +224,13 @@ func TestFile_Closed(t *testing.T) {
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), ErrClosed)
 	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), ErrClosed)
 	require.ErrorIs(t, j.Compact(t.Context(), time.Now(), nil), ErrClosed)
-	for _, err := range j.InDoubt(t.Context()) {
-		require.ErrorIs(t, err, ErrClosed)
+	for range 2 {
+		var errs []error
+		for _, err := range j.InDoubt(t.Context()) {
+			errs = append(errs, err)
+		}
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], ErrClosed)
 	}
 	require.Equal(t, []string{"a"}, unknown(t, open(t, j.path)))
 }

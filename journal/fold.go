@@ -50,11 +50,10 @@ func (f *fold) ended(id string, o Outcome, at time.Time) bool {
 
 // add notes a record.
 func (f *fold) add(r record) error {
-	switch {
-	case r.Sending != nil:
+	if r.Sending != nil {
 		f.sending(*r.Sending).stored = true
-	case r.Ended != "":
-		f.ended(r.Ended, r.Outcome, r.At)
+	} else {
+		f.ended(r.Ended, r.Outcome, r.At) // of no ticket if the record only says what is durable
 	}
 	return nil
 }

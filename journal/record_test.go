@@ -166,3 +166,11 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// An outcome that this package does not know is no record of it.
+func TestRecord_UnknownOutcome(t *testing.T) {
+	_, ok := parseRecord(appendRecord(nil, 0, []byte(`"ended":"a","outcome":"perhaps","at":"2026-11-22T09:00:01Z"`)), 100)
+	require.False(t, ok)
+	_, ok = parseRecord(appendRecord(nil, 0, []byte(endedA)), 100)
+	require.True(t, ok)
+}

@@ -76,9 +76,8 @@ func (r *run) plan(ids []string) {
 	if r.resumes {
 		states, ok := strings.CutPrefix(r.from, r.print)
 		whole := len(states) == len(r.parts) && strings.Trim(states, "-au") == ""
-		if r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others"); ok && whole {
-			r.states = []byte(states)
-		}
+		r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
+		r.states = []byte(states)
 	}
 	r.shown = make([]byte, len(r.parts))
 }
@@ -90,7 +89,7 @@ func (r *run) each(ctx context.Context, yield func(*Part, error) bool) {
 		more := true
 		switch {
 		case r.states[i] == applied || r.states[i] == r.shown[i]:
-		case r.states[i] == unknown && r.shown[i] == 0 && !r.repeat:
+		case r.states[i] == unknown && !r.repeat:
 			part.Outcome, part.Earlier, r.shown[i] = journal.Unknown, true, unknown
 			part.ContactIDs, part.Excepted = ids, nil // as far as this run knows
 			more = yield(part, r.Unknown)

@@ -212,7 +212,7 @@ func (g *Guard) update(ctx context.Context, change func(*state) error) error {
 		}
 		return s.encode()
 	})
-	if err == nil && len(late) > 0 {
+	if err == nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		for id := range late {

@@ -59,7 +59,7 @@ func decode(data []byte) (*state, error) {
 		}
 	}
 	for id, c := range s.Reserved {
-		if c.Credits < 0 || c.Each < 0 || c.Results < 0 || times(c.Each, int64(c.Results)) > c.Credits {
+		if c.Each < 0 || c.Results < 0 || times(c.Each, int64(c.Results)) > c.Credits {
 			return nil, fmt.Errorf("%w: the reservation %q", errState, id)
 		}
 	}

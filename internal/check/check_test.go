@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -171,6 +172,12 @@ func TestDate(t *testing.T) {
 	bad.Date("day", 2027, 2, 29)
 	bad.Date("day", 10_000, 1, 1)
 	bad.Date("day", 2020, 1, 1)
+	for _, none := range [][3]int{{2030, 13, 5}, {2030, 0, 31}, {2030, -11, 1}, {2030, 1, 366}, {2030, 6, 0}, {2030, 1, 32}, {0, 1, 1}} {
+		var one check.Violations
+		one.Date("day", none[0], time.Month(none[1]), none[2])
+		require.Len(t, one, 1)
+		require.Contains(t, one[0].Problem, "which is not a date")
+	}
 	require.Equal(t, check.Violations{
 		{Param: "day", Problem: "is 2027-02-29, which is not a date"},
 		{Param: "day", Problem: "is 10000-01-01, which is not a date"},

@@ -162,3 +162,16 @@ func TestIsGzip(t *testing.T) {
 		require.False(t, isGzip([]byte(text)), "%q", text)
 	}
 }
+
+// A compressed body that is cut is an error, wherever it is cut.
+func TestGunzip_Cut(t *testing.T) {
+	whole := zipped(t, []byte("text"))
+	for n := 2; n < len(whole); n++ {
+		cut := append([]byte(nil), whole[:n]...)
+		_, err := gunzip(&cut, 100)
+		require.Error(t, err, n)
+	}
+	body, err := gunzip(&whole, 100)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(*body))
+}

@@ -139,6 +139,17 @@ func TestUpload(t *testing.T) {
 	}
 }
 
+// Progress tells how much was handed over, and of how much.
+func TestUpload_Progress(t *testing.T) {
+	var told [][2]int64
+	u := NewUpload(nil, nil, text("content"), 7, func(sent, size int64) { told = append(told, [2]int64{sent, size}) })
+	for range 4 {
+		_, err := u.Read(make([]byte, 2))
+		require.NoError(t, err)
+	}
+	require.Equal(t, [][2]int64{{2, 7}, {4, 7}, {6, 7}, {7, 7}}, told)
+}
+
 // Without the end, a body is not complete: a source that is not of its size is never handed over whole.
 func TestUpload_OtherSizeThanGiven(t *testing.T) {
 	for size, want := range map[int64]string{

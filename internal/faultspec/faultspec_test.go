@@ -45,6 +45,8 @@ func TestMistakes(t *testing.T) {
 		"lists.rows":                                "does nothing",
 		"lists.rows:nth=1":                          "does nothing",
 		"lists.rows:nth=x:status=500":               "nth=x: not a number",
+		"lists.rows:status=x":                       "not a number",
+		"lists.rows:body":                           "needs a value",
 		"lists.rows:nth=0:status=500":               "at least 1",
 		"lists.rows:nth=1:first=1:refuse":           "two options",
 		"lists.rows:wait=1s":                        "wait=1s",

@@ -37,7 +37,7 @@ type slice struct {
 
 func (b *builder) slice(t reflect.Type) reader {
 	if t.Elem().Kind() == reflect.Uint8 {
-		if t.ConvertibleTo(bytesType) && t.Elem() == bytesType.Elem() {
+		if t.Elem() == bytesType.Elem() {
 			return readBytes
 		}
 		return giveUp

@@ -106,6 +106,10 @@ func TestLookup(t *testing.T) {
 			require.Equal(t, want != "", ok, text)
 		}
 	}
+	for _, cut := range []string{`{"b":1`, `{"b":1 x`, `{"b":1,2:3}`} {
+		_, ok := Lookup([]byte(cut), "b")
+		require.False(t, ok, cut)
+	}
 	got, ok := Lookup([]byte(`{"a":"x",":":1}`), ":")
 	require.True(t, ok)
 	require.Equal(t, "1", string(got))
@@ -114,7 +118,7 @@ func TestLookup(t *testing.T) {
 func TestSyntax(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for _, bad := range []string{
-		``, ` `, `{`, `[`, `"`, `"a`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, `{a:1}`, `{1:2}`,
+		``, ` `, `{`, `[`, `"`, `"a`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, "\xEF1", "\xEF\xBB1", "\xEF\xBB{1", "\xEF\xBB\xBF", "\xEFab1", `{a:1}`, `{1:2}`,
 		`tru`, `nul`, `falsey`, `01`, `-`, `1.`, `.5`, `1e`, `+1`, `1e+`, `0x1`, `NaN`, "\"\x01\"", `"\x"`, `"\u12g4"`, `"\u12"`, `1 2`, `{}x`, `'a'`, deep,
 	} {
 		require.Error(t, Valid([]byte(bad)), "%.40q", bad)
@@ -129,6 +133,24 @@ func TestSyntax(t *testing.T) {
 	for _, good := range []string{deepest, strings.Repeat(`{"":`, maxDepth) + "1" + strings.Repeat("}", maxDepth), `0`, `-0.1e-5`, `[]`, `{}`, `[[],{}]`, ` null `, "\"\xff\"", `"\ud800"`, `{"":""}`} {
 		require.NoError(t, Valid([]byte(good)), "%.40q", good)
 	}
+}
+
+// Whoever reads an object or array member by member gets an error where there is none, too.
+func TestSyntaxOfMembers(t *testing.T) {
+	for _, bad := range []string{`{1:2}`, `{:1}`, `{a:1}`, `{"a":1,2:3}`, `{"a" 1}`, `{"a":1 "b":2}`, `{"a`, `{"a"`, `{`, `{"a":1,`} {
+		c := New([]byte(bad))
+		c.Object()
+		for _, ok := c.Member(); ok; _, ok = c.Member() {
+			c.Skip()
+		}
+		require.Error(t, c.Err(), bad)
+	}
+	c := New([]byte(strings.Repeat("[", maxDepth+1)))
+	depth := 0
+	for ; c.Array() && c.Element(); depth++ {
+	}
+	require.Equal(t, maxDepth, depth)
+	require.ErrorContains(t, c.Err(), "nested too deeply")
 }
 
 // FuzzValid holds the scanner against encoding/json: same verdict on every text, same strings, same member boundaries.

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,4 +23,51 @@ func TestMisfitKnowsTheID(t *testing.T) {
 		require.ErrorAs(t, err, &misfit, text)
 		require.Equal(t, "x", misfit.ID, text)
 	}
+}
+
+// The id of a row that is read into a map is known, too.
+func TestMisfitOfAMapKnowsTheID(t *testing.T) {
+	type page struct {
+		Data []Exact[map[string]int] `json:"data"`
+	}
+	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`} {
+		_, err := decodeText[page]("{\"data\":[" + text + "]}")
+		var misfit *MisfitError
+		require.ErrorAs(t, err, &misfit, text)
+		require.Equal(t, "x", misfit.ID, text)
+	}
+}
+
+// loud reads itself from a text, as a key and as an element.
+type loud uint8
+
+func (l *loud) UnmarshalText(text []byte) error {
+	*l = loud(len(text))
+	return nil
+}
+
+// shouted reads itself from a text, as a key.
+type shouted string
+
+func (s *shouted) UnmarshalText(text []byte) error {
+	*s = shouted(strings.ToUpper(string(text)))
+	return nil
+}
+
+// Keys and bytes that read themselves do so.
+func TestKeysAndBytesThatReadThemselves(t *testing.T) {
+	var keys map[shouted]int
+	require.NoError(t, Unmarshal([]byte(`{"a":1,"b":2}`), &keys))
+	require.Equal(t, map[shouted]int{"A": 1, "B": 2}, keys)
+	var bytes []loud
+	require.NoError(t, Unmarshal([]byte(`["a","bcd"]`), &bytes))
+	require.Equal(t, []loud{1, 3}, bytes)
+	type plain uint8
+	var encoded []plain
+	require.NoError(t, Unmarshal([]byte(`"AQI="`), &encoded))
+	require.Equal(t, []plain{1, 2}, encoded)
+	type blob []byte
+	var text blob
+	require.NoError(t, Unmarshal([]byte(`"AQI="`), &text))
+	require.Equal(t, blob{1, 2}, text)
 }

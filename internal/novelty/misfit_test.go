@@ -2,9 +2,12 @@ package novelty
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,4 +57,33 @@ func TestMisfit(t *testing.T) {
 	require.True(t, IsMisfit(jsonscan.ErrTooMuch))
 	require.False(t, IsMisfit(cause))
 	require.False(t, IsMisfit(nil))
+}
+
+// A reason holds only what the type names: no value, and no key that is not of the type.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Name string `json:"name"`
+		Rows []struct {
+			Zero int `json:"0"`
+			A    int
+		} `json:"rows"`
+		By map[string]int `json:"by"`
+	}
+	number := reflect.TypeFor[int]()
+	_, notTime := time.Parse(time.RFC3339, "secret")
+	_, notNumber := strconv.Atoi("secret")
+	for want, err := range map[string]error{
+		"field name: got another value, want int":         &json.UnmarshalTypeError{Value: "secret", Type: number, Field: "name"},
+		"got number, want int":                            &json.UnmarshalTypeError{Value: "number 7", Type: number},
+		"field rows.A: got bool, want int":                &json.UnmarshalTypeError{Value: "bool", Type: number, Field: "rows.7.A"},
+		"field rows.0: got array, want int":               &json.UnmarshalTypeError{Value: "array", Type: number, Field: "rows.7.0"},
+		"field rows: got object, want int":                &json.UnmarshalTypeError{Value: "object", Type: number, Field: "rows.secret.A"},
+		"field by: got string, want int":                  &json.UnmarshalTypeError{Value: "string", Type: number, Field: "by.secret"},
+		"a text is not a time as time.Time reads it":      notTime,
+		"a text is not a number: invalid syntax":          notNumber,
+		"a field refused its value (*errors.errorString)": errors.New("secret"),
+	} {
+		require.Equal(t, want, Reason(reflect.TypeFor[*row](), err))
+	}
 }

@@ -32,9 +32,9 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 func missing(text []byte, t reflect.Type, path string) error {
 	c := jsonscan.New(text)
 	switch {
-	case t.Implements(unmarshaler), reflect.PointerTo(t).Implements(unmarshaler):
+	case reflect.PointerTo(t).Implements(unmarshaler):
 		return nil
-	case t.Kind() == reflect.Pointer && !c.Is('n'):
+	case t.Kind() == reflect.Pointer:
 		return missing(text, t.Elem(), path)
 	case t.Kind() == reflect.Struct && c.Is('{'):
 		return missingField(text, t, path)
@@ -81,7 +81,7 @@ func missingField(text []byte, t reflect.Type, path string) error {
 		if !ok && !strings.Contains(options, "omit") {
 			return NotThere(inner[1:], path, text)
 		}
-		if err := missing(value, f.Type, inner); ok && err != nil {
+		if err := missing(value, f.Type, inner); err != nil {
 			return err
 		}
 	}

@@ -103,3 +103,27 @@ func TestNotThere(t *testing.T) {
 	require.EqualError(t, NotThere("a.b", ".a", []byte(`1`)), `"a.b" is not there: a is not an object`)
 	require.EqualError(t, NotThere("a.b", "a", nil), `"a.b" is not there: a is empty`)
 }
+
+// Engine is embedded without a name: its members are those of the outer struct.
+type Engine struct{ Power int }
+
+// What is of another kind than the type is not missing, whatever it is.
+func TestMissingOfOtherKinds(t *testing.T) {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[bool](), reflect.TypeFor[any](), reflect.TypeFor[[]Engine](), reflect.TypeFor[[1]Engine](),
+		reflect.TypeFor[map[string]Engine](), reflect.TypeFor[*[]Engine](), reflect.TypeFor[**int](), reflect.TypeFor[Engine](),
+	} {
+		for _, text := range []string{`"x"`, `{"Power":1}`, `[{"Power":1}]`, `{"a":{"Power":1}}`, `1`, `true`, `null`, ``} {
+			if of == reflect.TypeFor[Engine]() && text == `{"a":{"Power":1}}` || of == reflect.TypeFor[map[string]Engine]() && text == `{"Power":1}` {
+				continue // TestMissing
+			}
+			require.NoError(t, Missing([]byte(text), of), "%s: %s", of, text)
+		}
+	}
+	type outer struct {
+		Engine
+		Name string
+	}
+	require.NoError(t, Missing([]byte(`{"Power":1,"Name":"a"}`), reflect.TypeFor[outer]()))
+	require.EqualError(t, Missing([]byte(`{"Name":"a"}`), reflect.TypeFor[outer]()), `"Power" is not there: the value is an object with Name`)
+}

@@ -30,3 +30,18 @@ func TestRoute(t *testing.T) {
 		require.Equal(t, want, Route(path))
 	}
 }
+
+// An operation that was known before the memory was full keeps its own count. All others share one.
+func TestMemoryKeepsWhatItKnows(t *testing.T) {
+	t.Parallel()
+	var m Memory
+	for i := range maxSeries {
+		require.True(t, m.Due(strconv.Itoa(i), 1, false))
+	}
+	for range 2 * smallFirst {
+		m.Due("one more", 1, false)
+	}
+	require.True(t, m.Due("0", 1, false), "the second of its own")
+	require.False(t, m.Due("another", 1, false), "the next of all others")
+	require.Len(t, m.counts, maxSeries+1)
+}

@@ -67,6 +67,7 @@ func TestWhatIsNew(t *testing.T) {
 		`{"a":{"wheels":1,"name":2},"name":"x","spare":{"name":3}}`: {"field a", "field spare.name"},
 		`{"64f0c0ffee64f0c0ffee64f0":1,"a b":2,"x@y.example":3}`:    {"field", "field", "field"},
 		`{"spare":{"some words":1,"color":"somebody's words"}}`:     {"field spare", "value spare.color"},
+		`{"colors":[{"x":1},[],null],"spare":{"color":{"y":2}}}`:    nil, // no value of an enumeration is an object
 		`{"a":1`:          nil, // what is invalid tells nothing
 		`{"a":1} x`:       nil,
 		`"a"`:             nil,

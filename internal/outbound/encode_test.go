@@ -17,6 +17,7 @@ type shape struct {
 	Name  string `json:"name"`
 	Left  string `json:"left,omitempty"`
 	Plain string
+	Empty string `json:",omitempty"`
 }
 
 func TestEncode(t *testing.T) {
@@ -35,6 +36,8 @@ func TestEncode(t *testing.T) {
 		"a field that is there":               {shape{}, fields{{"name", "b"}}, "", `field "name" is set by the call itself`},
 		"a field that is left out":            {shape{}, fields{{"left", "b"}}, "", `field "left" is set by the call itself`},
 		"a field without a tag":               {&shape{}, fields{{"Plain", "b"}}, "", `field "Plain" is set by the call itself`},
+		"a field left out, by pointer":        {&shape{}, fields{{"left", "b"}}, "", `field "left" is set by the call itself`},
+		"a field left out, without a name":    {shape{}, fields{{"Empty", "b"}}, "", `field "Empty" is set by the call itself`},
 		"a field that a map has":              {map[string]any{"a": 1}, fields{{"a", 1}}, "", `field "a" is set by the call itself`},
 		"twice the same":                      {shape{}, fields{{"more", 1}, {"more", 2}}, "", `field "more" is set by the call itself`},
 		"of another letter case":              {shape{}, fields{{"NAME", "b"}}, `{"name":"","Plain":"","NAME":"b"}`, ""},

@@ -21,3 +21,8 @@ func TestBlank(t *testing.T) {
 		require.Equal(t, want, outbound.Blank([]byte(text)), text)
 	}
 }
+
+func TestTextOf(t *testing.T) {
+	require.Equal(t, `{"a":1}`, outbound.TextOf(map[string]int{"a": 1}))
+	require.Equal(t, "json: unsupported type: func()", outbound.TextOf(func() {}))
+}

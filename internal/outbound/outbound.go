@@ -36,7 +36,7 @@ func Inspect(v any, path string) *Found {
 // Suspect reports whether encoding/json may have replaced invalid UTF-8 in a text: by an escape in
 // Go 1.26, by the character in Go 1.27. Inspect tells.
 func Suspect(text string) bool {
-	return strings.Contains(text, `\ufffd`) || strings.ContainsRune(text, utf8.RuneError) || !utf8.ValidString(text)
+	return strings.Contains(text, `\ufffd`) || strings.ContainsRune(text, utf8.RuneError) // which also stands for invalid bytes
 }
 
 // Rewrite rewrites the instants in the JSON text of the value as the service writes them: in UTC,
@@ -61,7 +61,7 @@ func (f *Found) value(v reflect.Value, path string, depth int) {
 	case reflect.Interface, reflect.Pointer:
 		f.value(v.Elem(), path, depth+1)
 	case reflect.Slice, reflect.Array:
-		if k := v.Type().Elem().Kind(); k == reflect.Uint8 || reflect.Bool < k && k < reflect.Complex64 {
+		if k := v.Type().Elem().Kind(); reflect.Bool < k && k < reflect.Complex64 {
 			return // numbers, and bytes, which become base64
 		}
 		for i := range v.Len() {
@@ -108,10 +108,10 @@ var (
 
 // selfMade reports whether a value encodes itself, and searches its text.
 func (f *Found) selfMade(v reflect.Value, path string) bool {
-	if v.Kind() == reflect.Interface || !v.CanInterface() {
+	if !v.CanInterface() {
 		return false
 	}
-	if v.CanAddr() && v.Kind() != reflect.Pointer {
+	if v.CanAddr() {
 		v = v.Addr() // with all its methods
 	}
 	if t := v.Type(); !t.Implements(marshaler) && !t.Implements(textMarshaler) {

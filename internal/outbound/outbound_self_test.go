@@ -41,6 +41,7 @@ func TestTypesThatEncodeThemselves(t *testing.T) {
 		"a string": boxed{bad}, "a pointer": boxed{&text}, "a slice": boxed{[]string{"", bad}}, "an array": boxed{[2]string{"", bad}},
 		"a key": boxed{map[string]int{bad: 1}}, "a value": boxed{map[int]string{1: bad}}, "a struct": boxed{struct{ A, B string }{"", bad}},
 		"unexported": boxed{inner{hidden: bad, Note: bad}}, "bytes": constant{`"\ufffd"`, bad}, "raw bytes": constant{`"` + bad + `"`, ""}, "deep": boxed{[]any{map[string]any{"x": &text}}},
+		"bytes, as text": texted{b: []byte(bad)}, "made up": made{1},
 		"with an address": &[]addressed{{bad}}, "in a box": boxed{boxed{bad}}, "raw": boxed{[]json.RawMessage{json.RawMessage(`"` + bad + `"`)}},
 	} {
 		want := "at"
@@ -51,6 +52,8 @@ func TestTypesThatEncodeThemselves(t *testing.T) {
 	}
 	for name, v := range map[string]any{
 		"meant":          boxed{"\uFFFD"},
+		"numbers alone":  texted{a: [4]byte{0xe9}}, // an array of bytes is numbers for encoding/json
+		"meant, deeper":  boxed{[]any{[]string{"\uFFFD"}, map[string]string{"\uFFFD": "\uFFFD"}, struct{ A string }{"\uFFFD"}}},
 		"not encoded":    constant{`"x"`, bad},
 		"nothing":        boxed{nil},
 		"numbers":        boxed{[]int{1}},
@@ -69,3 +72,55 @@ func TestEmbeddedWithAName(t *testing.T) {
 	}
 	require.Equal(t, []string{"p.Deep.0"}, outbound.Inspect(outer{Pointed{[]string{bad}}}, "").Invalid)
 }
+
+// texted encodes its bytes as a text.
+type texted struct {
+	a [4]byte
+	b []byte
+}
+
+func (b texted) MarshalJSON() ([]byte, error) {
+	return json.Marshal(string(append(b.a[:], b.b...)))
+}
+
+// made holds nothing and encodes itself as a text that is no UTF-8.
+type made struct{ n int }
+
+func (made) MarshalJSON() ([]byte, error) { return []byte(`"` + bad + `"`), nil }
+
+// A struct that embeds two types that encode themselves does not encode itself, and neither do they in it: they are unexported.
+func TestEmbeddedTypesThatEncodeThemselves(t *testing.T) {
+	type both struct {
+		constant
+		failing
+		Own string
+	}
+	v := both{constant{`"x"`, bad}, failing{bad}, bad}
+	_, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Own"}, outbound.Inspect(v, "").Invalid)
+}
+
+// Whatever a value holds itself through, the search ends.
+func TestEveryCycleEnds(t *testing.T) {
+	type (
+		slice  []any
+		mapped map[string]any
+		chain  struct{ Next *chain }
+		linked struct{ *linked }
+		keyed  map[any]int
+	)
+	inSlice, inMap, inChain, inLinked := make(slice, 1), mapped{}, &chain{}, &linked{}
+	inSlice[0], inMap["x"], inChain.Next, inLinked.linked = inSlice, inMap, inChain, inLinked
+	inKey := &struct{ m keyed }{keyed{}}
+	inKey.m[inKey] = 1
+	for name, v := range map[string]any{"slice": inSlice, "map": inMap, "struct": inChain, "embedded": inLinked, "key": inKey} {
+		require.Empty(t, outbound.Inspect(v, "").Invalid, name)
+		require.Empty(t, outbound.Inspect(map[string]any{"x": cyclic{v}}, "").Invalid, name)
+	}
+}
+
+// cyclic may hold itself, and encodes itself as a text that asks for a search.
+type cyclic struct{ held any }
+
+func (cyclic) MarshalJSON() ([]byte, error) { return []byte(`"\ufffd"`), nil }

@@ -38,7 +38,6 @@ type early[T, K, R any] struct {
 func (w *walk[T, K, R]) readAhead(current *Page[T, K, R]) {
 	a := &w.ahead
 	if w.Prefetch == 0 || !current.TotalKnown || !w.allHaveIDs(current) {
-		a.last = 0
 		return
 	}
 	if a.last = current.TotalPages; len(a.queue) == 0 {

@@ -239,6 +239,7 @@ func TestAhead_OnlyWhereChangesShow(t *testing.T) {
 			require.NoError(t, err, name)
 			require.Len(t, got, 26, name)
 			require.Empty(t, d.turns, name)
+			require.Len(t, d.asked, 13, "%s: no page is asked for in vain", name)
 		})
 		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config[string, string, int]) {
 			t.Helper()

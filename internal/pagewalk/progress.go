@@ -147,4 +147,4 @@ func Parse(text, query string) (*Checkpoint, error) {
 	return cp, nil
 }
 
-func (cp *Checkpoint) names(id string) bool { return id != "" && slices.Contains(cp.Last, id) }
+func (cp *Checkpoint) names(id string) bool { return slices.Contains(cp.Last, id) }

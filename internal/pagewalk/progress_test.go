@@ -63,6 +63,7 @@ func TestParse(t *testing.T) {
 		`{"v":1,"q":"q","p":-3}`:                      foreign,
 		`{"v":1,"q":"q","p":"1"}`:                     foreign,
 		`{"v":1,"q":"q","p":1`:                        foreign,
+		`{"v":1,"q":"q","p":1,"l":[1]}`:               foreign,
 		``:                                            foreign,
 		`{"v":2,"q":"q","p":1}`:                       "was taken by a newer version of this package",
 		`{"v":2,"q":"other","p":1}`:                   "was taken by a newer version of this package",
@@ -81,4 +82,17 @@ func TestParse(t *testing.T) {
 	require.EqualError(t, err, foreign)
 	_, err = Parse(base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"q":"","p":1}`))+"=", "")
 	require.EqualError(t, err, foreign)
+	for _, total := range []string{"1", "12", "123"} {
+		whole := base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"q":"q","p":1,"t":` + total + `}`))
+		_, err = Parse(whole+"!", "q")
+		require.EqualError(t, err, foreign, whole)
+	}
+}
+
+// A checkpoint of an earlier version of this package stays of use: its fingerprint is the same today.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "8e35c2cd3bf6641b", Fingerprint([]byte("q")))
+	p := Progress{report: Report{Delivered: 1}, place: Checkpoint{Version: 1, Query: "q", Page: 2, Total: 3, Last: []string{"a"}}}
+	require.Equal(t, "eyJ2IjoxLCJxIjoicSIsInAiOjIsInQiOjMsImwiOlsiYSJdfQ", p.Checkpoint())
 }

@@ -24,9 +24,6 @@ var seed = maphash.MakeSeed()
 
 // Has reports whether an id is remembered. An empty one never is.
 func (r *Recent) Has(id string) bool {
-	if id == "" {
-		return false
-	}
 	h := hash(id)
 	_, young := r.young.find(h)
 	_, old := r.old.find(h)

@@ -22,7 +22,7 @@ func TestStallIsNoticed(t *testing.T) {
 		ids     string
 		stale   int
 		stalled bool
-	}{{"ab", 0, false}, {"ba", 1, false}, {"bc", 0, false}, {"", 1, false}, {"c", 2, false}, {"a", 3, true}} {
+	}{{"ab", 0, false}, {"ba", 1, false}, {"bc", 0, false}, {"", 1, false}, {"c", 2, false}, {"da", 0, false}, {"d", 1, false}, {"a", 2, true}} {
 		stale, stalled := page(&same, step.ids)
 		require.Equal(t, step.stale, stale, step.ids)
 		require.Equal(t, step.stalled, stalled, step.ids)

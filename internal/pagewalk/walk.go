@@ -120,9 +120,7 @@ func (c Config[T, K, R]) Walk(ctx context.Context, yield func(*Page[T, K, R], er
 		}
 		w.total = page.total()
 		w.Progress.reached(page.Number, page.TotalRecords, page.TotalKnown)
-		if !last {
-			w.readAhead(page)
-		}
+		w.readAhead(page)
 		if !w.handOut(page, yield) {
 			return
 		}
@@ -181,7 +179,7 @@ func (w *walk[T, K, R]) stuck(p *Page[T, K, R], size int) error {
 	if !first {
 		w.shifted = max(0, w.shifted-repeats)
 	}
-	if first || len(p.Items) > 0 && !again || explained {
+	if len(p.Items) > 0 && !again || explained {
 		w.stale = 0
 		return nil
 	}
@@ -361,7 +359,7 @@ func (w *walk[T, K, R]) reopen(cp *Checkpoint) (*Page[T, K, R], error) {
 	// None of the records delivered last is left: go back as far as the others can have moved, and
 	// risk repeats.
 	w.Progress.Update(func(r *Report) { r.Rewound = true })
-	w.number, w.total = w.First, home.total()
+	w.total = home.total()
 	if known {
 		w.number = max(w.First, home.Number-w.pagesOf(moved))
 	}

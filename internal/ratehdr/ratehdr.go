@@ -57,7 +57,7 @@ const (
 // minute.
 func (r Rate) Window(perMinute, perDay int) string {
 	switch {
-	case r.HasReset && r.Reset > MaxMinuteReset, r.Limit > 0 && r.Limit == perDay:
+	case r.Reset > MaxMinuteReset, r.Limit > 0 && r.Limit == perDay:
 		return Day
 	case r.Limit > 0 && r.Limit == perMinute:
 		return Minute
@@ -148,7 +148,7 @@ const (
 func parameter(s string) (rest string, more, good bool) {
 	s = strings.TrimLeft(s, " ")
 	name := s
-	if s = strings.TrimLeft(s, keyBytes); len(s) == len(name) || name[0] != '*' && (name[0] < 'a' || name[0] > 'z') {
+	if s = strings.TrimLeft(s, keyBytes); len(s) == len(name) || name[0] != '*' && name[0] < 'a' {
 		return "", false, false
 	}
 	if value, valued := strings.CutPrefix(s, "="); valued {

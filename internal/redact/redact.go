@@ -118,7 +118,7 @@ func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	for n := most; n > most-utf8.UTFMax && n > 0; n-- {
+	for n := most; n > most-utf8.UTFMax && n >= 0; n-- {
 		if utf8.RuneStart(text[n]) {
 			return text[:n]
 		}
@@ -218,6 +218,9 @@ func canonical(text string) (form []byte, at []int) {
 	for i, b := range form {
 		switch {
 		case b == '\\':
+			if at == nil {
+				at = places(len(form), len(form)+1)
+			}
 			continue
 		case 'A' <= b && b <= 'Z':
 			b += 'a' - 'A'
@@ -237,6 +240,15 @@ func canonical(text string) (form []byte, at []int) {
 	return form[:n], at
 }
 
+// places is where n bytes begin that stand where they stood.
+func places(n, capacity int) []int {
+	at := make([]int, n, capacity)
+	for i := range at {
+		at[i] = i
+	}
+	return at
+}
+
 // place returns where a byte of a canonical form begins in the text.
 func place(at []int, i int) int {
 	if at == nil {
@@ -251,18 +263,15 @@ func unescape(text []byte) (plain []byte, at []int) {
 	for i := 0; i < len(text); i++ {
 		n, of := escape(text[i:])
 		if n > 0 && at == nil {
-			plain, at = append(make([]byte, 0, len(text)), text[:i]...), make([]int, i, len(text)+1)
-			for j := range at {
-				at[j] = j
-			}
+			plain, at = append(make([]byte, 0, len(text)), text[:i]...), places(i, len(text)+1)
 		}
 		switch {
 		case n > 0:
 			plain = append(plain, of...)
 		case at != nil:
-			plain, n = append(plain, text[i]), 1
+			plain = append(plain, text[i])
 		}
-		for at != nil && len(at) < len(plain) {
+		for len(at) < len(plain) {
 			at = append(at, i)
 		}
 		i += max(n, 1) - 1
@@ -363,9 +372,6 @@ var anyID = regexp.MustCompile(`\b[0-9a-fA-F]{24}\b`)
 
 // WithoutIDs hides everything that looks like an id.
 func WithoutIDs(text string) string {
-	if !anyID.MatchString(text) {
-		return text
-	}
 	return anyID.ReplaceAllString(text, Hidden)
 }
 

@@ -35,7 +35,7 @@ func escapes(text string) map[string]string {
 		"twice": url.QueryEscape(url.QueryEscape(text)), "percent": each("%%%02X"), "percent, lower case": each("%%%02x"), "JSON": each(`\u%04x`), "JSON, upper case": each(`\U%04X`),
 		"C": each(`\x%02x`), "HTML": html.EscapeString(text), "HTML, decimal": each("&#%d;"), "HTML, hexadecimal": each("&#x%X;"), "HTML, padded": each("&#x%08x;"),
 		"HTML, named":     strings.NewReplacer("+", "&plus;", "/", "&sol;", "=", "&equals;", "_", "&LowBar;").Replace(text),
-		"escaped slashes": strings.ReplaceAll(text, "/", `\/`),
+		"escaped slashes": strings.ReplaceAll(text, "/", `\/`), "escaped dashes": strings.ReplaceAll(text, "-", `\-`),
 		"base64 for URLs": strings.NewReplacer("+", "-", "/", "_").Replace(text), "a space for a plus": strings.ReplaceAll(text, "+", " "),
 	}
 }
@@ -58,7 +58,7 @@ func TestHide(t *testing.T) {
 	for _, other := range []string{key[1:], key[:len(key)-1], strings.Replace(key, "A1", "A2", 1), "&unknown; %zz \\q \\u12 %4 &#xFFFFFFFFF; &#; \\", "&" + strings.Repeat("x", 20) + ";"} {
 		require.Equal(t, other, secrets.Hide(other, false))
 	}
-	require.Equal(t, "text", redact.Secrets{}.Key("").Hide("text", true))
+	require.Equal(t, "text og", redact.Secrets{}.Key("").Hide("text og", true))
 	require.Equal(t, "==a = b=", secrets.Hide("==a = b=", false))
 	require.Equal(t, "="+redact.Hidden, secrets.Hide("="+key+"==", false), "with what fills it up, and nothing before it")
 }
@@ -69,10 +69,12 @@ func TestHide_Short(t *testing.T) {
 	for text, want := range map[string]string{
 		"abc1234": redact.Hidden, "(ABC1234)": "(" + redact.Hidden + ")", "abc1234, abc1234": redact.Hidden + ", " + redact.Hidden,
 		"xabc1234": "xabc1234", "abc1234z": "abc1234z", "0abc1234": "0abc1234", "abc12349": "abc12349", "éabc1234": "éabc1234", "abc1234é": "abc1234é",
+		"{abc1234}": "{" + redact.Hidden + "}", "~abc1234|": "~" + redact.Hidden + "|", "aabc1234": "aabc1234", "abc1234a": "abc1234a", "Àabc1234": "Àabc1234",
 		"xabcd12349": "x" + redact.Hidden + "9", // eight are enough
 	} {
 		require.Equal(t, want, secrets.Hide(text, false), text)
 	}
+	require.Equal(t, redact.Hidden+", xyz", redact.Secrets{}.Plain("x").Hide("x, xyz", false))
 	require.Equal(t, "abc123", secrets.Hide("abc123", true), "too short to be taken for the beginning of one")
 	both := redact.Secrets{}.Plain("token-one", "token-one-and-two")
 	require.Equal(t, redact.Hidden+".", both.Hide("token-one-and-two.", false), "the longest counts")
@@ -193,6 +195,10 @@ func TestShorten(t *testing.T) {
 	require.Equal(t, "\x80\x80\x80", redact.Shorten("\x80\x80\x80\x80\x80\x80", 3))
 	require.Equal(t, "ab\x80\x80\x80\x80", redact.Shorten("ab\x80\x80\x80\x80\x80\x80", 6), "what is no text is cut anywhere")
 	require.Equal(t, "abc", redact.Shorten("abc€", 5))
+	for most := range 4 {
+		require.Equal(t, "\x80\x80\x80"[:most], redact.Shorten("\x80\x80\x80\x80\x80\x80", most))
+		require.Empty(t, redact.Shorten("😀", most), "a half character is none")
+	}
 }
 
 func TestOneLine(t *testing.T) {
@@ -205,8 +211,8 @@ func TestOneLine(t *testing.T) {
 
 func TestHeader(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
-	before := http.Header{"X-Echo": {"a " + key, "b"}, "X-" + key: {"c"}, "Empty": {}}
-	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}}, secrets.Header(before))
+	before := http.Header{"X-Echo": {"a " + key, "b"}, "X-" + key: {"c"}, "Empty": {}, "X-" + key[:9]: {key[:9]}}
+	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}, "X-" + key[:9]: {key[:9]}}, secrets.Header(before), "no header is cut")
 	require.Equal(t, "a "+key, before.Get("X-Echo"))
 	require.Nil(t, secrets.Header(nil))
 }
@@ -242,4 +248,36 @@ func TestOpaque(t *testing.T) {
 	_, isURL := errors.AsType[*url.Error](err)
 	require.False(t, isURL)
 	require.NotContains(t, fmt.Sprintf("%+v %#v", err, err), "name")
+}
+
+// A URL is hidden in the forms in which a text may quote it, and a query by its values. The secrets added before stay hidden.
+func TestURLAndQuery(t *testing.T) {
+	u, err := url.Parse("https://host.test/api/v1/lists?search=a+name&limit=100")
+	require.NoError(t, err)
+	secrets := redact.Secrets{}.Key(key).URL(u)
+	for _, text := range []string{u.String(), u.RequestURI(), u.RawQuery, key} {
+		require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+text+".", false))
+	}
+	secrets = redact.Secrets{}.Key(key).Query(url.Values{"search": {"a name", "1234"}, "limit": {"100"}, "n": {"7"}})
+	for text, want := range map[string]string{"a name": redact.Hidden, "a+name": redact.Hidden, "1234": redact.Hidden, "100": "100", "7": "7", key: redact.Hidden} {
+		require.Equal(t, "is "+want+".", secrets.Hide("is "+text+".", false), text)
+	}
+}
+
+// Wherever a body is cut, half an escape at the cut does not keep the beginning of a secret from being hidden. What is whole
+// stays as it is.
+func TestBody_HalfAnEscape(t *testing.T) {
+	secrets := redact.Secrets{}.Plain("longsecret-tail")
+	for _, escape := range []string{"%2D", "&#45;", `\u002d`, "&#x000002d;"} {
+		text := "is longsecret" + escape + "tail."
+		for most := len("is longsecr"); most < len(text)-1; most++ {
+			got, _ := secrets.Body([]byte(text), most)
+			require.Equal(t, "is "+redact.Hidden, string(got), text[:most])
+		}
+	}
+	for _, whole := range []string{`{"a":"50%"}`, `{"a":"b & c"}`, `{"a":"\n"}`} {
+		got, cut := secrets.Body([]byte(whole), len(whole))
+		require.Equal(t, whole, string(got))
+		require.False(t, cut)
+	}
 }

@@ -35,10 +35,7 @@ func FilterText(filter any) string {
 	if check.IsNil(filter) || isZero(filter) {
 		return ""
 	}
-	text, err := outbound.Text(filter)
-	if err != nil {
-		return ""
-	}
+	text, _ := outbound.Text(filter)
 	return text
 }
 

@@ -1,0 +1,107 @@
+package prospectkit_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// Whichever of the reads of a review is refused, there is no review, and nothing is approved.
+func TestCampaigns_EveryReadOfAReviewMayFail(t *testing.T) {
+	start := time.Now()
+	sb := everySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.NoLimits())
+	fails, requests := 0, 0
+	client := sandboxClient(t, sb, unpaced(), prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		if requests++; requests == fails {
+			return respond(403, envelope("INSUFFICIENT_SCOPE")), nil
+		}
+		require.Equal(t, http.MethodGet, r.Method, "nothing but reads")
+		return sb.Transport().RoundTrip(r)
+	})))
+	seen, err := client.Campaigns.Review(t.Context(), campaignID)
+	require.NoError(t, err)
+	reads := requests
+	for fails = 1; fails <= reads; fails++ {
+		requests = 0
+		_, err = client.Campaigns.Review(t.Context(), campaignID)
+		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope, fails)
+		require.Equal(t, fails, requests, "the first failure ends it")
+	}
+	for fails = 1; fails <= 2*reads; fails++ {
+		requests = 0
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), campaignID, seen.Digest())
+		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope, fails)
+		require.Equal(t, fails, requests)
+	}
+}
+
+// A review is of the campaign that was asked for, wherever the listing has it.
+func TestCampaigns_ReviewOfTheRightCampaign(t *testing.T) {
+	review := func(listing string) string {
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/campaigns") {
+				return respond(200, listing), nil
+			}
+			return respond(200, `[]`), nil
+		}))
+		r, err := client.Campaigns.Review(t.Context(), campaignID)
+		require.NoError(t, err)
+		return r.Digest()
+	}
+	ours, other := `{"id":"`+strings.ToUpper(campaignID)+`","name":"ours"}`, `{"id":"65f0c0ffee65f0c0ffee6cff","name":"another"}`
+	require.Equal(t, review(`[`+ours+`]`), review(`[`+other+`,`+ours+`]`))
+}
+
+// A listing that cannot be read is the error of the look for an approval, and of the wait for a campaign.
+func TestCampaigns_ListingThatIsRefused(t *testing.T) {
+	denied := always(403, envelope("INSUFFICIENT_SCOPE"))
+	_, err := newClient(t, denied).Campaigns.WaitInitialized(t.Context(), campaignID, prospectkit.Initialized)
+	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPost {
+			return cutOff(r)
+		}
+		return denied(r)
+	}))
+	_, err = client.Campaigns.Approve(t.Context(), campaignID)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	require.True(t, ok)
+	r, err := unknown.Resolve(t.Context())
+	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
+	require.Nil(t, r)
+}
+
+// A campaign that was stopped and then shows as active was approved, whoever stopped it before.
+func TestCampaigns_StoppedThenActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				return cutOff(r)
+			}
+			status := "stopped"
+			if looks++; looks == 1 {
+				time.Sleep(9 * time.Second)
+			} else {
+				time.Sleep(2 * time.Second)
+				status = "active"
+			}
+			return respond(200, `[{"id":"`+campaignID+`","status":"`+status+`"}]`), nil
+		}))
+		_, err := client.Campaigns.Approve(t.Context(), campaignID)
+		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Contains(t, r.Note, "active")
+		require.NotContains(t, r.Note, "looked", "that is told of what was not seen")
+	})
+}

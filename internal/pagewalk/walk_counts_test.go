@@ -1,0 +1,185 @@
+package pagewalk
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// counted is a shelf whose pages say less about the whole.
+type counted struct {
+	*shelf
+	pages, records, numbers bool // which counts its pages carry
+}
+
+func (s *counted) Fetch(ctx context.Context, number int) (*Page[string, string, int], error) {
+	p, err := s.shelf.Fetch(ctx, number)
+	if !s.pages {
+		p.TotalPages = 0
+	}
+	if !s.records {
+		p.TotalRecords, p.TotalKnown = 0, false
+	}
+	if !s.numbers {
+		p.Number = 0
+	}
+	return p, err
+}
+
+// read walks over the whole, or from a checkpoint, and takes note of the pages handed out.
+func (s *counted) read(t *testing.T, p *Progress, text string) (got string, pages []string) {
+	t.Helper()
+	c := Config[string, string, int]{Source: s, Limit: s.limit, ID: func(letter *string) string { return *letter }, Progress: p}
+	p.Start("q", true)
+	if text != "" {
+		cp, err := Parse(text, "q")
+		require.NoError(t, err)
+		c.Resume = cp
+	}
+	s.asked = nil
+	c.Walk(t.Context(), func(page *Page[string, string, int], err error) bool {
+		require.NoError(t, err)
+		got += strings.Join(page.Items, "")
+		pages = append(pages, fmt.Sprintf("%d:%s", page.Number, strings.Join(page.Items, "")))
+		for _, letter := range page.Items {
+			p.Delivered(letter)
+		}
+		return true
+	})
+	return got, pages
+}
+
+// Whatever counts the pages carry, a walk delivers each record once, from the start and from each checkpoint, reads no page in
+// vain, and hands out no empty page but the first.
+func TestWalkWithFewerCounts(t *testing.T) {
+	t.Parallel()
+	for variant := range 8 {
+		for size := range 8 {
+			for limit := 1; limit <= 3; limit++ {
+				s := &counted{shelf: &shelf{items: letters[:size], limit: limit}, pages: variant&1 > 0, records: variant&2 > 0, numbers: variant&4 > 0}
+				name := fmt.Sprintf("%d records by %d, variant %d", size, limit, variant)
+				full := (size + limit - 1) / limit
+				requests := max(full, 1) // an empty page ends a walk whose pages carry no count
+				if !s.pages && !s.records && size > 0 {
+					requests = full + 1
+				}
+				var p Progress
+				got, pages := s.read(t, &p, "")
+				require.Equal(t, letters[:size], got, name)
+				require.Len(t, pages, max(full, 1), name)
+				for i, page := range pages {
+					require.Equal(t, fmt.Sprint(i+1), page[:1], name)
+				}
+				require.Len(t, s.asked, requests, name)
+				want := Report{Requests: requests, Delivered: size, OrderKnown: true, Finished: true, TotalKnown: s.records}
+				if s.records {
+					want.Total = size
+				}
+				require.Equal(t, want, p.Report(), name)
+				for stop := 1; stop <= size; stop++ {
+					place := Progress{report: Report{Delivered: stop}, place: Checkpoint{Version: 1, Query: "q", Page: (stop-1)/limit + 1, Total: want.Total, Last: []string{letters[stop-1 : stop]}}}
+					got, pages = s.read(t, &p, place.Checkpoint())
+					require.Equal(t, letters[stop:size], got, "%s, after %d", name, stop)
+					vain := 0 // without a count of pages, a short last one that is read first does not show that it is the last
+					if !s.pages && s.records && size%limit > 0 && stop > limit && stop > size-size%limit {
+						vain = 1
+					}
+					require.Len(t, s.asked, requests-(stop-1)/limit+vain, "%s, after %d", name, stop)
+					for i, page := range pages[min(1, len(pages)):] {
+						require.NotEqual(t, ":", page[1:], "page %d of %s, after %d", i+1, name, stop)
+					}
+					require.False(t, p.Report().Rewound)
+					require.Zero(t, p.Report().Missing, "a part knows nothing of the others")
+				}
+			}
+		}
+	}
+}
+
+// script is a source whose pages are given, "-" for an empty one. The last one stands for all that follow.
+type script struct {
+	pages []string
+	page  Page[string, string, int] // with the counts of all
+	asked int
+}
+
+func (s *script) Fetch(_ context.Context, number int) (*Page[string, string, int], error) {
+	s.asked++
+	p := s.page
+	if p.Number = number; s.pages[min(number, len(s.pages))-1] != "-" {
+		p.Items = strings.Split(s.pages[min(number, len(s.pages))-1], "")
+	}
+	return &p, nil
+}
+
+func (s *script) FetchAhead(context.Context, int) (*Page[string, string, int], func(), error) {
+	panic("asked for")
+}
+func (s *script) TooEarly(error) bool      { return false }
+func (s *script) Broken(what string) error { return fmt.Errorf("%w: %s", errBroken, what) }
+
+// A walk whose pages bring nothing new ends with an error that says which, unless identical pages of records without ids are
+// plausible: their number is known.
+func TestWalkStuck(t *testing.T) {
+	t.Parallel()
+	type page = Page[string, string, int]
+	for _, test := range []struct {
+		counts page
+		pages  string
+		got    string
+		broken string
+	}{
+		{page{TotalPages: 4}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 4 pages"},
+		{page{TotalPages: 4}, "ab - cd ef", "abcdef", ""},
+		{page{TotalPages: 3, TotalKnown: true, TotalRecords: 6}, "a a a b", "a", ""},
+		{page{TotalPages: 4}, "a a a b", "a", "pages 2 and 3 hold nothing but records that came before, and the total is 4 pages"},
+		{page{TotalPages: 2}, "- - ab", "", ""},
+		{page{TotalPages: 3}, "- - - ab", "", ""},
+		{page{TotalPages: 4}, "- - - ab", "", "pages 2 and 3 are empty, and the total is 4 pages"},
+		{page{TotalKnown: true, TotalRecords: 9}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 9 records"},
+		{page{TotalKnown: true, TotalRecords: 9}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 9 records"},
+		{page{}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
+		{page{}, "ab cd - ef", "abcd", ""},
+		{page{TotalPages: 4}, "?? ?? ?? ??", "????????", ""},
+		{page{TotalKnown: true, TotalRecords: 8}, "?? ?? ?? ??", "????????", ""},
+		{page{}, "?? ?! ?? ?? ?! -", "??" + "?!" + "??" + "??" + "?!", ""},
+		{page{}, "?? ?? ?? -", "????", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
+	} {
+		s := &script{pages: strings.Fields(test.pages), page: test.counts}
+		c := Config[string, string, int]{Source: s, Limit: 2, ID: func(letter *string) string { return strings.Trim(*letter, "?!") }}
+		got, err := collect(t.Context(), c, 100)
+		if require.Equal(t, test.got, got, test); test.broken == "" {
+			require.NoError(t, err, test)
+		} else {
+			require.EqualError(t, err, "broken: "+test.broken, test)
+		}
+	}
+}
+
+// Inserts in front bring records again, as many as the total grows by. That is no stall, however many pages they fill.
+func TestWalkGoesOnWhereInsertsExplainTheRepeats(t *testing.T) {
+	t.Parallel()
+	for inserted := range 12 {
+		for limit := 1; limit <= 3; limit++ {
+			s := &shelf{items: letters, limit: limit, edit: func(s *shelf, request int) {
+				if request == 3 {
+					s.items = strings.ToUpper(letters[:inserted]) + s.items
+				}
+			}}
+			var p Progress
+			got, err := s.walk(t.Context(), Config[string, string, int]{Progress: &p}, -1)
+			require.NoError(t, err, inserted)
+			old := strings.Map(func(r rune) rune {
+				if r < 'a' {
+					return -1
+				}
+				return r
+			}, got)
+			require.Equal(t, letters, old, inserted)
+			require.Equal(t, min(inserted, 2*limit), p.Report().Repeats)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// full makes each write fail.
+func full(_ int, operation string) fault {
+	if operation == "write" {
+		return fails
+	}
+	return works
+}
+
+// A ticket that is there stays what it was if it cannot be stored again: unknown, or of a call in progress.
+func TestFile_RefusesToStoreAgain(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("before", 0)))
+	require.NoError(t, j.Close())
+	j, err = openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("active", 0)))
+	require.NoError(t, j.Sending(t.Context(), ticket("again", 0)))
+	require.NoError(t, j.Ended(t.Context(), "again", Unknown))
+	on.fault = full
+	for _, id := range []string{"before", "active", "again", "new"} {
+		require.ErrorIs(t, j.Sending(t.Context(), ticket(id, 1)), errFull)
+	}
+	on.fault = nil
+	require.Equal(t, []string{"before", "again"}, unknown(t, j))
+	require.NoError(t, j.Ended(t.Context(), "active", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "new", Unknown))
+	require.Equal(t, []string{"before", "active", "again"}, unknown(t, j))
+	require.NoError(t, j.Sending(t.Context(), ticket("again", 2)))
+	require.NoError(t, j.Ended(t.Context(), "again", Unknown))
+	for found, err := range j.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		want := ticket(found.ID, map[string]int{"again": 2}[found.ID])
+		require.Equal(t, want.LastSent, found.LastSent, "the ticket that was stored last")
+	}
+}
+
+// Tickets are yielded by when they were first sent. The ticket that was given may be changed afterwards. A loop may end early, and
+// ends with its context.
+func TestFile_InDoubt(t *testing.T) {
+	j, err := openFile(newDisk(), "/d/journal")
+	require.NoError(t, err)
+	early, late := ticket("early", 0), ticket("late", 0)
+	late.IDs, late.FirstSent = []string{"x"}, early.FirstSent.Add(time.Second)
+	require.NoError(t, j.Sending(t.Context(), late))
+	late.IDs[0] = "changed"
+	require.NoError(t, j.Sending(t.Context(), early))
+	require.NoError(t, j.Ended(t.Context(), "late", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "early", Unknown))
+	require.Equal(t, []string{"early", "late"}, unknown(t, j))
+	for found, err := range j.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		if found.ID == "late" {
+			require.Equal(t, []string{"x"}, found.IDs)
+		}
+	}
+	for range j.InDoubt(t.Context()) {
+		break
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var errs []error
+	for _, err := range j.InDoubt(ctx) {
+		errs = append(errs, err)
+		cancel()
+	}
+	require.Len(t, errs, 2)
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], context.Canceled)
+	for range 20 {
+		require.ErrorIs(t, j.Sending(ctx, ticket("cancelled", 0)), context.Canceled)
+	}
+	require.NotContains(t, j.calls.entries, "cancelled")
+}
+
+// marked reports whether the last record says that all before it is durable.
+func marked(t *testing.T, on *disk) bool {
+	t.Helper()
+	text := on.names["/d/journal"].data
+	records, s, err := scanAll(text)
+	require.NoError(t, err)
+	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+	return s.synced == int64(last) && len(records[len(records)-1].body) == 0
+}
+
+// The file says how much of it was durable: after several tickets at once, and after Close. So no damage looks like a torn end.
+func TestFile_MarksWhatIsDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, on, gate := gated(t)
+		var all errgroup
+		all.Go(func() error { return j.Sending(t.Context(), ticket("a", 0)) })
+		synctest.Wait()
+		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
+		all.Go(func() error { return j.Sending(t.Context(), ticket("c", 0)) })
+		synctest.Wait()
+		close(gate)
+		all.wait(t)
+		require.True(t, marked(t, on))
+		on.gate = nil
+		require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
+		require.False(t, marked(t, on))
+		require.NoError(t, j.Close())
+		require.True(t, marked(t, on))
+	})
+}
+
+// A call that is cancelled while its ticket is being stored by another one waits: the ticket is there.
+func TestFile_CancelledWhileItIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, on, gate := gated(t)
+		turns := make(chan struct{})
+		on.gate = func() { <-turns }
+		var all errgroup
+		all.Go(func() error { return j.Sending(t.Context(), ticket("a", 0)) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, id := range []string{"b", "c"} {
+			all.Go(func() error { return j.Sending(ctx, ticket(id, 0)) })
+		}
+		synctest.Wait()
+		turns <- struct{}{}
+		synctest.Wait() // one of the two is storing both
+		cancel()
+		synctest.Wait()
+		close(turns)
+		all.wait(t)
+		close(gate)
+		require.NoError(t, j.Close())
+		j, err := openFile(on, "/d/journal")
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"a", "b", "c"}, unknown(t, j))
+	})
+}
+
+// Close waits for its turn. What came meanwhile is not lost: an outcome is written, a ticket is refused.
+func TestFile_CloseWhileItIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, on, gate := gated(t)
+		pass := on.gate
+		on.gate = nil
+		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+		on.gate = pass
+		var all, refused errgroup
+		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
+		synctest.Wait()
+		require.NoError(t, j.Ended(t.Context(), "a", Applied))
+		all.Go(j.Close)
+		synctest.Wait()
+		refused.Go(func() error { return j.Sending(t.Context(), ticket("c", 0)) })
+		synctest.Wait()
+		close(gate)
+		all.wait(t)
+		require.ErrorIs(t, refused.err(), ErrClosed)
+		on.gate = nil
+		j, err := openFile(on, "/d/journal")
+		require.NoError(t, err)
+		require.Equal(t, []string{"b"}, unknown(t, j))
+	})
+}
+
+// After a failed fsync, Close replaces the file: a second fsync would report what the first one lost as durable.
+func TestFile_CloseAfterAFailedSync(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	old := on.names["/d/journal"]
+	on.fault = func(_ int, operation string) fault {
+		if operation == "sync" {
+			return fails
+		}
+		return works
+	}
+	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+	on.fault = nil
+	require.NoError(t, j.Close())
+	require.NotSame(t, old, on.names["/d/journal"])
+	for _, left := range on.crashes() {
+		j, err := openFile(left, "/d/journal")
+		require.NoError(t, err)
+		require.Equal(t, []string{"a"}, unknown(t, j))
+	}
+}
