@@ -189,8 +189,9 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
 	check := func(bad *check.Violations) {
 		for _, value := range in {
-			expires, _ := value.(Expiration) // the zero value passes
-			expires.check(bad)
+			if expires, ok := value.(Expiration); ok {
+				expires.check(bad)
+			}
 		}
 	}
 	a := args{ids: []string{agentID}, body: in, check: check}

@@ -170,7 +170,7 @@ func parse(text, list string, keep int) (*state, bool) {
 
 // appendID appends an id: the usual one as 12 bytes after a zero, any other after its length.
 func appendID(b []byte, id string) []byte {
-	if plain, _ := hex.DecodeString(id); len(plain) == shortID && hex.EncodeToString(plain) == id {
+	if plain, err := hex.DecodeString(id); err == nil && len(plain) == shortID && hex.EncodeToString(plain) == id {
 		return append(append(b, 0), plain...)
 	}
 	return append(binary.AppendUvarint(b, uint64(len(id))+1), id...)

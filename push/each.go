@@ -76,8 +76,9 @@ func (r *run) plan(ids []string) {
 	if r.resumes {
 		states, ok := strings.CutPrefix(r.from, r.print)
 		whole := len(states) == len(r.parts) && strings.Trim(states, "-au") == ""
-		r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
-		r.states = []byte(states)
+		if r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others"); ok && whole {
+			r.states = []byte(states)
+		}
 	}
 	r.shown = make([]byte, len(r.parts))
 }

@@ -118,8 +118,8 @@ func withoutReadTimes(v any) any {
 }
 
 func saysWhenRead(key string, value any) bool {
-	text, _ := value.(string)
-	if _, err := time.Parse(time.RFC3339Nano, text); err != nil {
+	text, ok := value.(string)
+	if _, err := time.Parse(time.RFC3339Nano, text); !ok || err != nil {
 		return false
 	}
 	return slices.Contains(readTimes, strings.ToLower(strings.ReplaceAll(key, "_", "")))
@@ -170,8 +170,8 @@ func Valid(digest string) bool {
 	}
 	for i := 1; i < len(parts); i += 2 {
 		n, err := strconv.Atoi(parts[i])
-		h, _ := base64.RawURLEncoding.Strict().DecodeString(parts[i+1]) // shorter if it is damaged
-		if err != nil || n < 0 || len(h) != sumLength {
+		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
+		if err != nil || wrong != nil || n < 0 || len(h) != sumLength {
 			return false
 		}
 	}

@@ -78,14 +78,18 @@ func (v *Violations) NotEmpty(param, text string) {
 // NotEmptyValue is NotEmpty for a value. If it cannot be encoded, the encoding of the body reports
 // that.
 func (v *Violations) NotEmptyValue(param string, value any) {
-	text, _ := json.Marshal(value)
-	v.NotEmpty(param, string(text))
+	if text, err := json.Marshal(value); err == nil {
+		v.NotEmpty(param, string(text))
+	}
 }
 
 // Filters refuses filters of an agent that hold nothing, or an empty value. If they cannot be
 // encoded, the encoding of the body reports that.
 func (v *Violations) Filters(param string, filters any) {
-	text, _ := json.Marshal(filters)
+	text, err := json.Marshal(filters)
+	if err != nil {
+		return
+	}
 	if outbound.Blank(text) {
 		v.Add(param, "must have at least one that is not empty")
 		return
@@ -99,11 +103,11 @@ func (v *Violations) Filters(param string, filters any) {
 // Date refuses what no calendar has, and a date that is past even at UTC-12, where the day begins last.
 func (v *Violations) Date(param string, year int, month time.Month, day int) {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	_, m, d := midnight.Date()
+	y, m, d := midnight.Date()
 	text := fmt.Sprintf("%04d-%02d-%02d", year, int(month), day)
 	nowYear, nowMonth, nowDay := time.Now().In(time.FixedZone("", -12*60*60)).Date()
 	switch {
-	case m != month || d != day || year < 1 || year > 9999:
+	case y != year || m != month || d != day || year < 1 || year > 9999:
 		v.Add(param, "is %s, which is not a date", text)
 	case midnight.Before(time.Date(nowYear, nowMonth, nowDay, 0, 0, 0, 0, time.UTC)):
 		v.Add(param, "is %s, must be in the future", text)
@@ -160,9 +164,9 @@ func IsRange(s string) bool {
 	if !isRange || !rangeForm.MatchString(s) {
 		return rangeForm.MatchString(s)
 	}
-	a, _ := strconv.Atoi(low) // the largest number, if it is larger
-	b, err := strconv.Atoi(high)
-	return err == nil && a <= b
+	a, errLow := strconv.Atoi(low)
+	b, errHigh := strconv.Atoi(high)
+	return errLow == nil && errHigh == nil && a <= b
 }
 
 // Between requires low <= value <= high, or zero, the default.

@@ -41,8 +41,8 @@ func BaseURL(bad *Violations, text, suffix string) *url.URL {
 
 // IsLoopback reports whether a host is this machine.
 func IsLoopback(host string) bool {
-	ip, _ := netip.ParseAddr(host)
-	return host == "localhost" || ip.Unmap().IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // Token checks an API token, which becomes the user name of HTTP Basic.

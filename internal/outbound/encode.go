@@ -43,7 +43,7 @@ func marshal(value any, more []Field) ([]byte, error) {
 		return text, err
 	}
 	var merged map[string]json.RawMessage
-	if _ = json.Unmarshal(text, &merged); merged == nil { // it was just made
+	if err := json.Unmarshal(text, &merged); err != nil || merged == nil {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
 	taken := memberNames(reflect.TypeOf(value))

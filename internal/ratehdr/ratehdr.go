@@ -148,7 +148,7 @@ const (
 func parameter(s string) (rest string, more, good bool) {
 	s = strings.TrimLeft(s, " ")
 	name := s
-	if s = strings.TrimLeft(s, keyBytes); len(s) == len(name) || name[0] != '*' && name[0] < 'a' {
+	if s = strings.TrimLeft(s, keyBytes); len(s) == len(name) || name[0] != '*' && (name[0] < 'a' || name[0] > 'z') {
 		return "", false, false
 	}
 	if value, valued := strings.CutPrefix(s, "="); valued {

@@ -35,7 +35,10 @@ func FilterText(filter any) string {
 	if check.IsNil(filter) || isZero(filter) {
 		return ""
 	}
-	text, _ := outbound.Text(filter)
+	text, err := outbound.Text(filter)
+	if err != nil {
+		return ""
+	}
 	return text
 }
 
