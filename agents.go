@@ -78,7 +78,7 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 // MaxCreditSpend or an explicit Unlimited. To start an agent so that a lost response cannot make you
 // pay twice, use [AgentsService.CreateAndStart].
 //
-// An agent that starts is never created again after a lost response; a draft is only with
+// An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
 // with that name.
 //
@@ -178,7 +178,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
 // response are undocumented: you supply the fields. The sandbox takes fields of the creation but
-// start (assumed: rule agents.adjust). After a lost response, it is retried only with
+// start (assumed: rule agents.adjust). After an unknown outcome, it is retried only with
 // [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
@@ -203,7 +203,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 // call sends no body (assumed). If the response lacks the agent (assumed to be there), only the ID
 // of the result is set.
 //
-// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
+// It is never retried after an unknown outcome. The error is then an [OutcomeUnknownError], whose
 // Resolve reads the status of the agent.
 //
 // Errors: documented: [CodeInsufficientCredits] (nothing is billed), [CodeAgentSourceListEmpty],
@@ -230,7 +230,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 // parameter in braces, for the agent. If the route needs a body, add its fields with [WithField].
 // The response is undocumented.
 //
-// It is never retried after a lost response. The error is then an [OutcomeUnknownError], whose
+// It is never retried after an unknown outcome. The error is then an [OutcomeUnknownError], whose
 // Resolve reads the status of the agent.
 //
 // Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run

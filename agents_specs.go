@@ -21,7 +21,7 @@ import (
 // ListName names the agent and its results list. It must differ from the name of every list and
 // agent. A blank one is refused (assumed: the documented minimum is one character). MaxCreditSpend
 // bounds one run or refresh; the number of runs is not bounded. WorstCase forecasts what the agent can spend
-// in so many days, or fails with [spend.ErrUnknownPrice].
+// in a number of days, or fails with [spend.ErrUnknownPrice].
 type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
 
@@ -165,7 +165,7 @@ type PeopleWatcher struct {
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
 }
 
-// WorstCase returns how many credits the agent can spend in so many days: MaxCreditSpend when it starts, and
+// WorstCase returns how many credits the agent can spend in a number of days: MaxCreditSpend when it starts, and
 // again every Frequency days until it expires (documented). It needs MaxCreditSpend.
 func (p PeopleWatcher) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 

@@ -13,7 +13,7 @@ func TestAgents_WaitEachRefusesWhatIsNoID(t *testing.T) {
 	for agent, err := range newClient(t, untouched(t)).Agents.WaitEach(t.Context(), agentID, "x") {
 		seen++
 		require.Nil(t, agent)
-		require.Equal(t, []string{"agentIds must all be 24 hexadecimal digits"}, refusals(t, err))
+		require.Equal(t, []string{"agentIds must all be 24 hexadecimal digits; index 1 is not"}, refusals(t, err))
 	}
 	require.Equal(t, 1, seen)
 }

@@ -85,7 +85,7 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 // most 200 characters. A social_connection step must not follow a social_message step.
 //
 // The service may generate parts of the campaign, so the call counts as spending credits. Names may
-// repeat, so a second call creates a second campaign. It is never retried after a lost response:
+// repeat, so a second call creates a second campaign. It is never retried after an unknown outcome:
 // check [CampaignsService.All] instead.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound],
@@ -155,7 +155,7 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
 // supply the fields. The sandbox takes subject, body and dueAt, at least one (assumed: rule
-// sends.edit.shape). After a lost response, it is retried only with [AllowRetryUnknown]; otherwise
+// sends.edit.shape). After an unknown outcome, it is retried only with [AllowRetryUnknown]; otherwise
 // check [CampaignsService.Sends].
 //
 // Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely:
@@ -180,7 +180,7 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 // body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
 // braces, for the campaign and then the step. The sandbox takes nothing: the body is
 // ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, so it
-// counts as spending and is never retried after a lost response.
+// counts as spending and is never retried after an unknown outcome.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
 // [CodeCampaignNotFound].
@@ -204,7 +204,7 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 // Approve starts a campaign: the service then sends its messages to people, in the background. No
 // other call is documented to. A stopped campaign resumes where it was. Only its owner can approve it.
 //
-// It is never retried after a lost response, not even with [AllowRetryUnknown]: a teammate may have
+// It is never retried after an unknown outcome, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an
 // [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
 //
@@ -248,19 +248,18 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 	if err != nil {
 		return nil, nil, err
 	}
-	for campaign, err := range s.All(ctx, pages...) {
-		if err != nil {
-			return nil, nil, err
-		}
-		if sameID(campaign.Text("id"), campaignID) {
-			r.Add(review.Campaign, campaign.Raw())
-			if earlier == nil {
-				err = s.reviewLists(ctx, r, *campaign, shared)
-			}
-			return r, campaign, err
-		}
+	campaign, err := s.inListing(ctx, campaignID, pages)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case campaign.IsZero():
+		return nil, nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
 	}
-	return nil, nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
+	r.Add(review.Campaign, campaign.Raw())
+	if earlier == nil {
+		err = s.reviewLists(ctx, r, *campaign, shared)
+	}
+	return r, campaign, err
 }
 
 // reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
@@ -315,14 +314,19 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
 // one proves nothing: a teammate may have stopped it since, and another approval would resume it.
 func (s *CampaignsService) lookForApproval(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
-	listing, err := s.List(ctx, opts...)
+	listing, err := s.List(ctx, opts...) // of any shape
 	if err != nil {
 		return Resolution{}, err
 	}
-	campaign, found := inListing(*listing, q.id())
-	r := Resolution{Verdict: VerdictUnknowable, Object: &campaign}
+	campaign := campaignIn(*listing, q.id())
+	if _, paged := listing.Get("pagination"); paged && campaign.IsZero() {
+		if campaign, err = s.inListing(ctx, q.id(), pageOptions(opts)); err != nil {
+			return Resolution{}, err
+		}
+	}
+	r := Resolution{Verdict: VerdictUnknowable, Object: campaign}
 	switch status := CampaignStatus(campaign.Text("status")); {
-	case !found:
+	case campaign.IsZero():
 		r.Object = nil
 		r.Note = "the listing does not hold the campaign: its shape and its pages are undocumented"
 	case status == "":
@@ -340,15 +344,28 @@ func (s *CampaignsService) lookForApproval(ctx context.Context, q *inquiry, opts
 	return r, nil
 }
 
-// inListing finds a campaign. Its id is under "id" (assumed).
-func inListing(listing Object, id string) (Object, bool) {
-	campaigns, _ := elementsOf(listing, "campaigns")
+// campaignIn finds a campaign on a page of the listing. Its id is under "id" (assumed).
+func campaignIn(page Object, id string) *Object {
+	campaigns, _ := elementsOf(page, "campaigns")
 	for c := range campaigns.All("") {
 		if sameID(c.Text("id"), id) {
-			return c, true
+			return &c
 		}
 	}
-	return Object{}, false
+	return new(Object)
+}
+
+// inListing finds a campaign on any page of the listing. It returns a zero Object if there is none.
+func (s *CampaignsService) inListing(ctx context.Context, id string, opts []PageOption) (*Object, error) {
+	for campaign, err := range s.All(ctx, opts...) {
+		if err != nil {
+			return new(Object), err
+		}
+		if sameID(campaign.Text("id"), id) {
+			return campaign, nil
+		}
+	}
+	return new(Object), nil
 }
 
 // Initialized reports whether the initializationStatus of a campaign is completed or failed. It is a
@@ -371,14 +388,7 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 	if len(bad) > 0 {
 		return nil, refusal(op.CampaignsList, bad)
 	}
-	read := func(ctx context.Context) (*Object, error) {
-		for campaign, err := range s.All(ctx, pageOptions(opts)...) {
-			if err != nil || sameID(campaign.Text("id"), campaignID) {
-				return campaign, err
-			}
-		}
-		return new(Object), nil
-	}
+	read := func(ctx context.Context) (*Object, error) { return s.inListing(ctx, campaignID, pageOptions(opts)) }
 	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) waits.Sighting {
 		if campaign.IsZero() {
 			return waits.Sighting{State: "not in the listing"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"strings"
@@ -85,6 +86,26 @@ func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) 
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
 	return r, sent
+}
+
+// A campaign on a later page of the listing shows, too.
+func TestCampaigns_ApprovalIsResolvedByALaterPage(t *testing.T) {
+	const page = `{"pagination": {"page": %d, "totalPages": 2, "totalRecords": 2}, "campaigns": [{"id": "%s", "status": "active"}]}`
+	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		switch {
+		case r.Method == http.MethodPost:
+			return consumed(r)
+		case r.URL.Query().Get("pageNum") == "2":
+			return respond(200, fmt.Sprintf(page, 2, campaignID)), nil
+		}
+		return respond(200, fmt.Sprintf(page, 1, "65f0c0ffee65f0c0ffee6cff")), nil
+	}))
+	_, err := client.Campaigns.Approve(t.Context(), campaignID)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	require.True(t, ok)
+	r, err := unknown.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
 }
 
 // Whatever the listing says, an approval goes out once, and only an active campaign says that it happened.

@@ -15,7 +15,7 @@ type ContactsService struct{ service }
 // Resolve finds the id of a contact. The response holds it as contactId; nothing else of body and
 // response is documented: you supply the fields. The sandbox takes email or socialUrl (assumed:
 // rule contacts.resolve). Whether it costs credits is undocumented, so it counts as spending and is
-// never retried after a lost response.
+// never retried after an unknown outcome.
 //
 // Errors: likely: [CodeContactNotFound].
 //

@@ -16,10 +16,11 @@
 //
 // A [Client] has one field per part of the service, such as [Client.Lists]. Make one client and share it: it is safe for
 // concurrent use. Methods take a context, ids, a struct of parameters if there is more to set, and options.
-// [Operations] lists all operations with routes, scopes, limits and costs.
+// [Operations] lists all operations with routes, scopes, surfaces, classes and effects.
 //
 // Where the service's public API description shows no fields, a body is [Fields] that you supply and a response is an
-// [Object]. Comments call that undocumented.
+// [Object]. Comments call that undocumented. What they call assumed is a guess, which the sandbox shares and names as a
+// rule. A likely code fits, but is not documented for the call.
 //
 // # Errors
 //
@@ -33,13 +34,14 @@
 //	}
 //
 // [OutcomeOf] tells whether the call was applied, [AdviceOf] what to do next. [OutcomeUnknownError.Resolve] reads what
-// became of a write whose response was lost.
+// became of a write whose outcome is unknown.
 //
 // # Retries
 //
-// Reads are retried with backoff, and any call after a 429 or when nothing was sent, where a retry can help. A write that
-// may have arrived is retried only if [AllowRetryUnknown] allows it. [ListsService.Ensure] and
-// [AgentsService.CreateAndStart] look first, and then may send it again. [ReadOnly], [NoSpend] and [NoSend] refuse calls
+// Reads are retried with backoff, those that cost credits only after a 500 of the service; and any call after a 429 or
+// when nothing was sent, where a retry can help. A write that may have arrived is retried only if [AllowRetryUnknown]
+// allows it. [ListsService.Ensure], [AgentsService.Ensure] and [AgentsService.CreateAndStart] look first, and then may send
+// it again. [ReadOnly], [NoSpend] and [NoSend] refuse calls
 // that could do harm.
 //
 // Calls queue for the rate limit of the workspace: see [Budget]. A queued call whose wait would outlast the context or
@@ -47,7 +49,8 @@
 //
 // # Iterators
 //
-// Iterators request pages as the loop needs them. An error comes once and last. [WithProgress] gives a checkpoint for
+// Iterators request pages as the loop needs them. An error ends the loop, except where it belongs to one
+// element of many, as with [AgentsService.WaitEach] and [ListsService.PushEach]. [WithProgress] gives a checkpoint for
 // [ResumeFrom]. Iterators over searches demand [MaxPaidPages] or [UnlimitedPages].
 //
 // # Testing

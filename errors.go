@@ -152,7 +152,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeNotApplied Outcome = "not applied" // nothing was sent, or the call was rejected
+	OutcomeNotApplied Outcome = "not applied" // nothing was sent, the call was rejected, or it is a read
 	OutcomeApplied    Outcome = "applied"     // the service confirmed it
 	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )

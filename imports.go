@@ -69,7 +69,7 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 
 // FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id
 // as a field of a multipart form; [WithField] adds further fields (assumed). It is never retried
-// after a lost response. [ImportsService.FromUploadJSON] sends JSON instead.
+// after an unknown outcome. [ImportsService.FromUploadJSON] sends JSON instead.
 //
 // Errors: documented: [CodeImportFileMissing] (while the upload is not complete),
 // [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
@@ -98,7 +98,7 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 
 // Presign reserves an upload for a file of up to 50 MB and returns an import id. Body and response
 // are undocumented: you supply the fields. The sandbox takes any body (assumed: rule
-// imports.presign). It is never retried after a lost response; a second call only reserves another
+// imports.presign). It is never retried after an unknown outcome; a second call only reserves another
 // upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].

@@ -149,7 +149,7 @@ func (n NewList) check(bad *check.Violations) {
 
 // Create creates an empty list at the folder root.
 //
-// After a lost response, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
+// After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
 // [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] does all of this.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name),
@@ -212,7 +212,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	return waitFor(ctx, s.client, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. The response is undocumented. After a lost response, it is retried
+// Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried
 // only with [AllowRetryUnknown], because a teammate may move the list in between. The error is then
 // an [OutcomeUnknownError], whose Resolve reads the folder of the list.
 //
@@ -281,7 +281,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 // service and cannot be undone. With contact ids, it overwrites existing CRM records, and the ids
 // need not be in the list. Without, it pushes the whole list and overwrites nothing. It uses the
 // connection of the team's designated sync user and the field mapping saved in the app. It spends
-// no credits. It is never retried after a lost response: check the CRM, which alone shows the result.
+// no credits. It is never retried after an unknown outcome: check the CRM, which alone shows the result.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
 // [CodeValidationFailed].
@@ -325,7 +325,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
-// never retried after a lost response: check the rows instead.
+// never retried after an unknown outcome: check the rows instead.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //
@@ -349,7 +349,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 // SaveToList saves contacts of one list into another. Body and response are undocumented: you
 // supply the fields. The sandbox takes sourceListId, optionally contactIds, and listId or listName
 // (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
-// is never retried after a lost response: check the list instead.
+// is never retried after an unknown outcome: check the list instead.
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
 // [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched],

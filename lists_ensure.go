@@ -27,11 +27,10 @@ type Ensured struct {
 }
 
 // Ensure gets or creates the list with this name, after trimming, and this kind. The name serves as
-// idempotency key. Even after a lost response, the result distinguishes a created list from an
-// existing one.
+// idempotency key. The result says whether this call created the list, and whether that is certain.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
-// context. It then creates the list again, at most twice; the unique name makes that safe. A list
+// context if that is shorter. It then creates the list again, at most twice; the unique name makes that safe. A list
 // found then is never reported as Created. A request without a response lasts as long as
 // [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
 // allow a minute. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
@@ -187,7 +186,7 @@ func (e *NameConflictError) Is(target error) bool {
 	return target == error(CodeListNameTaken) || target == error(ErrConflict)
 }
 
-// Unwrap returns the service's refusal.
+// Unwrap returns the service's refusal, or nil if this call found the conflict by reading.
 func (e *NameConflictError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].

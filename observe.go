@@ -17,7 +17,7 @@ const (
 	EventStart    EventKind = "start"    // the call is about to begin; only a CallHook sees it
 	EventAttempt  EventKind = "attempt"  // an attempt has ended
 	EventDecision EventKind = "decision" // the attempt was unsuccessful: what follows, and why
-	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, or before a retry
+	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, before a retry, or between polls
 	EventCall     EventKind = "call"     // the call has ended, or was refused before anything was sent
 
 	// EventUndocumented follows an attempt whose response held something undocumented. A client and

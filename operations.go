@@ -29,8 +29,8 @@ const (
 
 // Class says what repeating an operation may do. After a request may have arrived, reads are
 // retried, metered reads only after the service's own error 500, and writes only with
-// [AllowRetryUnknown]. That option excludes [ClassGuardedByState], [ClassUnsafe], and every write that
-// may spend or send.
+// [AllowRetryUnknown]. That option excludes [ClassMeteredRead], [ClassGuardedByState], [ClassUnsafe], and
+// every write that may spend or send.
 type Class string
 
 // The classes, the safest first.

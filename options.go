@@ -353,7 +353,7 @@ func WithCallHook(f CallHook) ClientOption {
 }
 
 // WithGate asks gate before each call, once: before it is queued for a rate limit, before its ticket is
-// stored, and after all checks of this package. It is the place for the rules of your application: a
+// stored, and after the checks of arguments and the safety rules. It is the place for the rules of your application: a
 // person's yes, a freeze, a quota. A page of an iterator and a read of Resolve are calls, too.
 //
 // If the gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and
@@ -419,7 +419,8 @@ func actorOf(ctx context.Context) string {
 }
 
 // WithLogger logs calls at Debug, waits, retries and undocumented parts of responses at Info,
-// failures of calls at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
+// attempts without a usable response at
+// Info, failures of calls at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
 // service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
 // letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
 // of an idle connection to the standard logger, which no transport can turn off.

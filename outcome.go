@@ -20,7 +20,8 @@ import (
 
 // OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no
 // response proves: the connection was cut, the time ran out, or the service failed. It may have
-// happened. It was not retried after that, unless [AllowRetryUnknown] allowed it.
+// happened. It was not retried after that, unless [AllowRetryUnknown] allowed it, or a method that looks
+// first, such as [ListsService.Ensure].
 //
 // Read the state before you retry the call. Resolve does, where the API can tell; in another
 // process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds
@@ -98,8 +99,8 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 }
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
-// stable JSON form, and holds no key, no header and nothing of the body beyond the name of a new
-// list or agent. The ticket of an error that no call has made has no ID.
+// stable JSON form, and holds no key, no header and nothing of the body but what its Lookup names: the name,
+// kind and start of a new list or agent, or the id of a folder. The ticket of an error that no call has made has no ID.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	if e.ticket == nil {
 		return journal.Ticket{Version: journal.Version, Op: e.Op, FirstSent: e.SentAt, LastSent: e.SentAt}
@@ -115,7 +116,7 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // A change that shows is reported at once. Otherwise Resolve reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long. If the context
 // ends first, the verdict is [VerdictNotSeen] and not Final. If no documented read can show the
-// change, the verdict is [VerdictUnknowable], with the reason.
+// change, the verdict is [VerdictUnknowable], with the reason. A read that fails is an error.
 //
 // With [WithJournal], a final verdict is noted in the journal. An error of the journal is returned
 // beside the resolution.
@@ -135,7 +136,7 @@ func (e *OutcomeUnknownError) inquiry() *inquiry {
 }
 
 func (e *OutcomeUnknownError) note() string {
-	const stranger = "this error was not made by a call of this process: keep its ticket, and resolve that"
+	const stranger = "no call of this process made this error: if a journal has its ticket, resolve that"
 	if o, ok := op.ByName(e.Op); ok {
 		return stranger + "; what tells: " + cmp.Or(o.Verify, "nothing")
 	}

@@ -274,7 +274,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 	r, err := zero.Resolve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-	require.Equal(t, "this error was not made by a call of this process: keep its ticket, and resolve that", r.Note, "nobody knows what the service shows of it")
+	require.Equal(t, "no call of this process made this error: if a journal has its ticket, resolve that", r.Note, "nobody knows what the service shows of it")
 
 	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1))
@@ -289,7 +289,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 		r, err := back.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-		require.Contains(t, r.Note, "not made by a call of this process")
+		require.Contains(t, r.Note, "no call of this process made")
 		require.Contains(t, r.Note, "the list of that name")
 	})
 

@@ -145,8 +145,8 @@ func UnlimitedPages() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.unlimited = true })
 }
 
-// WithRestarts restarts a search, at most so many times, when the token of its next page is dead:
-// refused, unusable, or sent with a request whose response was lost. Without it, the range ends
+// WithRestarts restarts a search, at most the given number of times, when the token of its next page is dead:
+// refused, unusable, or sent with a request whose outcome is unknown. Without it, the range ends
 // with the error of the page.
 //
 // The restarted search skips the profiles that were delivered before. Its first pages spend credits

@@ -168,7 +168,7 @@ func windowBudget(s budget.WindowState) WindowBudget {
 	return WindowBudget{s.Limit, documented, s.Used, s.Remaining, s.ResetAt}
 }
 
-// Forecast estimates how long so many more requests of a surface will take, after those in the
+// Forecast estimates how long a number of further requests of a surface will take, after those in the
 // queue: for 1,000 pages of rows, about 8 minutes. It assumes an even pace, so it can be up to a
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
 // no limit is known.

@@ -33,7 +33,7 @@ func (p *ScrollPage[T]) More() bool { return p.next != nil }
 // can be added. Each page of a search spends credits. Next works once, because the service's tokens
 // move forward only. After an error whose outcome is [OutcomeNotApplied], it can be called again.
 //
-// After a lost response, the request of a search is never retried: the error is an
+// After an unknown outcome, the request of a search is never retried: the error is an
 // [OutcomeUnknownError], and the page may have been paid for.
 func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPage[T], error) {
 	switch {

@@ -16,7 +16,7 @@ import (
 )
 
 // SearchService finds prospects and companies. Searches may spend credits, so their iterators
-// require a cap.
+// require a cap, or UnlimitedPages.
 type SearchService struct{ service }
 
 const maxSearchSize = 100
@@ -91,7 +91,7 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 // credits.
 //
 // It is retried after an error 500 of the service, because a failed request is never billed; set
-// NoMeteredRetry of [RetryPolicy] to forbid that. It is never retried after a lost response: the
+// NoMeteredRetry of [RetryPolicy] to forbid that. It is never retried after an unknown outcome: the
 // error is then an [OutcomeUnknownError]. An empty body is an error, never an empty page.
 //
 // Errors: those of [SearchService.Prospects].
@@ -103,7 +103,7 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 
 // SaveToList runs a search on the server and saves the matches into a list. Body and response are
 // undocumented: you supply the fields. The sandbox takes filters and listId or listName (assumed:
-// rule search.save-to-list). It counts as spending credits. It is never retried after a lost response:
+// rule search.save-to-list). It counts as spending credits. It is never retried after an unknown outcome:
 // check the list instead.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous],
@@ -148,7 +148,7 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 // sandbox takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size
 // and scrollToken (assumed: rule search.companies). The documented path is the only one outside of
 // /business; [WithRoute] changes it. Whether it spends credits is undocumented, so it counts as
-// spending and is never retried after a lost response.
+// spending and is never retried after an unknown outcome.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved],
 // [CodeExcludeCompanyListsInvalid], [CodeSavedSearchNotFound], [CodeSavedSearchInvalid],

@@ -19,7 +19,7 @@ The same facts for programs are in [operations.json](../operations.json).
 
 ## How to read the tables
 
-| Class | What a second request does | After a lost response |
+| Class | What a second request does | After an unknown outcome |
 | --- | --- | --- |
 | ` + "`read`" + ` | nothing | retried |
 | ` + "`metered-read`" + ` | changes nothing, may cost credits again | not retried: it may have been billed |
