@@ -12,10 +12,16 @@ type column struct {
 }
 
 var columns = []column{
-	{"first_name", "firstName", false}, {"last_name", "lastName", false}, {"job_title", "jobTitle", false},
-	{"city", "address.city", false}, {"country", "address.country", false},
-	{"company", "name", true}, {"domain", "domain", true}, {"industry", "industry", true},
-	{"created_at", "createdAt", false}, {"updated_at", "updatedAt", false},
+	{"first_name", "firstName", false},
+	{"last_name", "lastName", false},
+	{"job_title", "jobTitle", false},
+	{"city", "address.city", false},
+	{"country", "address.country", false},
+	{"company", "name", true},
+	{"domain", "domain", true},
+	{"industry", "industry", true},
+	{"created_at", "createdAt", false},
+	{"updated_at", "updatedAt", false},
 }
 
 // view makes living_rows: the rows that are not gone, with their documented fields. The two databases reach into JSON differently.

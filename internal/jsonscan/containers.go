@@ -122,7 +122,7 @@ func (c *Cursor) spendEntry(n, size int) bool {
 	}
 	switch {
 	case n == 0:
-		own += group*(keyAndControl+slot)
+		own += group * (keyAndControl + slot)
 	case n >= group:
 		own += 2 * (keyAndControl + slot)
 	}

@@ -104,7 +104,7 @@ func keyName(key reflect.Value) string {
 		return key.String()
 	}
 	if key.CanInterface() && (key.Kind() != reflect.Pointer || !key.IsNil()) {
-		if self, ok := key.Interface().(encoding.TextMarshaler); ok {
+		if self, ok := reflect.TypeAssert[encoding.TextMarshaler](key); ok {
 			text, _ := self.MarshalText()
 			return string(text)
 		}
