@@ -30,7 +30,6 @@ func viewed(t *testing.T, s *store) {
 		)})
 	})
 	synced(t, sb, s)
-	synced(t, sb, s)
 	var exported, seen [][]string
 	require.NoError(t, s.records(t.Context(), func(r *record) error { exported = append(exported, r.csv()); return nil }))
 	rows, err := s.db.QueryContext(t.Context(), `SELECT list_id, list, kind, id, COALESCE(first_name, ''), COALESCE(last_name, ''), COALESCE(job_title, ''),
