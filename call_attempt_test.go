@@ -194,6 +194,7 @@ func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 		"no head in time":                     {steadily(31*time.Second, oneUser), 30 * time.Second, false},
 		"one byte a second":                   {steadily(time.Second, strings.Split(oneUser+strings.Repeat(" ", 99), "")...), 31 * time.Second, false},
 		"64 KiB, then one byte a second":      {steadily(time.Second, append(large[:1:1], strings.Split(oneUser, "")...)...), 31 * time.Second, false},
+		"a large body over too slow a line":   {steadily(29*time.Second, slices.Repeat(large[:1:1], 200)...), 66*29*time.Second + 30*time.Second, false},
 		"small parts that add up to progress": {steadily(time.Second, append(slices.Repeat([]string{strings.Repeat(" ", 4<<10)}, 60), oneUser)...), 61 * time.Second, true},
 	}
 	for name, test := range tests {

@@ -50,6 +50,29 @@ var shown = map[string]bool{
 	"facts.edit": true, "search.prospects": true, "search.run-saved": true,
 }
 
+// A proxy may turn an error into a success and keep the rate headers. Then an error in a response of an
+// undocumented shape leaves the outcome unknown.
+func TestDecode_ErrorsWithRateHeaders(t *testing.T) {
+	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
+		if row.Class == op.Read {
+			return
+		}
+		for _, body := range []string{`{"error":"down"}`, `{"error":{"reason":"down"}}`, `{"ok":true,"error":1}`} {
+			_, err := call(t.Context(), newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)))
+			requireUnknown(t, err)
+		}
+		if row.Shape != op.Raw {
+			return
+		}
+		for _, body := range []string{`{"error":null}`, `{"error":false,"id":7}`, `{"error":""}`, `{"rows":[{"error":"empty"}]}`, ``} {
+			_, err := call(t.Context(), newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)))
+			if len(body) > 0 || row.Write() {
+				require.NoError(t, err, body)
+			}
+		}
+	})
+}
+
 // Without the rate headers, a response proves itself, or belongs to a read that costs nothing, or
 // the client has learnt that the headers are dropped on the way.
 func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {

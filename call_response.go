@@ -25,6 +25,7 @@ import (
 // decides. A response is proved if it holds what only the service can know: see expected.proof.
 //
 //	an error envelope, except in a proved read                      refused
+//	another error, in a call that is neither proved nor a read      refused
 //	it cannot be decoded                                            refused
 //	it has the rate headers                                         accepted
 //	a proved read                                                   accepted
@@ -36,7 +37,7 @@ func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders boo
 	err := c.response.decode(body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case (!proved || c.op.Class != op.Read) && isEnvelope(body):
+	case (!proved || c.op.Class != op.Read) && isEnvelope(body), !proved && c.op.Class != op.Read && hasError(body):
 		err = errEnveloped
 	case err != nil:
 	case hasRateHeaders:
@@ -61,7 +62,7 @@ func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders boo
 }
 
 var (
-	errEnveloped = errors.New("the 2xx response contains an error envelope")
+	errEnveloped = errors.New("the 2xx response contains an error")
 	errNotProved = errors.New("the 2xx response may not be the service's: " +
 		"it has no RateLimit headers and not the requested content")
 )
@@ -70,11 +71,16 @@ func isEnvelope(body []byte) bool {
 	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
 }
 
+// hasError reports whether a JSON text is an object with an error.
+func hasError(body []byte) bool {
+	fault, ok := jsonscan.Lookup(body, "error")
+	return ok && string(fault) != "null" && string(fault) != "false" && string(fault) != `""`
+}
+
 // isPlausible reports whether a JSON text is an object or an array without an error.
 func isPlausible(body []byte) bool {
 	c := jsonscan.New(body)
-	fault, failed := jsonscan.Lookup(body, "error")
-	return (c.Is('{') || c.Is('[')) && (!failed || string(fault) == "null")
+	return (c.Is('{') || c.Is('[')) && !hasError(body)
 }
 
 func isJSON(resp *http.Response) bool {

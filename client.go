@@ -54,7 +54,8 @@ type Client struct {
 // goroutine and reads no environment variable. Invalid arguments and options are returned together, in
 // one [RefusedError].
 //
-// The base URL must be https, except for this machine or with [AllowPlainHTTP].
+// The base URL must be https, except for this machine or with [AllowPlainHTTP]. Its host must be in
+// ASCII: other letters may only look like those of the service.
 //
 // This package is not for browsers: everybody who opens a web page can read its token, and a
 // browser follows redirects. There, New requires a transport other than net/http's, such as the

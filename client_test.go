@@ -30,6 +30,8 @@ var badConfigurations = []struct {
 	{"base URL without scheme", "api.example.com/api/v1", token, nil, violation("base URL", "must start with https:// (or http:// to this machine)")},
 	{"base URL of another scheme", "ftp://api.example.com/api/v1", token, nil, violation("base URL", "must start with https:// (or http:// to this machine)")},
 	{"base URL without host", "https:///api/v1", token, nil, violation("base URL", "names no host")},
+	{"base URL with a letter that looks like another", "https://api.ex\u0430mple.com/api/v1", token, nil, violation("base URL", "names a host with letters beyond ASCII, which may only look alike: write its xn-- form")},
+	{"base URL with such a letter, escaped", "https://api.ex%D0%B0mple.com/api/v1", token, nil, violation("base URL", "names a host with letters beyond ASCII, which may only look alike: write its xn-- form")},
 	{"base URL with nothing but a port", "https://:8443/api/v1", token, nil, violation("base URL", "names no host")},
 	{"base URL with credentials", "https://ada:pw@api.example.com/api/v1", token, nil, violation("base URL", "must not carry credentials")},
 	{"base URL with query", "https://api.example.com/api/v1?a=b", token, nil, violation("base URL", "must not have a query or fragment")},

@@ -242,9 +242,10 @@ func WithPriority(p Priority) Option {
 // of its body. Default: 75 s for agents, because the service itself gives up after 60 s, 10 minutes
 // for uploads, 30 s for everything else.
 //
-// It bounds silence, not the whole call: 32 MiB at 64 KiB every 29 s take four hours. Bound the
-// whole call with the context. If a transport, a response body or an uploaded file ignores both,
-// the call returns a fifth of a second later, and leaks the goroutine that hangs there.
+// It bounds silence, not the whole call: bound that with the context. However slowly a body comes,
+// an attempt ends after 65 times the limit, which is half an hour for most. If a transport, a
+// response body or an uploaded file ignores limit and context, the call returns a fifth of a second
+// later, and leaks the goroutine that hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)

@@ -50,7 +50,7 @@ var listGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(calle
 	"body.malformed":      func(c caller) result { return c.do("POST", lists, "[") },
 	"body.missing":        func(c caller) result { return c.do("POST", lists, nil) },
 	"body.size":           func(c caller) result { return c.do("POST", lists, strings.Repeat(" ", 12<<20+1)) },
-	"rows.sort.values":    func(c caller) result { return c.get(rowsOf(id(1)), "sortBy", "n", "sortOrder", "asc") },
+	"rows.sort.values":    func(c caller) result { return c.get(rowsOf(id(1)), "sortBy", "lastName", "sortOrder", "asc") },
 	"rows.filters.match":  func(c caller) result { return c.get(rowsOf(id(1)), "filters", `{"name":["x"]}`) },
 	"rows.filters.fields": func(c caller) result { return c.get(rowsOf(id(1)), "filters", `{"keywords":"x"}`) },
 	"rows.filters.columns": func(c caller) result {
@@ -75,7 +75,7 @@ func guessSeed() sandbox.Option {
 	state := sandbox.State{Workspaces: []sandbox.Workspace{{
 		CRM: sandbox.CRM{Connected: []string{"crm-1"}},
 		Lists: []sandbox.List{
-			{ID: id(1), Name: "source", Rows: sandbox.Rows(sandbox.Row{"id": id(101)})},
+			{ID: id(1), Name: "source", Rows: sandbox.Rows(sandbox.Row{"id": id(101)}, sandbox.Row{"id": id(191)})},
 			{ID: id(2), Name: "target"},
 			{ID: id(3), Name: "firms", EntityType: sandbox.CompanyList},
 			{ID: id(4), Name: "busy", CompletionStatus: "processing"},

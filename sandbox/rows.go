@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -21,7 +22,7 @@ var (
 	ruleRowBounds  = assumed("rows.bounds", "the bounds of sortBy are checked even when it is ignored")
 	ruleSortOrder  = assumed("rows.sort-order", "sortOrder without sortBy is ignored")
 	ruleNoValues   = assumed("rows.filters.empty", "a filter key without a value restricts nothing")
-	ruleSorting    = assumed("rows.sort.values", "strings are sorted with their case ignored, numbers before strings, rows without the field last")
+	ruleSorting    = assumed("rows.sort.values", "strings are sorted with their case ignored, numbers before strings, rows without the field last, equal ones as without sorting; not assumed if all values are different numbers, instants, or words whose order does not depend on their case")
 	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters return 422 VALIDATION_FAILED; they are counted after decoding")
 	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, case ignored; keywords with a *, which stands for any text, match the whole jobTitle; others match any part of it")
 	ruleFieldNames = assumed("rows.filters.fields", "the filter keys compare row fields of the same name, or those below address and company that sort keys name")
@@ -68,15 +69,15 @@ func (c *call) listRows() (response, error) {
 	if sortOrder != "" {
 		path = sortPath(l.EntityType, sortBy)
 	}
-	if path != "" {
-		c.uses(ruleSorting)
-	}
 	conditions = c.honoured(l, conditions)
 	if path == "" && len(conditions) == 0 {
 		from, to, pages := page.of(len(l.rows))
 		return rowPage(l, l.rows[from:to], pages), nil
 	}
 	order := c.order(l, filters+"\x00"+sortOrder+"\x00"+path, conditions, path, sortOrder == "desc")
+	if path != "" && (!l.view.certain || strings.HasPrefix(path, "customColumns")) { // where a row has those is assumed
+		c.uses(ruleSorting)
+	}
 	from, to, pages := page.of(len(order))
 	rows := make([]json.RawMessage, 0, to-from)
 	for _, i := range order[from:to] {
@@ -113,6 +114,7 @@ type view struct {
 	key     string
 	version int
 	order   []int
+	certain bool // sorted, and however values are compared
 }
 
 func (c *call) order(l *list, key string, conditions []condition, path string, desc bool) []int {
@@ -125,10 +127,8 @@ func (c *call) order(l *list, key string, conditions []condition, path string, d
 			order = append(order, i)
 		}
 	}
-	if path != "" {
-		sortRows(l, order, path, desc)
-	}
-	l.view = view{key, c.ws.version, order}
+	certain := path != "" && sortRows(l, order, path, desc)
+	l.view = view{key, c.ws.version, order, certain}
 	return order
 }
 
@@ -162,7 +162,29 @@ func sortPath(entityType, key string) string {
 type sortValue struct {
 	kind   int
 	number float64
-	text   string
+	text   string // in lower case
+	raw    string // empty for a boolean
+}
+
+// before reports whether any way to compare puts a value before another one.
+func (v sortValue) before(other sortValue) bool {
+	switch {
+	case v.kind != other.kind || v.kind == isMissing:
+		return false
+	case v.kind == isNumber:
+		return v.number < other.number && v.raw != "" && other.raw != ""
+	}
+	return v.text < other.text && v.raw < other.raw && (isInstant(v.raw) && isInstant(other.raw) || isWord(v.raw) && isWord(other.raw))
+}
+
+func isInstant(s string) bool {
+	_, err := time.Parse(timeFormat, s)
+	return err == nil
+}
+
+// isWord reports whether a text is letters that every alphabet sorts alike.
+func isWord(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
 }
 
 const (
@@ -171,7 +193,8 @@ const (
 	isMissing
 )
 
-func sortRows(l *list, order []int, path string, desc bool) {
+// sortRows also reports whether the order is that of any way to compare.
+func sortRows(l *list, order []int, path string, desc bool) (certain bool) {
 	values := make(map[int]sortValue, len(order))
 	for _, i := range order {
 		values[i] = sortValueOf(l.rows[i], path)
@@ -187,6 +210,16 @@ func sortRows(l *list, order []int, path string, desc bool) {
 		}
 		return by
 	})
+	for k := 1; k < len(order); k++ {
+		first, next := values[order[k-1]], values[order[k]]
+		if desc {
+			first, next = next, first
+		}
+		if !first.before(next) {
+			return false
+		}
+	}
+	return true
 }
 
 func sortValueOf(row []byte, path string) sortValue {
@@ -195,7 +228,7 @@ func sortValueOf(row []byte, path string) sortValue {
 		return sortValue{kind: isMissing}
 	}
 	if s, ok := asString(raw); ok {
-		return sortValue{kind: isText, text: strings.ToLower(s)}
+		return sortValue{kind: isText, text: strings.ToLower(s), raw: s}
 	}
 	switch string(raw) {
 	case "true":
@@ -204,7 +237,7 @@ func sortValueOf(row []byte, path string) sortValue {
 		return sortValue{number: 0}
 	}
 	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
-		return sortValue{number: n}
+		return sortValue{number: n, raw: string(raw)}
 	}
 	return sortValue{kind: isMissing}
 }

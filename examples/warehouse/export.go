@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -17,21 +18,21 @@ import (
 
 // record is a living row as it is exported: the documented sort fields, and the whole row.
 type record struct {
-	ListID    string `parquet:"list_id,dict"`
-	List      string `parquet:"list,dict"`
-	Kind      string `parquet:"kind,dict"`
-	ID        string `parquet:"id"`
-	FirstName string `parquet:"first_name,optional"`
-	LastName  string `parquet:"last_name,optional"`
-	JobTitle  string `parquet:"job_title,optional"`
-	City      string `parquet:"city,optional,dict"`
-	Country   string `parquet:"country,optional,dict"`
-	Company   string `parquet:"company,optional"`
-	Domain    string `parquet:"domain,optional"`
-	Industry  string `parquet:"industry,optional,dict"`
-	CreatedAt string `parquet:"created_at,optional"`
-	UpdatedAt string `parquet:"updated_at,optional"`
-	Body      string `parquet:"body,json"`
+	ListID    string    `parquet:"list_id,dict"`
+	List      string    `parquet:"list,dict"`
+	Kind      string    `parquet:"kind,dict"`
+	ID        string    `parquet:"id"`
+	FirstName string    `parquet:"first_name,optional"`
+	LastName  string    `parquet:"last_name,optional"`
+	JobTitle  string    `parquet:"job_title,optional"`
+	City      string    `parquet:"city,optional,dict"`
+	Country   string    `parquet:"country,optional,dict"`
+	Company   string    `parquet:"company,optional"`
+	Domain    string    `parquet:"domain,optional"`
+	Industry  string    `parquet:"industry,optional,dict"`
+	CreatedAt time.Time `parquet:"created_at,optional,timestamp"` // absent if it is no instant
+	UpdatedAt time.Time `parquet:"updated_at,optional,timestamp"`
+	Body      string    `parquet:"body,json"`
 }
 
 func newRecord(listID, list, kind, id, body string) (*record, error) {
@@ -48,7 +49,7 @@ func newRecord(listID, list, kind, id, body string) (*record, error) {
 		FirstName: row.Text("firstName"), LastName: row.Text("lastName"), JobTitle: row.Text("jobTitle"),
 		City: row.Text("address.city"), Country: row.Text("address.country"),
 		Company: row.Text(company + "name"), Domain: row.Text(company + "domain"), Industry: row.Text(company + "industry"),
-		CreatedAt: row.Text("createdAt"), UpdatedAt: row.Text("updatedAt"),
+		CreatedAt: row.Time("createdAt"), UpdatedAt: row.Time("updatedAt"),
 	}, nil
 }
 
@@ -61,7 +62,7 @@ var csvHeader = []string{
 func (r *record) csv() []string {
 	line := []string{
 		r.ListID, r.List, r.Kind, r.ID, r.FirstName, r.LastName, r.JobTitle, r.City, r.Country, r.Company, r.Domain, r.Industry,
-		r.CreatedAt, r.UpdatedAt, r.Body,
+		stamp(r.CreatedAt), stamp(r.UpdatedAt), r.Body,
 	}
 	for i, text := range line {
 		line[i] = cell(text)

@@ -36,6 +36,13 @@ func TestUnstorableTextsOnPostgreSQL(t *testing.T) {
 	require.Equal(t, "A\uFFFDda", name, "the database can read it, too")
 }
 
+func TestViewOnPostgreSQL(t *testing.T) {
+	s, err := open(t.Context(), "", startPostgres(t))
+	require.NoError(t, err)
+	defer s.Close()
+	viewed(t, s)
+}
+
 // startPostgres starts its own server, on a socket in its own directory. It refuses to run as root.
 func startPostgres(t *testing.T) (dsn string) {
 	t.Helper()

@@ -54,8 +54,12 @@ func open(ctx context.Context, file, dsn string) (*store, error) {
 	}
 	s := &store{db}
 	err = s.tx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, schema)
-		return err
+		for _, statement := range []string{schema, view(driver == "pgx")} {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the warehouse: %w", err), db.Close())

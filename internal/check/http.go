@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -23,6 +24,8 @@ func BaseURL(bad *Violations, text, suffix string) *url.URL {
 		bad.Add(param, "must start with https:// (or http:// to this machine)")
 	case u.Hostname() == "":
 		bad.Add(param, "names no host")
+	case strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > unicode.MaxASCII }):
+		bad.Add(param, "names a host with letters beyond ASCII, which may only look alike: write its xn-- form")
 	case u.User != nil:
 		bad.Add(param, "must not carry credentials")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

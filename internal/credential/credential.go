@@ -54,8 +54,8 @@ type used struct {
 	hide redact.Secrets
 }
 
-// Each key has three forms in Secrets. The earliest of more than these are forgotten.
-const maxForms = 3 * 100
+// maxForms keeps the last 100 keys hidden. The earliest of more forms are forgotten.
+const maxForms = 100 * redact.KeyForms
 
 func (u *used) add(token string) {
 	u.mu.Lock()

@@ -31,6 +31,7 @@ type Exchange struct {
 	Timer   *time.Timer   // ends the attempt
 	Silence time.Duration // after which it does
 
+	began   time.Time
 	arrived atomic.Pointer[http.Response]
 }
 
@@ -50,6 +51,7 @@ func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
 }
 
 func (x *Exchange) do() {
+	x.began = time.Now()
 	x.Response, x.Err = normalize(x.Base.RoundTrip(x.Request)) //nolint:bodyclose // read does
 	if x.Err == nil {
 		x.renew()
@@ -73,8 +75,12 @@ func normalize(resp *http.Response, err error) (*http.Response, error) {
 	return resp, nil
 }
 
-// renew restarts the time limit of the attempt.
-func (x *Exchange) renew() { x.Timer.Reset(x.Silence) }
+// renew restarts the time limit of the attempt, unless the attempt has taken as long as 64 of them.
+func (x *Exchange) renew() {
+	if time.Since(x.began)/64 < x.Silence {
+		x.Timer.Reset(x.Silence)
+	}
+}
 
 func (x *Exchange) interrupt() {
 	if x.Upload != nil {
@@ -104,7 +110,7 @@ func successful(resp *http.Response) bool { return resp.StatusCode >= 200 && res
 
 // read reads the whole response, or the beginning of an unsuccessful one. Each 64 KiB restarts the
 // time limit, so that a large page gets through a slow connection, but a drip does not hold the
-// call forever.
+// call for hours.
 func (x *Exchange) read() {
 	const errorPage = 256 << 10
 	resp, limit, ok := x.Response, x.Limit, successful(x.Response)

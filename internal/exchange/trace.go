@@ -160,17 +160,19 @@ func IsPermanent(err error) bool {
 		(strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
 }
 
-// isProxyRefusal recognises the reason phrases of the statuses below 500 with which a proxy refuses
-// to connect. Without a phrase, as some proxies respond, the status is not known.
+// isProxyRefusal recognises a proxy that refuses to connect. A transport of the caller's shows only
+// the reason phrase of the status: those of the statuses below 500 count.
 func isProxyRefusal(err error) bool {
 	if _, ok := errors.AsType[*connectError](err); !ok {
 		return false
 	}
+	if status, ok := errors.AsType[proxyError](err); ok {
+		return status.permanent()
+	}
 	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
 	}
-	for status := http.StatusBadRequest; status < http.StatusInternalServerError; status++ {
-		transient := status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
-		if phrase := http.StatusText(status); phrase != "" && !transient && err.Error() == phrase {
+	for status := proxyError(http.StatusBadRequest); status < http.StatusInternalServerError; status++ {
+		if phrase := http.StatusText(int(status)); phrase != "" && status.permanent() && err.Error() == phrase {
 			return true
 		}
 	}

@@ -108,16 +108,21 @@ func (b *builder) array(t reflect.Type) reader {
 	}
 }
 
+const (
+	mapHeader   = 48
+	sliceHeader = 24
+)
+
 // spendEntry spends what entry n of a map of Go's takes: there are groups of eight, in which large values are pointers.
 func (c *Cursor) spendEntry(n, size int) bool {
-	const header, group, direct, keyAndControl, word = 48, 8, 128, 17, 8
+	const group, direct, keyAndControl, word = 8, 128, 17, 8
 	slot, own := size, 0
 	if size > direct {
 		slot, own = word, size
 	}
 	switch {
 	case n == 0:
-		own += header + group*(keyAndControl+slot)
+		own += group * (keyAndControl + slot)
 	case n >= group:
 		own += 2 * (keyAndControl + slot)
 	}
@@ -134,8 +139,8 @@ func (b *builder) dictionary(t reflect.Type) reader {
 		c, target, l := d.c, (*unsafe.Pointer)(p), &d.learnt[slot]
 		d.again(*target)
 		*target = nil
-		if inside, ok := d.enter('{'); !inside {
-			return ok
+		if inside, ok := d.enter('{'); !inside || !c.Spend(mapHeader) {
+			return ok && !inside
 		}
 		room := l.room
 		if room == nil {
@@ -237,7 +242,7 @@ func (d *decoder) any() (any, bool) {
 // elements reads an array of any values.
 func (d *decoder) elements() (made []any, ok bool) {
 	c, usual := d.c, &d.learnt[0].length
-	if !c.open('[') {
+	if !c.open('[') || !c.Spend(sliceHeader) {
 		return nil, false
 	}
 	made = make([]any, 0, min(*usual, maxUsual))

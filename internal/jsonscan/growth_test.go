@@ -111,6 +111,19 @@ func TestWhatIsMadeIsBounded(t *testing.T) {
 	}
 }
 
+// An empty object or array is a value of its own, too: its header is larger than its text.
+func TestEmptyValuesAreWeighed(t *testing.T) {
+	for name, unit := range map[string]string{"objects": `{}`, "arrays": `[]`, "arrays in arrays": `[[]]`} {
+		text := repeated(`[`, unit, `]`, 4<<20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var values any
+		require.ErrorIs(t, Unmarshal([]byte(text), &values), ErrTooMuch, name)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(3*(allowance+perByte*len(text))), "%s: what grows is copied", name)
+	}
+}
+
 // What only encoding/json can read is bounded, too.
 func TestWhatIsLeftToEncodingJSONIsBounded(t *testing.T) {
 	numbered := func(n int) string {

@@ -52,16 +52,17 @@ func (f *Found) Rewrite(text []byte) []byte {
 
 func (f *Found) value(v reflect.Value, path string, depth int) {
 	f.endless = f.endless || depth > maxDepth
-	if !v.IsValid() || f.endless || v.IsZero() && v.Type() != timeType || f.selfMade(v, path) {
+	kind := v.Kind() // of an invalid value, too
+	if f.endless || (kind == reflect.Interface || kind == reflect.Pointer) && v.IsNil() || !v.IsValid() || f.selfMade(v, path) {
 		return
 	}
-	switch v.Kind() {
+	switch kind {
 	case reflect.String:
 		f.text(v.String(), path)
 	case reflect.Interface, reflect.Pointer:
 		f.value(v.Elem(), path, depth+1)
 	case reflect.Slice, reflect.Array:
-		if k := v.Type().Elem().Kind(); reflect.Bool < k && k < reflect.Complex64 {
+		if elem := v.Type().Elem(); reflect.Bool <= elem.Kind() && elem.Kind() < reflect.Complex64 && reflect.PointerTo(elem).NumMethod() == 0 {
 			return // numbers, and bytes, which become base64
 		}
 		for i := range v.Len() {
@@ -69,11 +70,8 @@ func (f *Found) value(v reflect.Value, path string, depth int) {
 		}
 	case reflect.Map:
 		for key, value := range v.Seq2() {
-			name := ""
-			if key.Kind() == reflect.String {
-				name = key.String()
-				f.text(name, join(path, name))
-			}
+			name := keyName(key)
+			f.text(name, join(path, name))
 			f.value(value, join(path, name), depth+1)
 		}
 	case reflect.Struct:
@@ -88,7 +86,7 @@ func (f *Found) fields(v reflect.Value, path string, depth int) {
 		tag := field.Tag.Get("json")
 		name, _, _ := strings.Cut(tag, ",")
 		switch {
-		case tag == "-", !field.IsExported() && !field.Anonymous:
+		case tag == "-", !field.IsExported() && !field.Anonymous, leftOut(v.Field(i), tag):
 			continue
 		case field.Anonymous && name == "":
 			f.value(v.Field(i), path, depth+1)
@@ -98,6 +96,27 @@ func (f *Found) fields(v reflect.Value, path string, depth int) {
 		}
 		f.value(v.Field(i), join(path, name), depth+1)
 	}
+}
+
+// keyName is the text of a key, unless it is a number.
+func keyName(key reflect.Value) string {
+	if key.Kind() == reflect.String {
+		return key.String()
+	}
+	if key.CanInterface() && (key.Kind() != reflect.Pointer || !key.IsNil()) {
+		if self, ok := reflect.TypeAssert[encoding.TextMarshaler](key); ok {
+			text, _ := self.MarshalText()
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// leftOut reports whether encoding/json leaves a zero field out.
+func leftOut(v reflect.Value, tag string) bool {
+	_, options, _ := strings.Cut(tag, ",")
+	return strings.Contains(options, "omitzero") && v.IsZero() ||
+		strings.Contains(options, "omitempty") && v.Kind() != reflect.Struct && v.Kind() != reflect.Array && v.IsZero()
 }
 
 var (

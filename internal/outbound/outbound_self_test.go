@@ -3,6 +3,7 @@ package outbound_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,6 +65,35 @@ func TestTypesThatEncodeThemselves(t *testing.T) {
 		require.Empty(t, outbound.Inspect(map[string]any{"at": v}, "").Invalid, name)
 	}
 }
+
+// level encodes itself as a text, zero too.
+type level int
+
+func (l level) MarshalText() ([]byte, error) { return []byte([]string{bad, "high"}[l]), nil }
+
+// A zero value that encodes itself is searched, unless it is left out.
+func TestZeroValuesThatEncodeThemselves(t *testing.T) {
+	type options struct {
+		Sent    level            `json:"sent"`
+		Left    level            `json:"left,omitzero"`
+		Empty   level            `json:"empty,omitempty"`
+		Pointer *level           `json:"pointer"`
+		Box     json.Marshaler   `json:"box"`
+		Fixed   constant         `json:"fixed"`
+		Levels  [2]level         `json:"levels"`
+		Map     map[string]level `json:"map"`
+	}
+	require.Equal(t, []string{"sent", "levels.0", "levels.1", "map.x"}, outbound.Inspect(options{Map: map[string]level{"x": 0}}, "").Invalid)
+	require.Equal(t, []string{"a"}, outbound.Inspect(map[string]any{"a": level(0), "b": level(1), "c": (*level)(nil), "d": nil}, "").Invalid)
+	require.Equal(t, []string{strings.ToValidUTF8(bad, "\uFFFD")}, outbound.Inspect(map[level]int{0: 1, 1: 2}, "").Invalid, "a key")
+	require.Empty(t, outbound.Inspect(map[*level]int{nil: 1}, "").Invalid)
+	require.Equal(t, []string{"zero"}, outbound.Inspect(map[string]any{"zero": invalid{}}, "").Invalid)
+}
+
+// invalid encodes itself as what is no text.
+type invalid struct{}
+
+func (invalid) MarshalJSON() ([]byte, error) { return []byte(`"` + bad + `"`), nil }
 
 // An embedded struct with a name of its own is a member of that name.
 func TestEmbeddedWithAName(t *testing.T) {

@@ -135,7 +135,7 @@ func TestInstants(t *testing.T) {
 	text, err := json.Marshal(in)
 	require.NoError(t, err)
 	found := outbound.Inspect(in, "")
-	require.Len(t, found.Times, 8, "and the one that is left out")
+	require.Len(t, found.Times, 7)
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(found.Rewrite(text), &got))
 	const whole, part = "2026-01-31T09:30:00.000Z", "2026-01-31T09:30:00.250Z"

@@ -1,10 +1,13 @@
 // Package redact hides secrets in texts of a peer. Such a text may echo what the peer was sent: the
-// key, a token, the whole request, escaped for URLs, HTML or JSON, or in base64.
+// key, a token, the whole request, escaped for URLs, HTML or JSON, or encoded.
 package redact
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -45,12 +48,29 @@ func (s Secrets) Plain(texts ...string) Secrets {
 	return s
 }
 
-// Key adds a text that is also hidden in base64: alone, and as the user name of HTTP Basic.
+// KeyForms is the most secrets that Key adds.
+const KeyForms = 10
+
+// Key adds a text that is also hidden in base64: alone, as the user name of HTTP Basic, and inside of
+// a larger text. One that is not short is also hidden reversed, in hexadecimal digits and in base32,
+// and so is its SHA-256.
 func (s Secrets) Key(text string) Secrets {
 	if text == "" {
 		return s
 	}
-	return s.Plain(text, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(text+":")))
+	plain := []byte(text)
+	s = s.Plain(text, base64.StdEncoding.EncodeToString(plain), base64.StdEncoding.EncodeToString([]byte(text+":")))
+	if len(text) < shortSecret {
+		return s
+	}
+	for before := range 3 { // bytes of the larger text: how many of them modulo three decides
+		form := base64.StdEncoding.EncodeToString(append(make([]byte, before), plain...))
+		s = s.Plain(form[(before*8+5)/6 : (before+len(plain))*8/6]) // the characters that hold nothing else
+	}
+	sum := sha256.Sum256(plain)
+	s = s.Plain(hex.EncodeToString(plain), base32.StdEncoding.EncodeToString(plain), hex.EncodeToString(sum[:]))
+	slices.Reverse(plain)
+	return s.Plain(string(plain))
 }
 
 // URL adds the forms of a URL in which a text may quote it.

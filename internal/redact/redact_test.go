@@ -2,13 +2,17 @@ package redact_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"html"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,6 +65,32 @@ func TestHide(t *testing.T) {
 	require.Equal(t, "text og", redact.Secrets{}.Key("").Hide("text og", true))
 	require.Equal(t, "==a = b=", secrets.Hide("==a = b=", false))
 	require.Equal(t, "="+redact.Hidden, secrets.Hide("="+key+"==", false), "with what fills it up, and nothing before it")
+}
+
+// A key is also hidden in other encodings.
+func TestKey_Encodings(t *testing.T) {
+	secrets, sum := redact.Secrets{}.Key(key), sha256.Sum256([]byte(key))
+	reversed := []byte(key)
+	slices.Reverse(reversed)
+	require.LessOrEqual(t, len(secrets), redact.KeyForms)
+	for name, text := range map[string]string{
+		"reversed": string(reversed), "hexadecimal": hex.EncodeToString([]byte(key)), "base32": base32.StdEncoding.EncodeToString([]byte(key)),
+		"SHA-256": hex.EncodeToString(sum[:]), "base32 without padding": base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(key)),
+	} {
+		for form, escaped := range escapes(text) {
+			require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+escaped+".", false), "%s: %s", name, form)
+		}
+	}
+	for _, around := range [][2]string{{"", "x"}, {"{", "}"}, {"k=", "&"}, {"GET", ""}, {"token", "and more"}} {
+		larger := base64.StdEncoding.EncodeToString([]byte(around[0] + key + around[1]))
+		got := secrets.Hide(larger, false)
+		require.Contains(t, got, redact.Hidden, around)
+		require.LessOrEqual(t, len(got)-len(redact.Hidden), len(larger)-len(key)*8/6+1, "%s: one character at each end may remain", got)
+	}
+	short := redact.Secrets{}.Key("abc1234")
+	for _, text := range []string{"4321cba", hex.EncodeToString([]byte("abc1234")), "MFRGGMJSGM2A"} {
+		require.Equal(t, text, short.Hide(text, false), "of a short key it might be a mere word")
+	}
 }
 
 // A short secret is hidden only as a word of its own.
