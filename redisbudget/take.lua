@@ -60,6 +60,20 @@ local function probe(now)
   return grant(now, true, true)
 end
 
+local function try(now, d, limit)
+  local l = s.counts[d.window]
+  local over = l.sum + inFlight() + 1 - limit
+  if weighs() or over > l.sum then
+    return nil, d
+  elseif over > 0 then
+    d.till = min(d.till, max(roomAt(l, over, lengths[d.window]), now + millisecond))
+    return nil, d
+  elseif inFlight() > 0 then
+    return denied(now + probeLease, News, Minute)
+  end
+  return grant(now, true, true)
+end
+
 local function takeLedger(now, reserve)
   local till = probing(now)
   if now < till then
@@ -72,13 +86,8 @@ local function takeLedger(now, reserve)
       limited = true
       limit = limit - reserve
       local d = full(now, window, limit)
-      if d and not weighs() and s.counts[window].sum + inFlight() < limit then
-        if inFlight() > 0 then
-          return denied(now + probeLease, News, Minute)
-        end
-        return grant(now, true, true)
-      elseif d then
-        return nil, d
+      if d then
+        return try(now, d, limit)
       end
     end
   end
@@ -118,7 +127,9 @@ local function takeWeighed(now, reserve)
     return denied(s.pacedUntil, Shared, w)
   end
   local looks = max(f.at + staleness, now)
-  if f.remaining <= margin then
+  if f.remaining <= margin and refills() and not weighs() then
+    looks = max(looks, f.at + floor((margin + 1) * lengths[w] / max(1, s.limits[w].max)))
+  elseif f.remaining <= margin then
     looks = max(ends(f.at, w) + lookahead, now)
   end
   local at, rhythm = due(now)

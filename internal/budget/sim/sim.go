@@ -28,6 +28,7 @@ type Config struct {
 	Workers   int           // callers, each with one call after another
 	Processes int           // that do not share a budget; 1 when zero
 	Latency   time.Duration // median of a log-normal round trip; 200 ms when zero
+	Steady    bool          // round trips take equally long, nearly; of [Live] only
 	Lost      float64       // share of responses that never arrive
 	Restart   time.Duration // how often the process restarts; never when zero
 	Mate      Mate
@@ -58,10 +59,14 @@ type Result struct {
 	Jain        float64       // fairness between the workers: 1 is even
 	Early       int           // calls served in the first 5 seconds
 	PerDay      []int         // calls served on each day
-	Told        time.Duration // the waits that calls were told, of [Live] only
-	Waited      time.Duration // what they were
-	Off         time.Duration // the sum of the differences
+	Waits       []Wait        // of calls that waited or were told to, of [Live] only
 	Servable    int           // requests that the server would have served to callers without end
+}
+
+// Wait is the wait that a call was told, and the one it had.
+type Wait struct {
+	Told, Waited time.Duration
+	News         bool // how the service counts was not known, or something else was learned meanwhile
 }
 
 func (r Result) String() string {
