@@ -85,8 +85,8 @@ func TestExpectedOfADay(t *testing.T) {
 // While others are active, what they take is not there for us, now and in later minutes, and a look every few seconds is what is sure.
 func TestExpectedWhileOthersAreActive(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
-	s.Others.Sum, s.Others.Span, s.Others.At = 65, float64(minute), day // one a second
-	now := s.Figures.At                                                 // 61 s before the reset: 66 are theirs, 53 are ours
+	s.Others.Sum, s.Others.Span, s.Others.At = 65, float64(minute), day                                                // one a second
+	now := s.Figures.At                                                                                                // 61 s before the reset: 66 are theirs, 53 are ours
 	expects(t, s, now, Interactive, second, map[int]float64{0: 0.201, 52: 0.201, 57: 14.116, 58: 20.116, 107: 68.288}) // and a look every few seconds
 }
 

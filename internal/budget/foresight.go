@@ -92,7 +92,7 @@ func (f *foresight) serve() {
 		if g.Valid {
 			arrived := g.Sent + (g.At-g.Sent)/2
 			f.others = limit - float64(g.Remaining) - f.load(arrived) // all that are complete were counted
-			f.others -= min(max(f.others, 0), float64(s.inFlight())) // and others of ours, rather than of teammates
+			f.others -= min(max(f.others, 0), float64(s.inFlight()))  // and others of ours, rather than of teammates
 		}
 	case s.Others.Slides > 0 && f.window == Minute && limit > 0:
 		f.others = s.Others.Level
