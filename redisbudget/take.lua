@@ -113,7 +113,7 @@ local function spare(now, reserve)
   covered = min(covered, s.limits[f.window].max - inFlight())
   local left = ends(now, f.window) - now
   if not weighs() then
-    left = lengths[f.window] / 2
+    left = lengths[f.window]
   end
   if rate(now) == 0 and burst(now) == 0 then
     covered = covered + (1 + regained(f.sent, f.at, f.window))
@@ -127,7 +127,10 @@ local function takeWeighed(now, reserve)
     return denied(s.pacedUntil, Shared, w)
   end
   local looks = max(f.at + staleness, now)
-  if f.remaining <= margin and refills() and not weighs() then
+  if not weighs() and burst(now) > 0 then
+    looks = max(f.at + 3 * staleness, now)
+  end
+  if f.remaining <= margin and not weighs() and rate(now) == 0 and burst(now) == 0 then
     looks = max(looks, f.at + floor((margin + 1) * lengths[w] / max(1, s.limits[w].max)))
   elseif f.remaining <= margin then
     looks = max(ends(f.at, w) + lookahead, now)

@@ -184,7 +184,7 @@ func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 	covered = min(covered, float64(s.Limits[f.Window].Max-s.inFlight()))
 	left := s.ends(now, f.Window) - now
 	if !s.weighs() {
-		left = f.Window.length() / 2
+		left = f.Window.length()
 	}
 	if s.Others.rate(now) == 0 && s.Others.burst(now) == 0 { // what was left is rounded down, and was counted before the response arrived
 		covered += 1 + r.between(f.Sent, f.At)
@@ -199,9 +199,12 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
 	}
 	looks := max(f.At+staleness, now)
+	if !s.weighs() && s.Others.burst(now) > 0 { // each look takes one of what is kept for the next burst
+		looks = max(f.At+3*staleness, now)
+	}
 	switch {
 	case f.Remaining > margin:
-	case s.refills() && !s.weighs():
+	case !s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
 		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w].Max)))
 	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
@@ -210,16 +213,17 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 		looks = min(looks, max(due, f.At+second))
 	}
 	back := returns{s: s, w: w}
-	fits := func(at Instant) bool {
-		covered, left := back.spare(at, p)
-		return covered >= 1 && left > 0
-	}
-	switch fit := fits(now); {
+	covered, left := back.spare(now, p)
+	switch fit := covered >= 1 && left > 0; {
 	case fit && now-f.At < minute:
 		s.PacedUntil = now + s.gap(now)
 		return s.grant(now, false, false, permit)
 	case fit, s.inFlight() == 0 && looks <= now:
 		return s.probe(now, permit)
+	}
+	fits := func(at Instant) bool {
+		covered, left := back.spare(at, p)
+		return covered >= 1 && left > 0
 	}
 	from, to := now, s.ends(now, w)-1
 	if !fits(to) { // what is left to others is more again when a window begins
