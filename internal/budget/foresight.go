@@ -136,11 +136,12 @@ func (s *State) resetIn() Instant {
 	if e.By == 0 || e.width() >= 4*second {
 		return g.ResetBy - second/2
 	}
-	switch { // whole seconds are rounded up, as far as is known
-	case s.RoundsUp == RoundsDown:
+	switch s.RoundsUp {
+	case RoundsDown:
 		e.From = min(e.From+second, e.By)
-	case s.RoundsUp == RoundingUnknown:
+	case RoundingUnknown: // up, most likely
 		e.By = max(e.By-second, e.From)
+	case RoundsUp:
 	}
 	middle := e.From + e.width()/2
 	if s.opensWithRequest() {
@@ -192,7 +193,8 @@ func (f *foresight) response(r flight) Observation {
 	limit := s.Limits[f.window].Max
 	o := Observation{Limit: int(cmp.Or(limit, mostTold)), HasReset: true}
 	l, length := &s.Counts[f.window], f.window.length()
-	left, reset := 0.0, minute
+	var left float64
+	reset := minute
 	switch {
 	case f.fixed:
 		left = float64(f.total-r.number) - f.rate*float64(arrived-f.since)

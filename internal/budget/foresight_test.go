@@ -72,7 +72,6 @@ func playWaits(t *testing.T, limit, goroutines int, trip, within Instant, serve 
 	s := NewState(Config{PerMinute: limit, PerDay: 10_000, Share: DefaultShare})
 	now, permit := second, Permit{}
 	var flights []flight
-	arrived := Instant(0)
 	told := map[int64]toldWait{}
 	for now < 5*minute {
 		d, granted := Delay{Until: now + minute}, false
@@ -100,8 +99,7 @@ func playWaits(t *testing.T, limit, goroutines int, trip, within Instant, serve 
 			now = flights[0].over
 			o := NoFigures
 			if serve != nil {
-				arrived = now - trip/2
-				left, reset := serve(arrived)
+				left, reset := serve(now - trip/2)
 				require.GreaterOrEqual(t, left, 0.0)
 				o = told120(limit, int(left), reset)
 			}

@@ -15,23 +15,24 @@ type Snapshot struct {
 
 // Knowledge is what expected waits rest on, apart from figures. They hold as long as it does not change.
 type Knowledge struct {
-	Refusals         int64
-	Figures          bool // the last response had some
-	Weighs, Fixed    bool // how the service counts, as far as is known
-	Sliding, Refills int8 // evidence, as much as is needed
-	Others           bool
-	Limit            int64
+	Refusals      int64
+	Figures       bool // the last response had some
+	Weighs, Fixed bool // how the service counts, as far as is known
+	Sliding       int8 // evidence, as much as is needed
+	Refills       int64
+	Others        bool
+	Limit         int64
 }
 
 // Certain reports whether it is known how the service counts.
 func (k Knowledge) Certain() bool {
-	return !k.Figures || k.Fixed || k.Weighs || k.Sliding == sure || int64(k.Refills) >= 4+k.Limit/15
+	return !k.Figures || k.Fixed || k.Weighs || k.Sliding == sure || k.Refills >= 4+k.Limit/15
 }
 
 func (s *State) knows(now Instant) Knowledge {
 	return Knowledge{
 		Refusals: s.Epoch - s.Born, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
-		Refills: min(s.Refills, s.refillsFrom()), Others: s.Others.rate(now) > 0 || s.Others.burst(now) > 0, Limit: s.Limits[Minute].Max,
+		Refills: min(int64(s.Refills), s.refillsFrom()), Others: s.Others.rate(now) > 0 || s.Others.burst(now) > 0, Limit: s.Limits[Minute].Max,
 	}
 }
 

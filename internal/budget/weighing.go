@@ -22,9 +22,9 @@ const (
 func (s *State) weighs() bool { return s.Weighs >= weighs }
 
 // refills reports whether the service certainly has a bucket: its reset is when all that is missing will have been refilled.
-func (s *State) refills() bool { return s.Refills >= s.refillsFrom() }
+func (s *State) refills() bool { return int64(s.Refills) >= s.refillsFrom() }
 
-func (s *State) refillsFrom() int8 { return int8(min(4+s.Limits[Minute].Max/15, refillsMost)) }
+func (s *State) refillsFrom() int64 { return min(4+s.Limits[Minute].Max/15, refillsMost) }
 
 // flows reports whether the service gives back a little all the time, by a rule that is known.
 func (s *State) flows() bool { return s.weighs() || s.refills() }

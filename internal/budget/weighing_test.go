@@ -70,7 +70,7 @@ func TestABurstThatEmptiedTheWindow(t *testing.T) {
 	require.Zero(t, s.Others.Burst, "three are none")
 	s.Others = Others{Low: 20, High: 20, At: 30 * second}
 	s.Others.watch(31*second, 16, 0, 0, 120)
-	require.Zero(t, s.Others.Burst, "a fixed window begins anew")
+	require.Zero(t, s.Others.Burst, "a fixed window is full again")
 }
 
 // Where the service refuses nothing that its log allows, our own count says when one more may be tried.

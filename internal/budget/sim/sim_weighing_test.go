@@ -90,3 +90,18 @@ func TestTeammateInARhythm(t *testing.T) {
 		}
 	}
 }
+
+// Where a service gives back all the time, bursts of a teammate find room from the second one on.
+func TestBurstsWhereAServiceGivesBackAllTheTime(t *testing.T) {
+	for m, use := range map[Model]float64{Bucket: 0.99, Counter: 0.6} {
+		for _, every := range []time.Duration{75 * time.Second, 2 * time.Minute} {
+			c := alone(0, m, 8)
+			c.Mate, c.Run = Mate{Burst: 60, Every: every}, 31*time.Minute
+			r := average(c, []uint64{1, 2, 3})
+			name := fmt.Sprintf("%s, every %s: %s", m, every, r)
+			require.Less(t, r.refusedMates(), 9.0, name)
+			require.GreaterOrEqual(t, r.Use, use, name)
+			require.Less(t, r.Refused*300, r.Calls, name)
+		}
+	}
+}
