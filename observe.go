@@ -43,7 +43,7 @@ type Event struct {
 	Status   int           // 0 when no response arrived
 	Code     Code
 	Delivery Delivery      // of an attempt
-	Wait     time.Duration // of a wait: how long it is expected to take
+	Wait     time.Duration // of a wait: how long it is expected to take, as far as the service is known when it begins
 	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
 	Reason   string        // of a wait or a decision
 	Next     string        // of a decision: what follows

@@ -321,7 +321,8 @@ local function learnBurst(now, left, limit, fresh)
   local o = s.others
   local size, known = o.recent - rate(now) * staleness, burst(now)
   local large = size >= max(5, limit / 10) or (known > 0 and size >= known / 3)
-  if not large and (left > 0 or (left == 0 and fresh < 2)) then
+  local emptied = left <= 2 and slides() and fresh >= max(4, limit / 30)
+  if not large and not emptied and (left > 0 or (left == 0 and fresh < 2)) then
     return false
   end
   if left < 0 or fresh >= max(2, size / 4) or known == 0 then
@@ -329,7 +330,9 @@ local function learnBurst(now, left, limit, fresh)
       known = known * 0.9
     end
   end
-  if left <= 2 and regular() then
+  if emptied then
+    size, large = max(size * 3, limit * 2 / 3), true
+  elseif left <= 2 and regular() then
     size = max(size * 3, limit / 8)
   elseif left <= 2 then
     size = size * 1.5
@@ -416,11 +419,10 @@ local function keepBack(now, left)
       local times = 1 + max(0, quotient(now + left - at, s.others.every))
       keep = max(keep, min(b * times, limit * (fairShare + (1 - fairShare) * part)))
     end
+  elseif b > 0 and flows() then
+    keep = max(keep, min(b * burstShare, limit * 0.5))
   elseif b > 0 then
-    if not flows() then
-      keep = max(keep, limit * part)
-    end
-    keep = max(keep, min(b * burstShare, limit * 0.4))
+    keep = max(keep, limit * part, min(b * burstShare, limit * 0.4))
   end
   return keep
 end

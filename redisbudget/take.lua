@@ -60,6 +60,20 @@ local function probe(now)
   return grant(now, true, true)
 end
 
+local function try(now, d, limit)
+  local l = s.counts[d.window]
+  local over = l.sum + inFlight() + 1 - limit
+  if weighs() or over > l.sum then
+    return nil, d
+  elseif over > 0 then
+    d.till = min(d.till, max(roomAt(l, over, lengths[d.window]), now + millisecond))
+    return nil, d
+  elseif inFlight() > 0 then
+    return denied(now + probeLease, News, Minute)
+  end
+  return grant(now, true, true)
+end
+
 local function takeLedger(now, reserve)
   local till = probing(now)
   if now < till then
@@ -72,13 +86,8 @@ local function takeLedger(now, reserve)
       limited = true
       limit = limit - reserve
       local d = full(now, window, limit)
-      if d and not weighs() and s.counts[window].sum + inFlight() < limit then
-        if inFlight() > 0 then
-          return denied(now + probeLease, News, Minute)
-        end
-        return grant(now, true, true)
-      elseif d then
-        return nil, d
+      if d then
+        return try(now, d, limit)
       end
     end
   end
@@ -104,7 +113,7 @@ local function spare(now, reserve)
   covered = min(covered, s.limits[f.window].max - inFlight())
   local left = ends(now, f.window) - now
   if not weighs() then
-    left = lengths[f.window] / 2
+    left = lengths[f.window]
   end
   if rate(now) == 0 and burst(now) == 0 then
     covered = covered + (1 + regained(f.sent, f.at, f.window))
@@ -118,7 +127,12 @@ local function takeWeighed(now, reserve)
     return denied(s.pacedUntil, Shared, w)
   end
   local looks = max(f.at + staleness, now)
-  if f.remaining <= margin then
+  if not weighs() and burst(now) > 0 then
+    looks = max(f.at + 3 * staleness, now)
+  end
+  if f.remaining <= margin and not weighs() and rate(now) == 0 and burst(now) == 0 then
+    looks = max(looks, f.at + floor((margin + 1) * lengths[w] / max(1, s.limits[w].max)))
+  elseif f.remaining <= margin then
     looks = max(ends(f.at, w) + lookahead, now)
   end
   local at, rhythm = due(now)

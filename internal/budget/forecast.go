@@ -1,45 +1,10 @@
 package budget
 
-import (
-	"cmp"
-	"math"
-)
-
-// Expected is when a request with so many ahead of it will be admitted, at the pace of [State.Take] and with requests that take a
-// round trip each. Errors report this time. [State.Earliest] decides which calls to refuse.
+// Expected is when a request with so many ahead of it will be admitted, by [State.Take] and with requests that take a round trip each.
+// Errors report this time. [State.Earliest] decides which calls to refuse.
 func (s *State) Expected(now Instant, ahead int, p Priority, roundTrip Instant) (Instant, Window) {
 	at, w := s.Earliest(now, ahead, p)
-	n, opens := float64(ahead), s.opens(now, roundTrip)
-	if s.countsOwn() && now >= s.HeldUntil {
-		if d, full := s.overloaded(now, p); full {
-			opens = max(opens, d.Until)
-		}
-	}
-	switch f := &s.Figures; {
-	case f.Valid && s.flows():
-		at = max(at, s.weighedRoom(now, opens, n, p))
-	case s.silent() && !f.Valid && now >= s.HeldUntil:
-		at = max(at, opens, s.counted(opens, n, p, roundTrip))
-	case !f.Valid:
-		opens = max(opens, s.HeldUntil)
-		at = max(at, s.served(opens, opens+minute, n, s.perMinute(), p, roundTrip))
-	case now < s.ProbeUntil && now >= s.resetAt(): // that response tells what is left
-		at = max(at, s.served(opens, opens+minute, n, s.perMinute()-1, p, roundTrip))
-	case f.Window == Day:
-		at = max(at, opens)
-	default:
-		at = max(at, s.covered(now, opens, n, p, roundTrip))
-	}
-	return max(at, now+millisecond), w
-}
-
-// opens is when the response to a probe is expected, or another may be sent.
-func (s *State) opens(now, roundTrip Instant) Instant {
-	until := s.probing(now)
-	if at := s.ProbeUntil - probeLease + cmp.Or(roundTrip, firstRoundTrip); at > now {
-		until = min(at, until)
-	}
-	return max(now, until)
+	return max(at, s.foresee(now, p, roundTrip).admits(ahead), now+millisecond), w
 }
 
 func (s *State) perMinute() float64 {
@@ -58,84 +23,6 @@ func (s *State) cover() float64 {
 		total = max(total, min(o.Low-o.Seen, o.High))
 	}
 	return float64(total - s.Dispatched)
-}
-
-// served is when the minutes from then on have served n others, with so much room in the first of them.
-func (s *State) served(from, reset Instant, n, room float64, p Priority, roundTrip Instant) Instant {
-	rate := min(s.Others.rate(from), fairShare*s.perMinute()/float64(minute))
-	each := max(s.perMinute()-s.reserve(p)-rate*float64(minute+lookahead), 1)
-	for {
-		theirs := 0.0
-		if rate > 0 {
-			theirs = rate * float64(reset-from+lookahead)
-		}
-		spare := room - s.reserve(p) - n
-		switch {
-		case spare > theirs && spare > s.keepBack(from, reset-from):
-			return from
-		case spare > theirs:
-			return s.keepsLess(from, reset, spare)
-		}
-		n -= max(0, room-s.reserve(p)-theirs)
-		from, room = reset, s.perMinute()
-		if n <= 0 {
-			return from // it is the probe
-		}
-		skip := Instant(min(n/each, 2*24*60))
-		n -= float64(skip) * each
-		from, reset = from+skip*minute+roundTrip, reset+(skip+1)*minute
-	}
-}
-
-// covered is when the minute that the figures describe, or a later one, serves a request. While others are active, a probe is admitted
-// every few seconds at least.
-func (s *State) covered(now, opens Instant, n float64, p Priority, roundTrip Instant) Instant {
-	room, rate, latest := s.cover(), s.Others.rate(now), Instant(math.MaxInt64)
-	if rate > 0 {
-		room -= rate * float64(now-s.Figures.At)
-		opens = max(opens, s.soonest(now, p))
-		if n == 0 || n*(1+rate*float64(staleness)) < room-s.reserve(p)-margin {
-			latest = opens + Instant(n)*staleness
-		}
-	}
-	if gap := s.gap(now); gap > 0 {
-		opens = max(opens, s.PacedUntil) + Instant(n)*gap
-	}
-	if n < room-s.reserve(p) || s.Others.Slides == 0 { // a single observation makes it likely, but admits nobody
-		return min(latest, s.served(opens, max(opens, s.resetAt()), n, room, p, roundTrip))
-	}
-	return min(latest, max(opens, s.slid(now, int64(n+s.reserve(p)))))
-}
-
-// counted is when the documented limits have room for so many requests and one more, one after the other while that tells how the
-// service counts.
-func (s *State) counted(now Instant, n float64, p Priority, roundTrip Instant) Instant {
-	at := now
-	for _, w := range [...]Window{Minute, Day} {
-		limit := s.Limits[w].Max - int64(s.reserve(p))
-		d, full := s.full(now, w, limit)
-		switch over := s.Counts[w].Sum + s.inFlight() + 1 - limit; {
-		case !full || s.Limits[w].Max == 0:
-		case s.weighs():
-			at = max(at, d.Until+Instant(n*float64(w.length())/float64(max(1, limit-1))))
-		case over <= 0:
-			at = max(at, now+Instant(n*float64(roundTrip)))
-		}
-	}
-	return at
-}
-
-// soonest is when a request is admitted if no other response comes: while others are active, at the next probe.
-func (s *State) soonest(now Instant, p Priority) Instant {
-	later, permit := *s, Permit{}
-	for range 200 {
-		d, granted := later.take(now, p, &permit)
-		if granted {
-			break
-		}
-		now = max(d.Until, now+millisecond)
-	}
-	return now
 }
 
 // slid is when a sliding minute has given back what so many requests and one more of ours need.

@@ -18,15 +18,16 @@ func expects(t *testing.T, s *State, now Instant, p Priority, trip Instant, want
 	}
 }
 
-// Of 120 a minute, the last 18 become free as the minute goes by. A minute begins with a request that brings the figures.
+// Of 120 a minute, the last 18 become free as the minute goes by. A minute begins with a request that brings the figures. Resets are told in
+// whole seconds, so it may begin up to two seconds later than the first response told.
 func TestExpectedOfAFixedMinute(t *testing.T) {
 	s := opened(lists(), told(120, 119, time.Minute)) // at 0.2 s: it has reset at 61.2 s
 	expects(t, s, second, Interactive, second, map[int]float64{
-		0: 1.001, 100: 1.001, 110: 61.2 - 30, 118: 61.2 - 60./18, 119: 61.2, 120: 62.2, 119 + 102: 62.2, 119 + 119: 121.2 - 60./18,
-		119 + 121: 122.2, 119 + 120 + 121: 182.2,
+		0: 1.001, 100: 1.001, 110: 32.257, 118: 59.293, 119: 62.293, 120: 63.293, 119 + 102: 64.3, 119 + 119: 121.38,
+		119 + 121: 125.38, 119 + 120 + 121: 187.468,
 	})
 	s.Config.Reserve = 20
-	expects(t, s, second, Batch, second, map[int]float64{80: 1.001, 98: 61.2 - 60./18, 99: 61.2, 100: 62.2, 99 + 99: 121.2 - 60./18, 99 + 101: 122.2})
+	expects(t, s, second, Batch, second, map[int]float64{80: 1.001, 98: 59.293, 99: 62.293, 100: 63.293, 99 + 99: 121.38, 99 + 101: 125.38})
 	s.Config.Reserve = 120
 	at, _ := s.Expected(second, 5, Batch, second)
 	require.Greater(t, at, 61*second, "all is reserved, and still it ends")
@@ -36,16 +37,15 @@ func TestExpectedOfAFixedMinute(t *testing.T) {
 func TestExpectedWithoutFigures(t *testing.T) {
 	s := NewState(lists())
 	_, _ = take(&s, second, 1)
-	trips := map[int]float64{0: 2, 101: 2, 119: 62 - 60./18, 120: 62, 121: 63}
-	expects(t, &s, second+millisecond, Interactive, second, trips)
-	expects(t, &s, 2*second-1, Interactive, second, trips)
+	expects(t, &s, second+millisecond, Interactive, second, map[int]float64{0: 2, 100: 2, 119: 63.088, 120: 64.088, 121: 64.088})
+	expects(t, &s, 2*second-1, Interactive, second, map[int]float64{0: 2, 100: 2, 119: 64.086, 120: 65.086})
 	expects(t, &s, second+millisecond, Interactive, 0, map[int]float64{0: 1.25})
 	expects(t, &s, second+millisecond, Interactive, minute, map[int]float64{0: 3}) // another may be sent then
 	expects(t, &s, 2*second, Interactive, second, map[int]float64{0: 3})           // it takes longer than usual
 	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 10.001})
 
 	s.HeldUntil, s.HeldIn, s.ProbeUntil = 30*second, Minute, 0
-	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 30, 101: 30, 119: 90 - 60./18, 120: 90, 121: 91})
+	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 30, 101: 30, 119: 91.319, 120: 92.319, 121: 92.319})
 
 	s = NewState(Config{}) // without a limit nothing but the response can tell
 	_, _ = take(&s, second, 1)
@@ -59,23 +59,23 @@ func TestExpectedWhileALookIsOnItsWay(t *testing.T) {
 	look, now := granted(t, s, second)
 	require.True(t, look.Probe)
 	require.InDelta(t, 61.2, now.Duration().Seconds(), 0.01)
-	expects(t, s, now+millisecond, Interactive, second, map[int]float64{0: 62.2, 100: 62.2, 118: 122.2 - 60./18, 119: 122.2, 120: 123.2})
+	expects(t, s, now+millisecond, Interactive, second, map[int]float64{0: 62.2, 100: 62.2, 118: 120.288, 119: 123.288, 120: 124.288})
 }
 
 // Without figures, documented limits are counted. A look that takes long delays all.
 func TestExpectedByCount(t *testing.T) {
 	s := opened(Config{PerMinute: 10}, NoFigures)
-	expects(t, s, second, Interactive, second, map[int]float64{0: 1.001, 8: 1.001, 9: 60.2, 19: 120.2})
-	s.ProbeUntil = second + probeLease
-	expects(t, s, second, Interactive, second, map[int]float64{0: 2, 9: 60.2})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 1.001, 8: 1.001, 9: 60.2, 19: 121.2})
+	_, _ = s.grant(second, true, true, &Permit{})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 2, 8: 60.2})
 	s.HeldUntil, s.HeldIn = 30*second, Minute
-	expects(t, s, second, Interactive, second, map[int]float64{0: 30, 10: 90})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 30, 7: 30, 8: 60.2, 9: 62})
 }
 
 // What the day has left is for the best case, what it lacks for the day.
 func TestExpectedOfADay(t *testing.T) {
 	s := opened(lists(), told(10_000, 5, 5*time.Hour))
-	for ahead, want := range map[int]Instant{0: second + millisecond, 4: second + millisecond, 5: s.resetAt(), 500: s.resetAt()} {
+	for ahead, want := range map[int]Instant{0: second + millisecond, 4: second + millisecond, 5: 5*hour + 2*second, 6: 5*hour + 3*second} {
 		at, w := s.Expected(second, ahead, Interactive, second)
 		require.Equal(t, want, at, "%d ahead", ahead)
 		require.Equal(t, Day, w)
@@ -85,10 +85,9 @@ func TestExpectedOfADay(t *testing.T) {
 // While others are active, what they take is not there for us, now and in later minutes, and a look every few seconds is what is sure.
 func TestExpectedWhileOthersAreActive(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
-	s.Others.Sum, s.Others.Span, s.Others.At = 65, float64(minute), day // one a second
-	now := s.Figures.At                                                 // 61 s before the reset: 66 are theirs, 53 are ours
-	expects(t, s, now, Interactive, second, map[int]float64{0: 0.201, 52: 0.201, 54: 62.2, 107: 62.2, 110: 122.2})
-	expects(t, s, now, Interactive, second, map[int]float64{53 + 6*55 + 17: 61.2 + 6*60 + 1}) // 55 of each later minute are ours
+	s.Others.Sum, s.Others.Span, s.Others.At = 65, float64(minute), day                                                // one a second
+	now := s.Figures.At                                                                                                // 61 s before the reset: 66 are theirs, 53 are ours
+	expects(t, s, now, Interactive, second, map[int]float64{0: 0.201, 52: 0.201, 57: 14.116, 58: 20.116, 107: 68.288}) // and a look every few seconds
 }
 
 // Where others take what is left, a look every few seconds is what is sure, as long as something is left for it.
@@ -96,11 +95,11 @@ func TestExpectedByLooks(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 30, time.Minute))
 	s.Others = perSecond(1)
 	at := s.Figures.At
-	expects(t, s, at, Interactive, second, map[int]float64{0: 5.2, 1: 10.2, 4: 25.2, 5: 62.2})
-	expects(t, s, at+3*second, Interactive, second, map[int]float64{0: 5.2, 4: 25.2})
-	expects(t, s, at+4*second, Interactive, second, map[int]float64{0: 5.2, 3: 20.2, 4: 62.2})
+	expects(t, s, at, Interactive, second, map[int]float64{0: 5.2, 1: 11.2, 3: 23.2, 4: 67.2, 5: 68.2})
+	expects(t, s, at+3*second, Interactive, second, map[int]float64{0: 5.2, 4: 67.2})
+	expects(t, s, at+4*second, Interactive, second, map[int]float64{0: 5.2, 3: 23.2, 4: 67.2})
 	s.Config.Reserve = 10
-	expects(t, s, at, Batch, second, map[int]float64{0: 5.2, 2: 15.2, 3: 62.2})
+	expects(t, s, at, Batch, second, map[int]float64{0: 5.2, 2: 67.2, 3: 68.2})
 }
 
 // In a sliding minute with others, those ahead take their pace.
@@ -108,9 +107,9 @@ func TestExpectedPace(t *testing.T) {
 	s := mid(100, 0)
 	s.Others = perSecond(1)
 	s.Others.Slides, s.PacedUntil = sure, 32*second
-	expects(t, s, 31*second, Interactive, second, map[int]float64{0: 32, 3: 32 + 3*60./55, 20: 32 + 20*60./55})
+	expects(t, s, 31*second, Interactive, second, map[int]float64{0: 32, 3: 35.246, 20: 51.042})
 	s.PacedUntil = 0
-	expects(t, s, 31*second, Interactive, second, map[int]float64{0: 31.001, 3: 31 + 3*60./55})
+	expects(t, s, 31*second, Interactive, second, map[int]float64{0: 31.001, 3: 34.246})
 }
 
 // What figures cover once all requests in flight have their responses.

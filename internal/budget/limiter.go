@@ -31,6 +31,7 @@ type Limiter struct {
 	due       Instant   // when the keeper will check again
 	asked     int       // how many waiters a store is being asked for
 	granted   []*Waiter // scratch
+	foresight *foresight
 }
 
 // New returns the limiter of a surface that was never used.
@@ -172,7 +173,12 @@ func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *FullError {
 
 // refuse makes an error with the time at which the request is expected to fit.
 func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *FullError {
-	at, window := l.queue.State.Expected(now, ahead, p, l.roundTrip)
+	s := &l.queue.State
+	at, window := s.Earliest(now, ahead, p)
+	if !l.foresight.holds(s, now, p) {
+		l.foresight = s.foresee(now, p, l.roundTrip)
+	}
+	at = max(at, l.foresight.admits(ahead), now+millisecond)
 	return &FullError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
 }
 

@@ -93,7 +93,8 @@ func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
 func (o *Others) learnBurst(now Instant, left int64, limit, fresh float64) bool {
 	size, known := o.Recent-o.rate(now)*float64(staleness), o.burst(now)
 	large := size >= max(5, limit/10) || known > 0 && size >= known/3
-	if !large && (left > 0 || left == 0 && fresh < 2) {
+	emptied := left <= 2 && o.slides() && fresh >= max(4, limit/30)
+	if !large && !emptied && (left > 0 || left == 0 && fresh < 2) {
 		return false
 	}
 	if left < 0 || fresh >= max(2, size/4) || known == 0 {
@@ -102,6 +103,8 @@ func (o *Others) learnBurst(now Instant, left int64, limit, fresh float64) bool 
 		}
 	}
 	switch {
+	case emptied:
+		size, large = max(size*3, limit*2/3), true
 	case left <= 2 && o.regular():
 		size = max(size*3, limit/8)
 	case left <= 2:
@@ -188,11 +191,10 @@ func (s *State) keepBack(now, left Instant) float64 {
 			times := 1 + max(0, (now+left-due)/s.Others.Every)
 			keep = max(keep, min(burst*float64(times), limit*(fairShare+(1-fairShare)*part)))
 		}
+	} else if s.flows() && burst > 0 {
+		keep = max(keep, min(burst*burstShare, limit*0.5))
 	} else if burst > 0 {
-		if !s.flows() {
-			keep = max(keep, limit*part)
-		}
-		keep = max(keep, min(burst*burstShare, limit*0.4))
+		keep = max(keep, limit*part, min(burst*burstShare, limit*0.4))
 	}
 	return keep
 }

@@ -350,10 +350,7 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 		limited = true
 		limit -= int64(s.reserve(p))
 		if d, full := s.full(now, w, limit); full {
-			if !s.weighs() && s.Counts[w].Sum+s.inFlight() < limit {
-				return s.try(now, permit)
-			}
-			return d, false
+			return s.try(now, d, limit, permit)
 		}
 	}
 	if !limited && s.inFlight() >= s.Allowed {

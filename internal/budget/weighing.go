@@ -22,9 +22,9 @@ const (
 func (s *State) weighs() bool { return s.Weighs >= weighs }
 
 // refills reports whether the service certainly has a bucket: its reset is when all that is missing will have been refilled.
-func (s *State) refills() bool {
-	return int64(s.Refills) >= min(4+s.Limits[Minute].Max/15, refillsMost)
-}
+func (s *State) refills() bool { return int64(s.Refills) >= s.refillsFrom() }
+
+func (s *State) refillsFrom() int64 { return min(4+s.Limits[Minute].Max/15, refillsMost) }
 
 // flows reports whether the service gives back a little all the time, by a rule that is known.
 func (s *State) flows() bool { return s.weighs() || s.refills() }
@@ -40,6 +40,8 @@ func (e Edge) at(now, length Instant) (from, to Instant) {
 	from = e.From + floor(now-e.From, length)*length
 	return from, from + e.By - e.From
 }
+
+func (e Edge) width() Instant { return e.By - e.From }
 
 func floor(i, length Instant) Instant {
 	if i < 0 {
@@ -95,8 +97,16 @@ func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
 }
 
 // try grants one request at a time that fits unless the service weighs its last window, which a refusal proves.
-func (s *State) try(now Instant, permit *Permit) (Delay, bool) {
-	if s.inFlight() > 0 {
+func (s *State) try(now Instant, d Delay, limit int64, permit *Permit) (Delay, bool) {
+	l := &s.Counts[d.Window]
+	over := l.Sum + s.inFlight() + 1 - limit
+	switch {
+	case s.weighs(), over > l.Sum:
+		return d, false
+	case over > 0:
+		d.Until = min(d.Until, max(l.roomAt(over, d.Window.length()), now+millisecond))
+		return d, false
+	case s.inFlight() > 0:
 		return Delay{Until: now + probeLease, Reason: News, Window: Minute}, false
 	}
 	return s.grant(now, true, true, permit)
@@ -121,20 +131,44 @@ func (s *State) ends(now Instant, w Window) Instant {
 	return to
 }
 
-// regained is how much our own requests of the last window have certainly lost of their weight between two instants.
-func (s *State) regained(from, until Instant, w Window) (regained float64) {
-	l, length := &s.Counts[w], w.length()
+// returns is how much a window gives back. It remembers how many requests the last windows certainly had, as one decision asks for many
+// instants.
+type returns struct {
+	s      *State
+	w      Window
+	edges  [4]Instant
+	before [4]int64
+	n      int
+}
+
+// last is how many requests the window certainly had that ended between two instants.
+func (r *returns) last(lower, upper Instant) int64 {
+	known := upper-lower == r.s.Edges[r.w].width()
+	for i := range min(r.n, len(r.edges)) {
+		if known && r.edges[i] == lower {
+			return r.before[i]
+		}
+	}
+	before, _, _ := r.s.Counts[r.w].certain(r.w.length(), lower, upper, r.s.trip())
+	if known {
+		r.edges[r.n%len(r.edges)], r.before[r.n%len(r.edges)] = lower, before
+		r.n++
+	}
+	return before
+}
+
+// between is how much our own requests of the last window have certainly lost of their weight between two instants.
+func (r *returns) between(from, until Instant) (regained float64) {
+	s, length := r.s, r.w.length()
 	if !s.weighs() {
-		return float64(s.Limits[w].Max) * float64(until-from) / float64(length)
+		return float64(s.Limits[r.w].Max) * float64(until-from) / float64(length)
 	}
 	from = max(from, until-2*length)
 	for from < until {
-		lower, upper := s.Edges[w].at(from, length)
-		before, _, _ := l.certain(length, lower, upper, s.trip())
-		to := lower + length
+		lower, upper := s.Edges[r.w].at(from, length)
+		before, to := r.last(lower, upper), lower+length
 		if from < upper { // the edge is near: either window may be the last one
-			earlier, _, _ := l.certain(length, lower-length, upper-length, s.trip())
-			before, to = min(before, earlier), upper
+			before, to = min(before, r.last(lower-length, upper-length)), upper
 		}
 		to = min(max(to, from+1), until)
 		regained += float64(before) * float64(to-from) / float64(length)
@@ -144,16 +178,16 @@ func (s *State) regained(from, until Instant, w Window) (regained float64) {
 }
 
 // spare is what the figures cover and the window has given back since, less what others take and what is left to them.
-func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
-	f := &s.Figures
-	covered = float64(f.Remaining+f.Known-s.Dispatched) + s.regained(f.At, now, f.Window)
+func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
+	s, f := r.s, &r.s.Figures
+	covered = float64(f.Remaining+f.Known-s.Dispatched) + r.between(f.At, now)
 	covered = min(covered, float64(s.Limits[f.Window].Max-s.inFlight()))
 	left := s.ends(now, f.Window) - now
 	if !s.weighs() {
-		left = f.Window.length() / 2
+		left = f.Window.length()
 	}
 	if s.Others.rate(now) == 0 && s.Others.burst(now) == 0 { // what was left is rounded down, and was counted before the response arrived
-		covered += 1 + s.regained(f.Sent, f.At, f.Window)
+		covered += 1 + r.between(f.Sent, f.At)
 	}
 	return covered, covered - s.reserve(p) - s.keepBack(now, left)
 }
@@ -165,22 +199,31 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
 	}
 	looks := max(f.At+staleness, now)
-	if f.Remaining <= margin {
+	if !s.weighs() && s.Others.burst(now) > 0 { // each look takes one of what is kept for the next burst
+		looks = max(f.At+3*staleness, now)
+	}
+	switch {
+	case f.Remaining > margin:
+	case !s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
+		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w].Max)))
+	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
 	}
 	if due, regular := s.Others.due(now); regular && f.Remaining > margin {
 		looks = min(looks, max(due, f.At+second))
 	}
-	fits := func(at Instant) bool {
-		covered, left := s.spare(at, p)
-		return covered >= 1 && left > 0
-	}
-	switch fit := fits(now); {
+	back := returns{s: s, w: w}
+	covered, left := back.spare(now, p)
+	switch fit := covered >= 1 && left > 0; {
 	case fit && now-f.At < minute:
 		s.PacedUntil = now + s.gap(now)
 		return s.grant(now, false, false, permit)
 	case fit, s.inFlight() == 0 && looks <= now:
 		return s.probe(now, permit)
+	}
+	fits := func(at Instant) bool {
+		covered, left := back.spare(at, p)
+		return covered >= 1 && left > 0
 	}
 	from, to := now, s.ends(now, w)-1
 	if !fits(to) { // what is left to others is more again when a window begins
@@ -271,42 +314,14 @@ func (s *State) doubtWeighing(now Instant) {
 	}
 }
 
-// weighedRoom is when a service that weighs its last window is expected to serve so many requests of ours and one more.
-func (s *State) weighedRoom(now, opens Instant, n float64, p Priority) Instant {
-	w := s.Figures.Window
-	length, limit := w.length(), float64(s.Limits[w].Max)
-	room := func(at Instant) float64 {
-		covered, left := s.spare(at, p)
-		return min(left, covered-1, limit-1-s.load(at, w)-s.reserve(p)-float64(s.inFlight()))
-	}
-	if !s.weighs() {
-		return max(opens, s.PacedUntil, now+Instant((n-room(now))/max(1, limit)*float64(length)))
-	}
-	end := s.ends(now, w)
-	if last := room(end - 1); last < n { // each later window gives back as much as the one before took, from its beginning on
-		n -= max(0, last+1)
-		rounds := Instant(n / max(1, limit-s.reserve(p)))
-		keep := s.keepBack(end, length)
-		part := (n - float64(rounds)*limit + keep) / (limit + keep)
-		return end + rounds*length + Instant(part*float64(length))
-	}
-	from, to := opens-1, end-1
-	for to-from > length/60000 {
-		if middle := from + (to-from)/2; room(middle) >= n {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	return max(to, s.PacedUntil)
-}
-
-// earliestWeighed is the same if others take nothing.
+// earliestWeighed is when a window that gives back a little all the time may serve n requests and one more: it gives back no more than
+// its limit in its length, and nothing before our own requests fit.
 func (s *State) earliestWeighed(now Instant, n int64) Instant {
 	w := s.Figures.Window
 	limit := max(1, s.Limits[w].Max)
-	rounds := n / limit
-	return max(now, s.loadedUntil(now, w, limit-s.inFlight()-1-n%limit)-staleness) + Instant(min(rounds, 2*24*60))*w.length()
+	over := float64(n+1+s.inFlight()-limit) + s.load(now, w)
+	given := now + Instant(min(over/float64(limit), 2*24*60)*float64(w.length()))
+	return max(now, max(given, s.loadedUntil(now, w, limit-s.inFlight()-1))-staleness)
 }
 
 // learnRefilling looks for a reset that is as far away as it takes to refill what is missing.

@@ -49,6 +49,7 @@ func (l *live) work(ctx context.Context, worker int) {
 	for ctx.Err() == nil {
 		wanted := time.Now()
 		told := time.Duration(0)
+		known := l.limiter.Snapshot().Known
 		permit, err := l.limiter.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
 		if full, ok := errors.AsType[*budget.FullError](err); ok {
 			told = full.Wait
@@ -57,10 +58,8 @@ func (l *live) work(ctx context.Context, worker int) {
 		if err != nil {
 			return
 		}
-		l.waited(told, time.Since(wanted))
-		l.mu.Lock()
-		trip := time.Duration(float64(l.conf.Latency) * math.Exp(0.35*l.random.NormFloat64()))
-		l.mu.Unlock()
+		l.waited(Wait{told, time.Since(wanted), !known.Certain() || known != l.limiter.Snapshot().Known})
+		trip := l.trip()
 		time.Sleep(trip / 2)
 		a := l.arrive()
 		time.Sleep(trip - trip/2)
@@ -69,13 +68,24 @@ func (l *live) work(ctx context.Context, worker int) {
 	}
 }
 
-// waited compares the wait that a call was told with the one it had.
-func (l *live) waited(told, waited time.Duration) {
+func (l *live) trip() time.Duration {
+	spread := 0.35
+	if l.conf.Steady {
+		spread = 0.01
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.res.Told += told
-	l.res.Waited += waited
-	l.res.Off += max(told-waited, waited-told)
+	return time.Duration(float64(l.conf.Latency) * math.Exp(spread*l.random.NormFloat64()))
+}
+
+// waited records a wait.
+func (l *live) waited(w Wait) {
+	if w.Told == 0 && w.Waited == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.res.Waits = append(l.res.Waits, w)
 }
 
 func (l *live) arrive() answer {

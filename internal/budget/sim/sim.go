@@ -6,7 +6,6 @@
 package sim
 
 import (
-	"container/heap"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -28,6 +27,7 @@ type Config struct {
 	Workers   int           // callers, each with one call after another
 	Processes int           // that do not share a budget; 1 when zero
 	Latency   time.Duration // median of a log-normal round trip; 200 ms when zero
+	Steady    bool          // round trips take equally long, nearly; of [Live] only
 	Lost      float64       // share of responses that never arrive
 	Restart   time.Duration // how often the process restarts; never when zero
 	Mate      Mate
@@ -58,10 +58,14 @@ type Result struct {
 	Jain        float64       // fairness between the workers: 1 is even
 	Early       int           // calls served in the first 5 seconds
 	PerDay      []int         // calls served on each day
-	Told        time.Duration // the waits that calls were told, of [Live] only
-	Waited      time.Duration // what they were
-	Off         time.Duration // the sum of the differences
+	Waits       []Wait        // of calls that waited or were told to, of [Live] only
 	Servable    int           // requests that the server would have served to callers without end
+}
+
+// Wait is the wait that a call was told, and the one it had.
+type Wait struct {
+	Told, Waited time.Duration
+	News         bool // how the service counts was not known, or something else was learned meanwhile
 }
 
 func (r Result) String() string {
@@ -91,8 +95,8 @@ func Run(c Config) Result {
 	}
 	w.invite()
 	w.restart()
-	for w.events.Len() > 0 {
-		e, _ := heap.Pop(&w.events).(event)
+	for len(w.events) > 0 {
+		e := w.events.pop()
 		if e.at > c.Run {
 			break
 		}
@@ -134,7 +138,7 @@ type plan interface {
 
 func (w *world) at(t time.Duration, do func()) {
 	w.seq++
-	heap.Push(&w.events, event{max(t, w.now), w.seq, do})
+	w.events.push(event{max(t, w.now), w.seq, do})
 }
 
 func (w *world) plan(worker int) plan { return w.plans[worker%len(w.plans)] }
@@ -268,22 +272,35 @@ type event struct {
 	do  func()
 }
 
+// events is a heap: container/heap would allocate for each of millions.
 type events []event
 
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
+func (e events) before(i, j int) bool {
 	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
 }
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any) {
-	v, _ := x.(event)
-	*e = append(*e, v)
+
+func (e *events) push(v event) {
+	h := append(*e, v)
+	for i := len(h) - 1; i > 0 && h.before(i, (i-1)/2); i = (i - 1) / 2 {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+	}
+	*e = h
 }
 
-func (e *events) Pop() any {
-	old := *e
-	last := old[len(old)-1]
-	old[len(old)-1] = event{}
-	*e = old[:len(old)-1]
-	return last
+func (e *events) pop() event {
+	h := *e
+	first, last := h[0], len(h)-1
+	h[0], h[last] = h[last], event{}
+	h = h[:last]
+	for i, next := 0, 1; next < last; i, next = next, 2*next+1 {
+		if next+1 < last && h.before(next+1, next) {
+			next++
+		}
+		if !h.before(next, i) {
+			break
+		}
+		h[i], h[next] = h[next], h[i]
+	}
+	*e = h
+	return first
 }

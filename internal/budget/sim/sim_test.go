@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -95,9 +96,12 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
+// seeds is how many runs with lost responses are made of each model.
+var seeds = flag.Uint64("seeds", 12, "runs with lost responses, of each model")
+
 func TestLostAnswers(t *testing.T) {
 	for _, m := range Models {
-		for seed := range uint64(50) {
+		for seed := range *seeds {
 			c := alone(seed, m, 50)
 			c.Lost = 0.05
 			r := Run(c)

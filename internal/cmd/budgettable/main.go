@@ -29,7 +29,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fresh, err := render(old)
+	fresh, err := render(old, tables(10*time.Minute))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,18 +45,18 @@ func main() {
 }
 
 // render replaces what stands between the marks.
-func render(old []byte) ([]byte, error) {
+func render(old []byte, tables string) ([]byte, error) {
 	before, rest, opened := bytes.Cut(old, []byte(begin))
 	_, after, closed := bytes.Cut(rest, []byte(end))
 	if !opened || !closed {
 		return nil, fmt.Errorf("%s has no marks for the tables", page)
 	}
-	return bytes.Join([][]byte{before, []byte(begin), []byte(tables()), []byte(end), after}, nil), nil
+	return bytes.Join([][]byte{before, []byte(begin), []byte(tables), []byte(end), after}, nil), nil
 }
 
-// tables simulates the widest surface of the service, saturated for ten minutes.
-func tables() string {
-	base := sim.Config{PerMinute: 120, PerDay: 10_000, Run: 10 * time.Minute, Documents: true}
+// tables simulates the widest surface of the service, saturated for so long, and the rhythms for three times that.
+func tables(run time.Duration) string {
+	base := sim.Config{PerMinute: 120, PerDay: 10_000, Run: run, Documents: true}
 	var b bytes.Buffer
 	for _, scene := range []struct {
 		title   string
@@ -77,7 +77,7 @@ func tables() string {
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n", scene.title, sim.Table(c, 1, 2, 3))
 	}
 	c := base
-	c.Workers, c.Mate.Burst, c.Run = 8, 60, 30*time.Minute
+	c.Workers, c.Mate.Burst, c.Run = 8, 60, 3*run
 	every := []time.Duration{30 * time.Second, 45 * time.Second, time.Minute, 75 * time.Second, 90 * time.Second, 2 * time.Minute, 3 * time.Minute}
 	fmt.Fprintf(&b, "\n### 8 goroutines and a teammate who sends 60 requests at once in a rhythm\n\n%s\n", sim.Rhythms(c, every, 1, 2, 3))
 	return b.String()
