@@ -211,7 +211,7 @@ func TestSource_Imports(t *testing.T) {
 		`{"x":"a"} {"x":null} {}`: "encoding/json", `{"x":{"a":1}}`: "", `{"x":{"a@b.example":1,"c":2}}`: "encoding/json",
 	} {
 		r := &Rows{Package: "main", Type: "Contact"}
-		for _, row := range strings.Fields(rows) {
+		for row := range strings.FieldsSeq(rows) {
 			require.NoError(t, r.Add([]byte(row)))
 		}
 		text, err := r.Source()
