@@ -67,7 +67,8 @@ func TestFile_InDoubt(t *testing.T) {
 			require.Equal(t, []string{"x"}, found.IDs)
 		}
 	}
-	for range j.InDoubt(t.Context()) {
+	for _, err := range j.InDoubt(t.Context()) {
+		require.NoError(t, err)
 		break
 	}
 	ctx, cancel := context.WithCancel(t.Context())

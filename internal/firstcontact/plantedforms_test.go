@@ -94,12 +94,15 @@ func TestPlanted_Forms(t *testing.T) {
 	}
 }
 
-// marked writes a byte order mark before each response.
-type marked struct{ next http.RoundTripper }
+// marked writes a byte order mark before each response, or before those of one status.
+type marked struct {
+	next   http.RoundTripper
+	status int
+}
 
 func (m marked) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := m.next.RoundTrip(req)
-	if err == nil {
+	if err == nil && (m.status == 0 || m.status == resp.StatusCode) {
 		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("\ufeff"), resp.Body))
 		resp.ContentLength = -1
 	}
@@ -111,7 +114,7 @@ func TestPlanted_ByteOrderMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
 		moved := plant{body: on("/business/credits", top(rename("credits", "data")))}
-		report, _ := check(t, sb, marked{changed{sb.Transport(), []plant{moved}}}, nil)
+		report, _ := check(t, sb, marked{next: changed{sb.Transport(), []plant{moved}}}, nil)
 		found := lines(report)
 		require.Contains(t, found, "account.credits: response: credits is now data")
 		for _, line := range found {
@@ -121,6 +124,17 @@ func TestPlanted_ByteOrderMark(t *testing.T) {
 		require.Contains(t, found, "lists.list: response: the response begins with a byte order mark")
 		require.Len(t, sb.Journal(), 39, "what needs ids is asked")
 	})
+}
+
+// A mark before errors of one status is told, whatever precedes the others.
+func TestPlanted_ByteOrderMarkOfSomeErrors(t *testing.T) {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+			report, _ := check(t, sb, marked{sb.Transport(), status}, nil)
+			require.Contains(t, lines(report), "errors: envelope: errors begin with a byte order mark", status)
+		})
+	}
 }
 
 // samePage responds to a request for a second page with the first one, as if it were the second.

@@ -69,6 +69,24 @@ var plantedPlaces = []plant{
 		want: []string{`^lists.get: response: list.contactsCount is now list.counts.contacts$`, `^lists.get: response: list.companiesCount is now list.counts.companies$`},
 	},
 	{
+		name: "pages longer than asked for", body: on("/business/lists", func(o object) any {
+			if data, _ := o["data"].([]any); len(data) > 0 {
+				o["data"] = append(data, data...)
+			}
+			return o
+		}),
+		want: []string{`^paging: lists, page 2: the page is longer than limit$`},
+		also: []string{`^paging: lists`, `^lists: newest first`},
+	},
+	{
+		name: "a page too many is told", body: on("/business/lists", every("pagination", set("totalPages", func(v any) any {
+			n, _ := v.(json.Number).Int64()
+			return n + 1
+		}))),
+		want: []string{`^paging: lists: totalPages does not fit totalRecords and a page of \d+$`},
+		also: []string{`^paging: lists`},
+	},
+	{
 		name: "pages count from zero", body: on("/business/lists", every("pagination", set("pageNum", func(v any) any {
 			n, _ := v.(json.Number).Int64()
 			return n - 1

@@ -353,14 +353,10 @@ var faults = [...]string{
 // At returns the value at a position in an array, whose number is a text.
 func At(array []byte, position string) (value []byte, ok bool) {
 	c := New(array)
-	if !c.Is('[') {
-		return nil, false
-	}
 	n, err := strconv.ParseUint(position, 10, 31)
-	if err != nil {
+	if err != nil || !c.Array() {
 		return nil, false
 	}
-	c.Array()
 	for ; c.Element(); n-- {
 		if value = c.Span(); n == 0 {
 			return value, c.Err() == nil

@@ -118,7 +118,7 @@ func TestLookup(t *testing.T) {
 func TestSyntax(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for _, bad := range []string{
-		``, ` `, `{`, `[`, `"`, `"a`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, "\xEF1", "\xEF\xBB1", "\xEF\xBB{1", "\xEF\xBB\xBF", "\xEFab1", `{a:1}`, `{1:2}`,
+		``, ` `, `{`, `[`, `"`, `"a`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, `{a":1}`, `{"b":2,a":1}`, "\xEF1", "\xEF\xBB1", "\xEF\xBB{1", "\xEF\xBB\xBF", "\xEFab1", `{a:1}`, `{1:2}`,
 		`tru`, `nul`, `falsey`, `01`, `-`, `1.`, `.5`, `1e`, `+1`, `1e+`, `0x1`, `NaN`, "\"\x01\"", `"\x"`, `"\u12g4"`, `"\u12"`, `1 2`, `{}x`, `'a'`, deep,
 	} {
 		require.Error(t, Valid([]byte(bad)), "%.40q", bad)

@@ -1,6 +1,7 @@
 package rowtype
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,4 +87,29 @@ func TestFits(t *testing.T) {
 		require.Equal(t, want, m.Field+": "+m.Problem, row)
 		require.Equal(t, 2, m.Rows, "each row once")
 	}
+}
+
+// What does not fit is listed by field and problem, with the number of rows that have it.
+func TestFits_Misfits(t *testing.T) {
+	t.Parallel()
+	file, err := ReadFile([]byte(handWritten), "A")
+	require.NoError(t, err)
+	fits := NewFits(file, nil)
+	for _, row := range []string{`{"list":[1,2],"whole":"1","text":1}`, `{"list":[1],"whole":1.5,"bool":1}`, `{"list":["x"],"float":"1","num":true}`, `{"list":[true]}`, `{"text":2}`} {
+		require.NoError(t, fits.Add([]byte(row)))
+	}
+	var got []string
+	for _, m := range fits.Misfits() {
+		got = append(got, fmt.Sprintf("%s: %s (%d)", m.Field, m.Problem, m.Rows))
+	}
+	require.Equal(t, []string{
+		"bool: a number, but the type expects true or false (1)",
+		"float: text, but the type expects a number (1)",
+		"list[]: a number, but the type expects text (2)",
+		"list[]: true or false, but the type expects text (1)",
+		"num: true or false, but the type expects a number (1)",
+		"text: a number, but the type expects text (2)",
+		"whole: a number that int64 does not hold (1)",
+		"whole: text, but the type expects a whole number (1)",
+	}, got)
 }

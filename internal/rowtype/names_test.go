@@ -80,3 +80,22 @@ func TestLooksLikeData(t *testing.T) {
 		require.False(t, looksLikeData(key), key)
 	}
 }
+
+func TestNames_Initialisms(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"api", "crm", "html", "http", "id", "ip", "json", "uri", "url", "uuid"} {
+		require.Equal(t, strings.ToUpper(word), goName(word, "Field"))
+		require.Equal(t, "Old"+strings.ToUpper(word), goName("old_"+word, "Field"))
+	}
+	require.Equal(t, "Idea", goName("idea", "Field"))
+}
+
+// A path is that of documented fields only as far as plain keys lead.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "a", join("", "a"))
+	require.Equal(t, "a.b", join("a", "b"))
+	for _, other := range [][2]string{{"", ""}, {"a", ""}, {"", "a.b"}, {"a", "b.c"}, {elsewhere, "a"}} {
+		require.Equal(t, elsewhere, join(other[0], other[1]), other)
+	}
+}

@@ -1,8 +1,10 @@
 package rowtype
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -191,7 +193,36 @@ func source(t *testing.T, columns []Column, rows ...string) string {
 	t.Helper()
 	text, err := newRows(t, "Contact", columns, rows...).Source()
 	require.NoError(t, err, rows)
+	importsWhatItUses(t, text)
 	return string(text)
+}
+
+func importsWhatItUses(t *testing.T, text []byte) {
+	t.Helper()
+	for path, name := range map[string]string{"encoding/json": "json.", "time": "time.", "fmt": "fmt."} {
+		require.Equal(t, regexp.MustCompile(`[^\w"]`+regexp.QuoteMeta(name)+`[A-Z]`).Match(text), bytes.Contains(text, []byte(`"`+path+`"`)), "it imports what it uses:\n%s", text)
+	}
+}
+
+// A file imports what it uses, whatever alone uses it.
+func TestSource_Imports(t *testing.T) {
+	for rows, want := range map[string]string{
+		`{"x":"a"}`: "", `{"x":1.50}`: "encoding/json", `{"x":["a",1]}`: "encoding/json", `{"x":"2026-01-02T03:04:05.120Z"}`: "time", `{"x":"2026-01-02T03:04:05Z"}`: "time",
+		`{"x":"a"} {"x":null} {}`: "encoding/json", `{"x":{"a":1}}`: "", `{"x":{"a@b.example":1,"c":2}}`: "encoding/json",
+	} {
+		r := &Rows{Package: "main", Type: "Contact"}
+		for row := range strings.FieldsSeq(rows) {
+			require.NoError(t, r.Add([]byte(row)))
+		}
+		text, err := r.Source()
+		require.NoError(t, err)
+		importsWhatItUses(t, text)
+		if want == "" {
+			require.NotContains(t, string(text), "import", rows)
+		} else {
+			require.Contains(t, string(text), `"`+want+`"`, rows)
+		}
+	}
 }
 
 // However rows are ordered, the file is the same, holds no value, and its type fits them.

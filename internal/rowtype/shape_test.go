@@ -1,6 +1,7 @@
 package rowtype
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -90,4 +91,54 @@ func TestTypes_ManyKeys(t *testing.T) {
 	}
 	text := source(t, nil, "{"+strings.Join(members, ",")+"}")
 	require.Equal(t, 500, strings.Count(text, "int64 "))
+}
+
+// Shapes of parts of some values add up to the shape of all of them.
+func TestShapesAddUp(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`[`, deepest+2) + strings.Repeat(`]`, deepest+2)
+	var values []any
+	for _, text := range []string{
+		`null`, `"x"`, `"2026-01-02T03:04:05.678Z"`, `7`, `1.50`, `true`, `[]`, `[1,"x",[null]]`, `{}`, `{"a":1}`, `{"a":"x","b":{"c":[{"d":1}]}}`, `{"b":{"c":[{"d":null,"e":2}]}}`, deep,
+	} {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		var v any
+		require.NoError(t, d.Decode(&v))
+		values = append(values, v)
+	}
+	shapeOf := func(values []any) *shape {
+		s := &shape{}
+		for _, v := range values {
+			s.add(v, 0)
+		}
+		return s
+	}
+	all := shapeOf(values)
+	require.NotNil(t, all.elem.elem.elem)
+	for n := range len(values) + 1 {
+		sum := shapeOf(values[:n])
+		sum.merge(shapeOf(values[n:]))
+		require.Equal(t, all, sum, n)
+	}
+}
+
+// A type keeps what it reads: the number, if not its text, and the instant with its text.
+func TestWhatTypesKeep(t *testing.T) {
+	t.Parallel()
+	for number, keeps := range map[string][2]bool{ // as an integer, as a float
+		"0": {true, true}, "-0": {false, true}, "7": {true, true}, "-7": {true, true}, "100": {true, true}, "1.50": {false, true}, "-1.50": {false, true}, "1e2": {false, true}, "1E+2": {false, true},
+		"0.1": {false, true}, "1e-7": {false, true}, "0.30000000000000004": {false, true}, "0.3000000000000000444": {false, false}, "9007199254740992": {true, true}, "9007199254740993": {true, false},
+		"9223372036854775807": {true, false}, "9223372036854775808": {false, false}, "12345678901234567890": {false, false}, "1e400": {false, false}, "-1e400": {false, false}, "1e99999999999999999999": {false, false},
+	} {
+		require.Equal(t, keeps[0], isInt(number), number)
+		require.Equal(t, keeps[1], keepsFloat(number), number)
+	}
+	for text, keeps := range map[string][2]bool{ // as a timestamp of the documented form, as a time.Time
+		"2026-01-02T03:04:05.678Z": {true, true}, "2026-01-02T03:04:05.000Z": {true, false}, "2026-01-02T03:04:05Z": {false, true}, "2026-01-02T03:04:05+02:00": {false, true}, "2026-01-02T03:04:05.67Z": {false, true},
+		"0001-01-01T00:00:00.000Z": {false, false}, "0001-01-01T00:00:00Z": {false, false}, "2026-01-02": {false, false}, "": {false, false}, "2026-02-30T03:04:05.678Z": {false, false}, "2026-01-02T3:04:05.678Z": {false, false},
+	} {
+		require.Equal(t, keeps[0], isStamp(text), text)
+		require.Equal(t, keeps[1], isTime(text), text)
+	}
 }

@@ -79,6 +79,9 @@ var comparisons = []compared{
 	{`{"k":"a-list|b-list"}`, `{"k":"A_LIST"}`, `k has the undocumented value A_LIST`},
 	{`{"k":"a-list|b-list"}`, `{"k":"somebody's own words"}`, `k has the undocumented value (one that is no plain name)`},
 	{`{"k":"a|*list"}`, `{"k":"any-list-there-is"} & {"k":"x"}`, `k has the undocumented value x`},
+	{`{"k":"a|b"}`, `{"k":"ab"}`, `k has the undocumented value ab`},
+	{`{"p":{"a?":"integer","b?":"integer","c?":"integer"},"id":"id"}`, `{"id":ID,"q":{"a":1}}`, `q is undocumented (object)`},
+	{`{"p":{"a?":"integer","b?":"integer","c?":"integer","d?":"integer"},"id":"id"}`, `{"id":ID,"q":{"a":1,"b":2}}`, `q is undocumented (object)`},
 	{`{"k":"a|b"}`, `{"k":7}`, `k is integer instead of string`},
 	// Arrays, and keys that are data.
 	{`{"a":[{"id":"id"}]}`, `{"a":[]}`, `untold a[]`},
