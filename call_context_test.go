@@ -276,7 +276,7 @@ func TestContext_Missing(t *testing.T) {
 	}
 }
 
-// A call without a context is refused, and its observers get one all the same.
+// A call without a context is refused, and its observers still get one.
 func TestContext_ObserversAlwaysGetOne(t *testing.T) {
 	told := 0
 	client := newClient(t, untouched(t), prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) {
