@@ -379,6 +379,6 @@ func TestDecode_NoMeteredRetryForbidsOnlyThat(t *testing.T) {
 
 // A read that shows what only the service can know is the service's, whatever stands beside it.
 func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
-	_, err := call(t.Context(), newClient(t, always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":"none"}`, bare...)), false)
+	_, err := call(t.Context(), newClient(t, always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":{"code":"X"}}`, bare...)), false)
 	require.NoError(t, err)
 }
