@@ -200,7 +200,7 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			requireStart(t, err, prospectkit.OutcomeUnknown)
+			_ = requireStart(t, err, prospectkit.OutcomeUnknown)
 		},
 	},
 	{
@@ -527,7 +527,7 @@ func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {
 		s := stage(t, append([]roundTrip{ourDraft, cutOff}, times(8, sees("initializing"))...)...)
 		client := newClient(t, s, prospectkit.WithJournal(lastingBook{new(notebook)}))
 		_, err := client.Agents.CreateAndStart(t.Context(), capped())
-		requireStart(t, err, prospectkit.OutcomeUnknown)
+		_ = requireStart(t, err, prospectkit.OutcomeUnknown)
 		require.ErrorIs(t, err, errBroken)
 		s.done()
 	})

@@ -215,9 +215,8 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
-	if route, ok := client.conf.routes[o]; ok {
-		c.opts.method, c.opts.path = route[0], route[1]
-	}
+	route := client.conf.routes[o]
+	c.opts.method, c.opts.path = route[0], route[1]
 	eachOption(opts, bad, func(option CallOption) { option.applyCall(&c.opts, bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
@@ -341,9 +340,7 @@ func (c *call) asError() *Error {
 	e := &memory.Error
 	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
-	if c.status == 0 || isSuccess(c.status) {
-		e.Status = cmp.Or(e.Status, c.status)
-	}
+	e.Status = cmp.Or(e.Status, c.status)
 	e.cause = c.cause
 	if m, ok := errors.AsType[*novelty.MisfitError](c.cause); ok {
 		e.RowID = c.secrets().Clean(m.RowID(), maxName)

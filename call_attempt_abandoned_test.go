@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -33,5 +34,21 @@ func TestAttempt_AbandonedHeaderIsNotSentAgain(t *testing.T) {
 		require.NotEmpty(t, sent.Get("Authorization"))
 		require.Empty(t, sent.Get("X-Late"))
 		close(released)
+	})
+}
+
+// A transport that was abandoned while it connects may still send.
+func TestAttempt_AbandonedMayStillConnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := make(chan struct{})
+		defer close(released)
+		info, err := call(t.Context(), newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			require.Equal(t, r.URL.Host, r.Host)
+			httptrace.ContextClientTrace(r.Context()).GetConn("api.example.com:443")
+			<-released
+			return nil, io.EOF
+		}), prospectkit.WithAttemptTimeout(time.Second)), true)
+		requireUnknown(t, err)
+		require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 	})
 }

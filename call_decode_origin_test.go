@@ -402,6 +402,15 @@ func TestDecode_NoMeteredRetryForbidsOnlyThat(t *testing.T) {
 
 // A read that shows what only the service can know is the service's, whatever stands beside it.
 func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
-	_, err := call(t.Context(), newClient(t, always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":"none"}`, bare...)), false)
+	_, err := call(t.Context(), newClient(t, always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":{"code":"X"}}`, bare...)), false)
 	require.NoError(t, err)
+}
+
+// What is no success is none: an error in a 200, also of an undocumented shape, and a status below 200, also with rate headers.
+func TestDecode_NoSuccessInDisguise(t *testing.T) {
+	once := prospectkit.WithRetry(prospectkit.NoRetry)
+	_, err := newClient(t, always(200, envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())
+	require.Error(t, err)
+	requireUnknown(t, newClient(t, always(101, "", "RateLimit-Remaining", "9"), once).
+		Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil))
 }

@@ -173,7 +173,7 @@ func TestRetry_WaitsThatAreNotAllowedAreNotAnnounced(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var seen []prospectkit.Event
 			_, err := refuse(t, 429, http.Header{"Retry-After": {name}}, append(opts, events(&seen))...)
-			require.Empty(t, asError(t, err).Unwrap(), name)
+			require.NoError(t, asError(t, err).Unwrap(), name)
 			require.Equal(t, []string{"return the error"}, nextSteps(seen), name)
 		})
 	}

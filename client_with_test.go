@@ -2,7 +2,9 @@ package prospectkit_test
 
 import (
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -67,4 +69,21 @@ func TestClient_TransportsMayChangeTheirHeader(t *testing.T) {
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
 	}
+}
+
+// Close lets go of the connections that nobody uses.
+func TestClient_CloseEndsIdleConnections(t *testing.T) {
+	server, closed := httptest.NewUnstartedServer(serves(200, oneUser)), make(chan struct{})
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateClosed {
+			close(closed)
+		}
+	}
+	server.Start()
+	client := clientAt(t, server.URL)
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	<-closed
+	server.Close()
 }

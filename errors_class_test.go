@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,4 +105,21 @@ func TestErrors_EndOfARateLimit(t *testing.T) {
 		require.Equal(t, time.Now().Add(30*time.Second), asError(t, err).ResetAt)
 		require.Zero(t, asError(t, err).Advice().After)
 	})
+}
+
+// What was applied is said to be.
+func TestErrors_LostResponsesSayThatItHappened(t *testing.T) {
+	_, err := call(t.Context(), newClient(t, always(201, "{")), true)
+	require.Contains(t, asError(t, err).Advice().Hint, "it happened")
+}
+
+// A whole response that came as the context ended was not waited for.
+func TestErrors_ResponseAsTheContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := call(ctx, newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		cancel()
+		return respond(404, envelope("LIST_NOT_FOUND")), nil
+	})), false)
+	require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+	require.NotContains(t, err.Error(), "while it waited")
 }

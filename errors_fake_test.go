@@ -179,11 +179,13 @@ func TestErrors_ResolutionOfAFake(t *testing.T) {
 // Records print as JSON, whether they were read or made.
 func TestErrors_RecordsPrint(t *testing.T) {
 	for want, v := range map[string]any{
-		`{"id":"1","email":"a@b.example","name":"A"}`: &prospectkit.User{ID: "1", Email: "a@b.example", Name: "A"},
-		`{"id":"1","name":"A","type":"agents"}`:       prospectkit.Folder{ID: "1", Name: "A", Kind: "agents"},
-		`{"id":"1","claim":"A","category":"faq"}`:     &prospectkit.Fact{ID: "1", Claim: "A", Category: prospectkit.FactFAQ},
-		`{"campaignId":"1","status":"active"}`:        &prospectkit.Approval{CampaignID: "1", Status: prospectkit.CampaignActive},
-		`{"crm":"c","listIds":["1"]}`:                 &prospectkit.CRMPushed{CRM: "c", ListIDs: []string{"1"}},
+		`{"id":"1","email":"a@b.example","name":"A"}`:           &prospectkit.User{ID: "1", Email: "a@b.example", Name: "A"},
+		`{"id":"1","name":"A","type":"agents"}`:                 prospectkit.Folder{ID: "1", Name: "A", Kind: "agents"},
+		`{"id":"1","claim":"A","category":"faq"}`:               &prospectkit.Fact{ID: "1", Claim: "A", Category: prospectkit.FactFAQ},
+		`{"campaignId":"1","status":"active"}`:                  &prospectkit.Approval{CampaignID: "1", Status: prospectkit.CampaignActive},
+		`{"crm":"c","listIds":["1"]}`:                           &prospectkit.CRMPushed{CRM: "c", ListIDs: []string{"1"}},
+		`{"stepId":"1","preview":null}`:                         prospectkit.StepPreview{StepID: "1"},
+		`{"Value":"A","Known":true,"Near":null,"Widens":false}`: prospectkit.CheckedValue{Value: "A", Known: true},
 	} {
 		require.Equal(t, want, fmt.Sprint(v))
 	}

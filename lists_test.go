@@ -289,3 +289,10 @@ func TestLists_UnreadableIsRetried(t *testing.T) {
 		require.Equal(t, 2, n)
 	})
 }
+
+// A page that repeats the kind of CRM is no proof that the service has accepted the push.
+func TestLists_PushIsProvedByItsLists(t *testing.T) {
+	client := newClient(t, always(202, `{"crm":"c","status":"ok"}`, bare...))
+	_, err := client.Lists.PushToCRM(t.Context(), listID, prospectkit.CRMPush{CRM: "c"})
+	requireUnknown(t, err)
+}

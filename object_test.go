@@ -238,3 +238,13 @@ func TestObject_ValuesPrintAsJSON(t *testing.T) {
 	}
 	require.JSONEq(t, `{"id":"","name":"Q1","entityType":"","contactsCount":0,"companiesCount":0}`, prospectkit.List{Name: "Q1"}.String())
 }
+
+// Any value decodes, also the shortest, and nothing does not.
+func TestObject_DecodesTheShortest(t *testing.T) {
+	var object prospectkit.Object
+	require.NoError(t, json.Unmarshal([]byte("7"), &object))
+	var n int
+	require.NoError(t, object.Decode(&n))
+	require.Equal(t, 7, n)
+	require.EqualError(t, prospectkit.Object{}.Decode(&n), "prospectkit: nothing to decode")
+}

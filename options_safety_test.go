@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 
@@ -100,4 +101,19 @@ func TestSafety_ClosedClient(t *testing.T) {
 	require.Zero(t, sent)
 	_, err = derived.Account.Me(t.Context())
 	require.NoError(t, err, "a derived client goes on")
+}
+
+// What may send or write outside may not be sent twice, even if it costs nothing and leaves the same state; a read may.
+func TestSafety_RetryUnknownIsNotForWhatLeaves(t *testing.T) {
+	free := altered(described(http.MethodPost, prospectkit.ClassIdempotent), func(o *prospectkit.Operation) {
+		o.Spends, o.Sends, o.WritesOutside = prospectkit.EffectNo, prospectkit.EffectNo, prospectkit.EffectYes
+	})
+	err := newClient(t, untouched(t)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown())
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok)
+	require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
+	free.WritesOutside = prospectkit.EffectNo
+	require.NoError(t, newClient(t, always(200, `{}`)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown()))
+	read := described(http.MethodGet, prospectkit.ClassRead)
+	require.NoError(t, newClient(t, always(200, `{}`)).Call(t.Context(), read, nil, nil, prospectkit.AllowRetryUnknown()))
 }

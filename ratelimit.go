@@ -164,8 +164,7 @@ func (b *Budget) Snapshot() []SurfaceBudget {
 }
 
 func windowBudget(s budget.WindowState) WindowBudget {
-	documented := s.Limit != 0 && s.Source == budget.Documented
-	return WindowBudget{s.Limit, documented, s.Used, s.Remaining, s.ResetAt}
+	return WindowBudget{s.Limit, s.Source == budget.Documented, s.Used, s.Remaining, s.ResetAt}
 }
 
 // Forecast estimates how long a number of further requests of a surface will take, after those in the

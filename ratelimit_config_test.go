@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -43,4 +44,28 @@ func TestBudget_SnapshotInOrder(t *testing.T) {
 			require.Equal(t, s.Day.Limit != 0, s.Day.Documented)
 		}
 	}
+}
+
+// A request whose response was lost may have counted, so that it uses the budget up.
+func TestBudget_LostRequestsCount(t *testing.T) {
+	sent := 0
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		if sent++; sent == 1 {
+			return respond(200, oneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "119"), nil
+		}
+		return nil, errBroken
+	}), prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.NoWait(), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{})))
+	for range 200 {
+		_, _ = call(t.Context(), client, false)
+	}
+	require.LessOrEqual(t, sent, 120)
+}
+
+// When a window resets is not known without its header.
+func TestBudget_ResetIsNotMadeUp(t *testing.T) {
+	var info prospectkit.Info
+	_, err := newClient(t, always(200, oneUser, "RateLimit-Reset", "")).Account.Me(t.Context(), prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	require.Positive(t, info.Rate.Remaining)
+	require.Zero(t, info.Rate.ResetAt)
 }

@@ -132,7 +132,8 @@ func TestJournal_InDoubtTellsWhatFails(t *testing.T) {
 	for range 2 {
 		requireUnknown(t, move(t.Context(), client))
 	}
-	for range client.InDoubt(t.Context()) {
+	for _, err := range client.InDoubt(t.Context()) {
+		require.NoError(t, err)
 		break
 	}
 	_, err := prospectkit.New(baseURL, token, prospectkit.WithWorkspace("a\nb"))
