@@ -406,7 +406,7 @@ func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What is no success is none: an error in a 200, also of an undocumented shape, and a status below 200, also with rate headers.
+// What is not a success is none: an error in a 200, also of an undocumented shape, and a status below 200, also with rate headers.
 func TestDecode_NoSuccessInDisguise(t *testing.T) {
 	once := prospectkit.WithRetry(prospectkit.NoRetry)
 	_, err := newClient(t, always(200, envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())

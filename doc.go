@@ -14,13 +14,11 @@
 //
 // # Calls
 //
-// A [Client] has one field per part of the service, such as [Client.Lists]. Make one client and share it: it is safe for
-// concurrent use. Methods take a context, ids, a struct of parameters if there is more to set, and options.
-// [Operations] lists all operations with routes, scopes, surfaces, classes and effects.
+// A [Client] has one field per part of the service, such as [Client.Lists]. Share it: it is safe for concurrent use.
+// Methods take a context, ids, a struct of parameters if there is more to set, and options. [Operations] lists them all.
 //
-// Where the service's public API description shows no fields, a body is [Fields] that you supply and a response is an
-// [Object]. Comments call that undocumented. What they call assumed is a guess, which the sandbox shares and names as a
-// rule. A likely code fits, but is not documented for the call.
+// Where the service's API description shows no fields, a body is [Fields] and a response an [Object]. Comments call that
+// undocumented, and a guess, which the sandbox shares as a rule, assumed.
 //
 // # Errors
 //
@@ -38,20 +36,19 @@
 //
 // # Retries
 //
-// Reads are retried with backoff, those that cost credits only after a 500 of the service; and any call after a 429 or
-// when nothing was sent, where a retry can help. A write that may have arrived is retried only if [AllowRetryUnknown]
-// allows it. [ListsService.Ensure], [AgentsService.Ensure] and [AgentsService.CreateAndStart] look first, and then may send
-// it again. [ReadOnly], [NoSpend] and [NoSend] refuse calls
-// that could do harm.
+// Reads are retried with backoff, paid ones only after a 500 of the service; and any call after a 429 or when nothing was
+// sent, where a retry can help. A write that may have arrived is retried only if [AllowRetryUnknown] allows it.
+// [ListsService.Ensure] and [AgentsService.Ensure] look first, and then may send it again. [ReadOnly], [NoSpend] and
+// [NoSend] refuse calls that could do harm.
 //
 // Calls queue for the rate limit of the workspace: see [Budget]. A queued call whose wait would outlast the context or
 // [WithMaxWait] fails with a [*WaitError], at once if that is foreseeable.
 //
 // # Iterators
 //
-// Iterators request pages as the loop needs them. An error ends the loop, except where it belongs to one
-// element of many, as with [AgentsService.WaitEach] and [ListsService.PushEach]. [WithProgress] gives a checkpoint for
-// [ResumeFrom]. Iterators over searches demand [MaxPaidPages] or [UnlimitedPages].
+// Iterators request pages as the loop needs them. An error ends the loop, except in
+// [AgentsService.WaitEach] and [ListsService.PushEach]. [WithProgress] gives a checkpoint for [ResumeFrom].
+// Iterators over searches demand [MaxPaidPages] or [UnlimitedPages].
 //
 // # Testing
 //
