@@ -95,9 +95,9 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	if err != nil {
 		return nil, err
 	}
-	check := func(bad *check.Violations) { spec.check(bad, spec.start) }
+	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := do(ctx, s.client, spec.op, args{
-		body: spec.body, check: check, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
+		body: spec.body, check: checkSpec, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
 	}, spec.options(opts), expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
 		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
@@ -109,7 +109,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 }
 
 // lookForNew looks for the agent that a creation may have made, by name, kind and state.
-func (s *AgentsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	want := q.ticket.Lookup
 	agent, nameless, err := s.named(ctx, want.Name, opts)
 	switch {
@@ -187,14 +187,14 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
-	check := func(bad *check.Violations) {
+	checkExpiration := func(bad *check.Violations) {
 		for _, value := range in {
 			if expires, ok := value.(Expiration); ok {
 				expires.check(bad)
 			}
 		}
 	}
-	a := args{ids: []string{agentID}, body: in, check: check}
+	a := args{ids: []string{agentID}, body: in, check: checkExpiration}
 	return do[Object](ctx, s.client, op.AgentsAdjust, a, opts)
 }
 
@@ -242,7 +242,7 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 }
 
 // lookAtStatus reads whether an agent has reached the requested state.
-func (s *AgentsService) lookAtStatus(ctx context.Context, q *inquiry, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
+func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
 	case err != nil:
@@ -322,7 +322,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			return
 		}
 		each := &waits.Each[Agent]{
-			Shared: s.client.conf.agentPolls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Passes: passing,
+			Shared: s.client.conf.agentPolls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Passes: isTransient,
 			Get: func(ctx context.Context, id string) (*Agent, error) {
 				agent, err := s.Get(ctx, id)
 				if err != nil {

@@ -133,7 +133,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 		}
 	}
 	var (
-		write        guardedWrite
+		write        repeatableWrite
 		draft, found *Agent
 	)
 	sent, looked := write.repeat(func() (err error) {
@@ -191,7 +191,7 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec agentSpec, opts []CallOption) error {
 	starts := callOption(func(c *callConfig, _ *check.Violations) { c.starts = spec.cost() })
 	var (
-		write          guardedWrite
+		write          repeatableWrite
 		agent, started *Agent
 	)
 	sent, looked := write.repeat(func() (err error) {

@@ -25,13 +25,13 @@ import (
 // args are the arguments of a method, before any check.
 type args struct {
 	// The request.
-	ids    []string // for the parameters of the path, in order
-	query  any      // a struct with url tags, or nil
-	body   any      // anything encoding/json knows, or nil
-	form   bool     // the body goes as a multipart form
-	upload *upload.Body
-	token  string // the scroll token or cursor of a later page: an attempt may use it up, and no quote shows it
-	check  func(*check.Violations)
+	ids       []string // for the parameters of the path, in order
+	query     any      // a struct with url tags, or nil
+	body      any      // anything encoding/json knows, or nil
+	form      bool     // the body goes as a multipart form
+	upload    *upload.Body
+	pageToken string // the scroll token or cursor of a later page: an attempt may use it up, and no quote shows it
+	check     func(*check.Violations)
 
 	// What it means.
 	free   bool           // spends no credits, although the operation may

@@ -215,8 +215,8 @@ var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
 // secrets are hidden in every quote of a response: the key, and the token of a scroll.
 func (c *call) secrets() redact.Secrets {
 	s := c.client.conf.secrets()
-	if c.in.token != "" {
-		s = s.Key(c.in.token)
+	if c.in.pageToken != "" {
+		s = s.Key(c.in.pageToken)
 	}
 	return s
 }

@@ -127,7 +127,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if f == failKeyRejected {
 		c.client.conf.keys().Reject(c.key)
 	}
-	c.next, c.pause = decide(f, c.op.Class, c.in.token != ""), 0
+	c.next, c.pause = decide(f, c.op.Class, c.in.pageToken != ""), 0
 	if c.next == stepUnknown && c.unknown == nil {
 		c.unknown = c.asOutcomeUnknown(a.began)
 	}

@@ -313,7 +313,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
 // one proves nothing: a teammate may have stopped it since, and another approval would resume it.
-func (s *CampaignsService) lookForApproval(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	listing, err := s.List(ctx, opts...) // of any shape
 	if err != nil {
 		return Resolution{}, err

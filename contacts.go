@@ -67,7 +67,7 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
-		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, token: cursor}
+		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
 		c, err := doCall[activities](ctx, s.client, op.ContactsTimeline, in, opts)
 		if err != nil {
 			return nil, nil, err

@@ -12,7 +12,7 @@ import (
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
-	_, err := do[Object](ctx, c, op.SearchCompanies, args{body: Fields{"scrollToken": "later"}, token: "later"}, opts)
+	_, err := do[Object](ctx, c, op.SearchCompanies, args{body: Fields{"scrollToken": "later"}, pageToken: "later"}, opts)
 	return err
 }
 

@@ -164,7 +164,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 }
 
 // lookForNew looks for the list that a creation may have made, by name, kind and age.
-func (s *ListsService) lookForNew(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	list, _, err := s.named(ctx, q.ticket.Lookup.Name, opts)
 	switch {
 	case err != nil:
@@ -238,7 +238,7 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 
 // lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A
 // folderId that is missing or no text also reads as "", and proves nothing.
-func (s *ListsService) lookForFolder(ctx context.Context, q *inquiry, opts []CallOption) (Resolution, error) {
+func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
 	if err != nil {
 		return Resolution{}, err

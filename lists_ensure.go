@@ -73,7 +73,7 @@ type ensuring struct {
 	in    NewList
 	began time.Time
 	reads []CallOption
-	write guardedWrite
+	write repeatableWrite
 	looks string // the result of the last lookup
 }
 
@@ -99,7 +99,7 @@ func (e *ensuring) afterUnknown(ctx context.Context) (*Ensured, error) {
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
-	r, err := e.write.unknown.inquiry().settle(ctx, patience, e.reads)
+	r, err := e.write.unknown.resolver().resolve(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
 		return nil, err
@@ -143,7 +143,7 @@ func (e *ensuring) older(list *List, info Info) bool {
 	case list.CreatedAt.IsZero():
 		return e.write.unknown == nil
 	case e.write.unknown != nil:
-		return list.CreatedAt.Before(e.write.unknown.inquiry().sent.Earliest(info.Header))
+		return list.CreatedAt.Before(e.write.unknown.resolver().sent.Earliest(info.Header))
 	}
 	return list.CreatedAt.Before(clock.Before(e.began, info.Header))
 }

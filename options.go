@@ -513,10 +513,10 @@ func WithRoutes(routes map[string]string) ClientOption {
 	})
 }
 
-// WithShapes uses what the command prospectkit-check has learnt of the service: the file that its flag -o
+// WithShapes uses what the command prospectkit-check has learned of the service: the file that its flag -o
 // writes, by os.ReadFile or go:embed. Reads go to the paths that were found, as [WithRoutes] sets them, and
-// what was seen is no longer reported with [EventUndocumented]. Writes keep their paths. A file that is no
-// such file, or has a path with other parameters, is a violation.
+// what was seen is no longer reported with [EventUndocumented]. Writes keep their paths. Data that is not
+// such a file, or has a path with other parameters, is a violation.
 func WithShapes(data []byte) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		file, err := shapes.Parse(data)

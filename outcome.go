@@ -127,20 +127,20 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	case e.client == nil:
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
-	q := e.inquiry()
-	return q.settle(ctx, e.op.VisibleAfter-clock.Since(q.sent.Last), opts)
+	q := e.resolver()
+	return q.resolve(ctx, e.op.VisibleAfter-clock.Since(q.sent.Last), opts)
 }
 
-func (e *OutcomeUnknownError) inquiry() *inquiry {
-	return newInquiry(e.client, e.op, e.Ticket(), true)
+func (e *OutcomeUnknownError) resolver() *resolver {
+	return newResolver(e.client, e.op, e.Ticket(), true)
 }
 
 func (e *OutcomeUnknownError) note() string {
-	const stranger = "no call of this process made this error: if a journal has its ticket, resolve that"
+	const notOurs = "no call of this process made this error: if a journal has its ticket, resolve that"
 	if o, ok := op.ByName(e.Op); ok {
-		return stranger + "; what tells: " + cmp.Or(o.Verify, "nothing")
+		return notOurs + "; what tells: " + cmp.Or(o.Verify, "nothing")
 	}
-	return stranger
+	return notOurs
 }
 
 // Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
@@ -165,12 +165,12 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 	case !known:
 		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
 	}
-	q := newInquiry(c, o, t, false)
-	return q.settle(ctx, o.VisibleAfter, opts)
+	q := newResolver(c, o, t, false)
+	return q.resolve(ctx, o.VisibleAfter, opts)
 }
 
-// inquiry is the search for the effect of one call.
-type inquiry struct {
+// resolver is the search for the effect of one call.
+type resolver struct {
 	client *Client
 	op     *op.Op
 	ticket journal.Ticket
@@ -179,14 +179,14 @@ type inquiry struct {
 	undone bool  // perhaps, by somebody else: what the last read shows does not prove that the call had no effect
 }
 
-func newInquiry(c *Client, o *op.Op, t journal.Ticket, local bool) *inquiry {
-	return &inquiry{client: c, op: o, ticket: t, info: new(Info), sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
+func newResolver(c *Client, o *op.Op, t journal.Ticket, local bool) *resolver {
+	return &resolver{client: c, op: o, ticket: t, info: new(Info), sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
 }
 
-func (q *inquiry) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
+func (q *resolver) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
 
-// settle finds out the outcome, and tells a final one to the guard and the journal.
-func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+// resolve finds out the outcome, and tells a final one to the guard and the journal.
+func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	r, err := q.watch(ctx, patience, opts)
 	if err != nil || q.ticket.ID == "" {
 		return r, err
@@ -206,7 +206,7 @@ func (q *inquiry) settle(ctx context.Context, patience time.Duration, opts []Cal
 }
 
 // watch reads until the change shows or patience is over.
-func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
+func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	began, looks := time.Now(), 0
 	if given := infoOf(opts); given != nil {
 		q.info = given
@@ -238,7 +238,7 @@ func (q *inquiry) watch(ctx context.Context, patience time.Duration, opts []Call
 }
 
 // look reads the state once. A new write whose effect a read can show needs a case here.
-func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, error) {
+func (q *resolver) look(ctx context.Context, opts []CallOption) (Resolution, error) {
 	c := q.client
 	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
 		return Resolution{Verdict: VerdictUnknowable}, nil
@@ -261,7 +261,7 @@ func (q *inquiry) look(ctx context.Context, opts []CallOption) (Resolution, erro
 }
 
 // id is the only id in the path of the call. Anything else is not an id, and the read is refused.
-func (q *inquiry) id() string { return strings.Join(q.ticket.IDs, "/") }
+func (q *resolver) id() string { return strings.Join(q.ticket.IDs, "/") }
 
 // unknowable is the result of a read that lacks the evidence.
 func unknowable(object any, note string) (Resolution, error) {
@@ -273,14 +273,14 @@ func ruledOut(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
 }
 
-// guardedWrite is a write that may be sent again, because a unique name or a state guards it.
-type guardedWrite struct {
+// repeatableWrite is a write that may be sent again, because a unique name or a state guards it.
+type repeatableWrite struct {
 	unknown *OutcomeUnknownError // the first unknown outcome: a later refusal does not make it known
 }
 
 // repeat sends the write. While its outcome is unknown and look sees no effect, it sends it again, three times in all.
 // It returns the error of the last time, and that of look.
-func (w *guardedWrite) repeat(send func() error, look func(*OutcomeUnknownError) (again bool, err error)) (sent, looked error) {
+func (w *repeatableWrite) repeat(send func() error, look func(*OutcomeUnknownError) (again bool, err error)) (sent, looked error) {
 	for range 3 {
 		sent = send()
 		unknown, ok := errors.AsType[*OutcomeUnknownError](sent)
@@ -296,7 +296,7 @@ func (w *guardedWrite) repeat(send func() error, look func(*OutcomeUnknownError)
 }
 
 // err adds what repeat returned to the first unknown outcome, if there is one.
-func (w *guardedWrite) err(sent, looked error) error {
+func (w *repeatableWrite) err(sent, looked error) error {
 	switch {
 	case w.unknown == nil:
 		return sent

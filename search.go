@@ -183,7 +183,7 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 	fetch := func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
 		body := body
 		body.ScrollToken = token
-		in := args{ids: ids, body: body, token: token, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
+		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
 		c, err := doCall(ctx, s.client, o, in, opts, expected[profiles]{maxItems: most})
 		if err != nil {
 			return nil, nil, err

@@ -58,7 +58,7 @@ func waitFor[T any](
 ) (*T, error) {
 	began := time.Now()
 	last, err := waits.Polling[T]{
-		Read: read, Judge: judge, Passes: passing,
+		Read: read, Judge: judge, Passes: isTransient,
 		Pace: func(pause time.Duration, failure error) (time.Duration, bool) {
 			return client.pace(ctx, o.Surface, pause, failure)
 		},
@@ -80,8 +80,8 @@ func waitFor[T any](
 	}
 }
 
-// passing reports whether a poll that failed may succeed later.
-func passing(err error) bool {
+// isTransient reports whether a poll that failed may succeed later.
+func isTransient(err error) bool {
 	advice, known := adviceOf(err)
 	switch advice.Action {
 	case ActionNever, ActionFixInput, ActionNewKey, ActionBuyCredits:

@@ -108,7 +108,7 @@ type connectError struct{ error }
 func (e *connectError) Error() string { return "no connection to the service: " + e.error.Error() }
 func (e *connectError) Unwrap() error { return e.error }
 
-// isProtocolRefusal recognises the two HTTP/2 errors that promise that nothing was processed: a
+// isProtocolRefusal recognizes the two HTTP/2 errors that promise that nothing was processed: a
 // refused stream, and a GOAWAY that excludes it. net/http does not export their types, so the whole
 // text is matched, because parts of other texts are the peer's. Tests pin it for each Go release.
 func isProtocolRefusal(err error) bool {
@@ -125,7 +125,7 @@ var refusedStream = regexp.MustCompile(`^http2: Transport: cannot retry err \[(`
 	`http2: Transport received Server's graceful shutdown GOAWAY` +
 	`)\] after Request\.Body was written; define Request\.GetBody to avoid this error$`)
 
-// isTLSRefusal recognises a peer that ended the handshake over the client's certificate, or over a
+// isTLSRefusal recognizes a peer that ended the handshake over the client's certificate, or over a
 // missing one. In TLS 1.3 that shows after the request was written; on a new connection the request
 // was not read.
 func isTLSRefusal(err error) bool {
@@ -160,7 +160,7 @@ func IsPermanent(err error) bool {
 		(strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
 }
 
-// isProxyRefusal recognises a proxy that refuses to connect. A transport of the caller's shows only
+// isProxyRefusal recognizes a proxy that refuses to connect. A transport of the caller's shows only
 // the reason phrase of the status: those of the statuses below 500 count.
 func isProxyRefusal(err error) bool {
 	if _, ok := errors.AsType[*connectError](err); !ok {
