@@ -30,13 +30,17 @@ func TestFieldsThatDifferInCase(t *testing.T) {
 		Third  string `json:"ab"`
 		nameless
 		Kept
+	}
+	type signs struct {
 		Odd   string `json:"it's"`
 		Price string `json:"p$"`
+		Kept
 	}
 	for _, text := range []string{
 		`{"aB":"x"}`, `{"ab":"x"}`, `{"AB":"x"}`, `{"Ab":"x","ab":"y"}`, `{"AB":"x","Ab":"y"}`, `{"early":"x"}`, `{"Nameless":1,"nameless":2}`, `{"it's":"x"}`, `{"Odd":"x"}`, `{"p$":"x"}`, `{"Price":"x"}`,
 	} {
 		same[cases](t, []byte(text))
+		same[signs](t, []byte(text))
 	}
 	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
 	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
