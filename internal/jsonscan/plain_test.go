@@ -200,6 +200,8 @@ func TestErrorsAreFinal(t *testing.T) {
 		_, ok := c.IntOK()
 		require.False(t, ok, text)
 		require.False(t, c.Bool(), text)
+		c.Skip()
+		require.Error(t, c.End(), text)
 	}
 }
 

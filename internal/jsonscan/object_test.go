@@ -1,0 +1,141 @@
+package jsonscan
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type (
+	nameless = struct{ Nameless int }
+	early    struct {
+		Early string `json:"ab"`
+	}
+	// Promoting is embedded by its pointer.
+	Promoting struct {
+		N    int
+		Wide [64]int64
+		Text string
+	}
+)
+
+// Which field a key goes to is for encoding/json to say: the first of those that differ in case only, whatever the order of the text.
+func TestFieldsThatDifferInCase(t *testing.T) {
+	type cases struct {
+		early
+		Second string `json:"AB"`
+		Third  string `json:"ab"`
+		nameless
+		Kept
+	}
+	type signs struct {
+		Odd   string `json:"it's"`
+		Price string `json:"p$"`
+		Kept
+	}
+	for _, text := range []string{
+		`{"aB":"x"}`, `{"ab":"x"}`, `{"AB":"x"}`, `{"Ab":"x","ab":"y"}`, `{"AB":"x","Ab":"y"}`, `{"early":"x"}`, `{"Nameless":1,"nameless":2}`, `{"it's":"x"}`, `{"Odd":"x"}`, `{"p$":"x"}`, `{"Price":"x"}`,
+	} {
+		same[cases](t, []byte(text))
+		same[signs](t, []byte(text))
+	}
+	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
+	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
+}
+
+// In records a key goes to the field of exactly that name.
+func TestKeysOfRecordsMatchExactly(t *testing.T) {
+	got := read[record](t, `{"id":"a","ID":"b","count":1,"Count":2,"NAMES":["x"],"Inner":{"n":1},"inner":{"N":2}}`)
+	require.Equal(t, record{ID: "a", Count: 1, hidden: got.hidden}, got)
+}
+
+// What does not fit a promoted field of a record reads as zero, and nothing else does.
+func TestMisfitsOfPromotedFields(t *testing.T) {
+	type promoted struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		*Promoting
+		Last int `json:"last"`
+	}
+	got := read[promoted](t, `{"id":"x","name":"y","N":7,"last":3,"Text":"t","Wide":"none","N":"one","other":1}`)
+	require.Equal(t, promoted{"x", "y", &Promoting{Text: "t"}, 3}, got)
+	require.Equal(t, promoted{ID: "x", Last: 1}, read[promoted](t, `{"id":"x","last":1}`))
+	many := repeated(`[`, `{"N":1}`, `]`, 320<<10)
+	require.ErrorIs(t, DecodeRecord([]byte(many), 1<<20, new([]promoted)), ErrTooMuch)
+}
+
+// What versions of encoding/json differ in is left to it as a whole, also if more of the type follows.
+func TestWhatIsLeftToEncodingJSON(t *testing.T) {
+	type (
+		option struct {
+			A int `json:"a,odd"`
+			*Promoting
+			B int `json:"b"`
+		}
+		text struct {
+			A int `json:"a,omitempty,string"`
+			*Promoting
+			B int `json:"b b.c:d,omitzero"`
+		}
+		sign struct {
+			A int `json:"a!"`
+			*Promoting
+			*Kept
+			B int `json:"b"`
+		}
+		hidden struct {
+			early `json:"early"`
+			B     int `json:"b"`
+		}
+		pointer struct {
+			*early `json:"early"`
+			B      int `json:"b"`
+		}
+		unset struct {
+			*early
+			*Promoting
+		}
+	)
+	for of, whole := range map[reflect.Type]bool{
+		reflect.TypeFor[option](): true, reflect.TypeFor[text](): false, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): true,
+		reflect.TypeFor[struct{ shouting }](): true, reflect.TypeFor[struct{ upper }](): true, reflect.TypeFor[struct{ flat }](): false,
+	} {
+		require.Equal(t, whole, planOf(of, false).whole, of.String())
+	}
+	for _, text := range []string{`{"b":1}`, `{"a":1,"b":2}`, `{"a!":1}`, `{"early":{"ab":"x"},"b":2}`, `{"ab":"x","N":1}`} {
+		for _, of := range []reflect.Type{reflect.TypeFor[option](), reflect.TypeFor[sign](), reflect.TypeFor[hidden](), reflect.TypeFor[pointer](), reflect.TypeFor[unset]()} {
+			want, wantErr := tried(json.Unmarshal, text, of)
+			got, err := tried(Unmarshal, text, of)
+			require.Equal(t, wantErr, err, "%s %s", text, of)
+			require.Equal(t, want, got, "%s %s", text, of)
+		}
+	}
+}
+
+// tried reads a text into a new value of a type, which may make encoding/json panic.
+func tried(unmarshal func([]byte, any) error, text string, of reflect.Type) (value any, err error) {
+	p := reflect.New(of)
+	defer func() {
+		if recover() != nil {
+			err = errors.New("it panics")
+		}
+	}()
+	err = unmarshal([]byte(text), p.Interface())
+	return p.Interface(), err
+}
+
+// A decoder that has read objects of one shape holds nothing that grows with their number.
+func TestOnlyRowsAreRecorded(t *testing.T) {
+	c, d := New([]byte(`[{"id":"a","n":{"id":"b"}},{"id":"c","name":"d"}]`)), NewDecoder[[]flat]()
+	defer d.Release()
+	require.NoError(t, d.Decode(&c, new([]flat)))
+	c = New([]byte(`{"id":"a","name":"d"}`))
+	e := NewDecoder[flat]()
+	defer e.Release()
+	require.NoError(t, e.Decode(&c, new(flat)))
+	require.Empty(t, d.found)
+	require.Empty(t, e.found)
+}
