@@ -187,7 +187,7 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 	return e, nil
 }
 
-// startDraft activates a draft, and again as long as an unknown activation shows no effect.
+// startDraft activates a draft, and again while an unknown activation shows no effect, three times in all.
 func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec agentSpec, opts []CallOption) error {
 	starts := callOption(func(c *callConfig, _ *check.Violations) { c.starts = spec.cost() })
 	var (

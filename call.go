@@ -30,7 +30,7 @@ type args struct {
 	body      any      // anything encoding/json knows, or nil
 	form      bool     // the body goes as a multipart form
 	upload    *upload.Body
-	pageToken string // the scroll token or cursor of a later page: an attempt may use it up, and no quote shows it
+	pageToken string // the scroll token or cursor of a later page: an attempt may use it up, and no error or log shows it
 	check     func(*check.Violations)
 
 	// What it means.
@@ -162,11 +162,11 @@ type plan struct {
 type tally struct {
 	began         time.Time
 	attempts      []Attempt
-	status        int // of the last response
+	status        int // of the last attempt; 0 without a response
 	headers       http.Header
 	rate          RateWindow
 	requestID     string // of the last unsuccessful response that had one
-	errorResponse Error  // the last unsuccessful response
+	errorResponse Error  // of the last attempt; zero without an unsuccessful response
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
@@ -204,7 +204,7 @@ type scratch struct {
 	first       [1]Attempt
 }
 
-// prepare makes a plan of arguments and options, or returns all violations at once. It fills as much
+// prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It fills as much
 // of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
 	c.client, c.op, c.in, c.ctx = client, o, in, ctx
@@ -261,7 +261,7 @@ func consequences(o *op.Op, in args) (spends, sends bool) {
 // safetyRule returns the rule that refuses a call, or "".
 func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
 	spends, sends := consequences(o, in)
-	repeatable := o.Class == op.Read || o.Class == op.Idempotent || o.Class == op.GuardedByName
+	repeatable := o.FreeRead() || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
 		return RuleClosed
@@ -271,7 +271,7 @@ func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
 		return RuleNoSpend
 	case conf.noSend && sends:
 		return RuleNoSend
-	case conf.allowRetryUnknown && (!repeatable || o.Class != op.Read && (spends || sends)):
+	case conf.allowRetryUnknown && (!repeatable || !o.FreeRead() && (spends || sends)):
 		return RuleRetryUnknown
 	}
 	return ""

@@ -93,7 +93,7 @@ func (c *call) admit(a *attempt) error {
 	if c.surface.limiter.Take(a.began, want.Priority, &a.budget.Permit) {
 		return nil
 	}
-	err := c.enqueue(a, want)
+	err := c.enqueue(a, want) // there is no room: how long would the wait be?
 	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
@@ -140,7 +140,7 @@ var errSameKey = errors.New("the token source has no other key")
 func (c *call) rekey() error {
 	c.rekeyed = true
 	key, err := c.client.conf.keys().Get(c.ctx, c.timeout)
-	if key == c.key { // there is none beside an error
+	if err == nil && key == c.key {
 		err = errSameKey
 	}
 	c.cause = c.redactError(err)
@@ -155,7 +155,7 @@ func (c *call) countPause(now time.Time) {
 	}
 }
 
-// enqueue joins the queue. The attempt begins when it leaves the queue.
+// enqueue asks for a permit, in the queue unless NoWait. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	a.budget.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
@@ -249,7 +249,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	return a.Response, a.Err
 }
 
-// delivered returns what is known about the delivery of an attempt that was sent and has ended.
+// delivered returns what is known about the delivery of an attempt after send.
 func (a *attempt) delivered(resp *http.Response, err error) Delivery {
 	switch {
 	case resp != nil && a.BodyErr == nil:

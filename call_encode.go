@@ -110,7 +110,11 @@ func (c *call) encode() {
 		return
 	}
 	if c.method == http.MethodGet {
-		bad.Add("WithField", "cannot be used with a GET request")
+		if in.body != nil {
+			bad.Add("body", "cannot be sent with a GET request")
+		} else {
+			bad.Add("WithField", "cannot be used with a GET request")
+		}
 		return
 	}
 	value := in.body

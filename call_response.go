@@ -22,7 +22,8 @@ import (
 // A 2xx alone proves nothing: login pages and caches between here and the service send it, too, also as
 // JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
 // call may have changed or cost, the more evidence its response needs. The first line that applies
-// decides. A response is proved if it holds what only the service can know: see expected.proof.
+// decides. A response is proved if it holds what only the service can know: see expected.proof. A read is
+// a free one here; a read that costs credits counts as any other call.
 //
 //	an error envelope, except in a proved read                      refused
 //	another error, in a call that is neither proved nor a read      refused
@@ -37,18 +38,18 @@ func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders boo
 	err := c.response.decode(body)
 	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
 	switch {
-	case (!proved || c.op.Class != op.Read) && isEnvelope(body), !proved && c.op.Class != op.Read && hasError(body):
+	case (!proved || !c.op.FreeRead()) && isEnvelope(body), !proved && !c.op.FreeRead() && hasError(body):
 		err = errEnveloped
 	case err != nil:
 	case hasRateHeaders:
 		seen.Learn(c.surface)
 		return nil
-	case proved && (c.op.Class == op.Read || isPlausible(body)):
+	case proved && (c.op.FreeRead() || isPlausible(body)):
 		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
 			seen.Missed()
 		}
 		return nil
-	case c.op.Class == op.Read && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(body):
+	case c.op.FreeRead() && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(body):
 		return nil
 	case seen.Dropped() && isJSON(resp) && isPlausible(body):
 		return nil

@@ -70,7 +70,7 @@ func (s step) String() string {
 // retries reports whether another attempt follows.
 func (s step) retries() bool { return s >= stepRetry }
 
-// decisions is the table of all retry rules: for each failure, the step that follows for reads,
+// decisions is the table of the retry rules, with few exceptions in decide and decideNext: for each failure, the step that follows for reads,
 // metered reads and writes. Writes of every class share a column: none is retried after it may have
 // been processed. AllowRetryUnknown replaces stepUnknown, and only that, by a retry where the column
 // of reads retries.
@@ -203,7 +203,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, err)
 	}
 	switch status := resp.StatusCode; {
-	case novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.Class == op.Read):
+	case novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.FreeRead()):
 		return failUnusable
 	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost
@@ -259,9 +259,9 @@ func (c *call) classifyIncomplete(a *attempt, err error) failure {
 		return failUnprocessed
 	case delivery == DeliveryCutShort:
 		return failUpload
-	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.Class == op.Read):
+	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.FreeRead()):
 		return failUnusable
-	case a.hasRateHeaders && c.op.Class != op.Read:
+	case a.hasRateHeaders && !c.op.FreeRead():
 		return failLost
 	case c.ctx.Err() != nil:
 		return failCanceled

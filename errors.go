@@ -315,7 +315,7 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case ErrorClass:
-		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // the draft itself is the conflict
+		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // without a cause the agent is a draft
 			return true
 		}
 		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
@@ -521,9 +521,9 @@ func (e *RefusedError) errorCode() Code {
 }
 
 // WaitError is a call that this client refused because its wait for a rate limit would be longer
-// than [WithMaxWait] allows, or end after the context's deadline. It was not sent. A call that
-// cannot fit in time is refused at once, any other when its longest wait is over. It matches
-// [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
+// than [WithMaxWait] allows, or end after the context's deadline. It was not sent; as the cause of an
+// [*Error], earlier attempts were. A call that cannot fit in time is refused at once, any other when its
+// longest wait is over. It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
 // near.
 type WaitError struct {
 	Op      string

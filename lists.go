@@ -315,7 +315,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			return err
 		},
 		Outcome: func(err error) journal.Outcome { return journal.Outcome(OutcomeOf(err)) },
-		Useless: func(err error) bool { return errors.Is(err, ErrRefusedLocally) },
+		Ends:    func(err error) bool { return errors.Is(err, ErrRefusedLocally) },
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Unsaved: func(err error) error { return withoutEffect(o, err) },
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: errors.New("an earlier run may have sent it")},

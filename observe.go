@@ -47,7 +47,7 @@ type Event struct {
 	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
 	Reason   string        // of a wait or a decision
 	Next     string        // of a decision: what follows
-	Rate     RateWindow    // by the last response; At is zero without rate headers
+	Rate     RateWindow    // by the last response that had rate headers; At is zero without one
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
@@ -115,7 +115,7 @@ type Info struct {
 	Status    int
 	Header    http.Header // of the last response; a copy, without the key and the token of a scroll
 	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
-	Rate      RateWindow  // by the last response; At is zero without rate headers
+	Rate      RateWindow  // by the last response that had rate headers; At is zero without one
 	Attempts  []Attempt
 	Duration  time.Duration
 

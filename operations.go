@@ -30,7 +30,7 @@ const (
 // Class says what repeating an operation may do. After a request may have arrived, reads are
 // retried, metered reads only after the service's own error 500, and writes only with
 // [AllowRetryUnknown]. That option excludes [ClassMeteredRead], [ClassGuardedByState], [ClassUnsafe], and
-// every write that may spend or send.
+// every write that may spend credits, send messages or write into a CRM: an effect left out counts as a yes.
 type Class string
 
 // The classes, the safest first.
@@ -112,7 +112,7 @@ func codesOf(names []string) []Code {
 // that you leave out counts as possible. The class decides what is retried: if you are not certain,
 // use [ClassUnsafe].
 //
-// in becomes the JSON body, unless it is nil. out is a pointer for encoding/json to decode the
+// in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
 // response into, an *[Object], or nil. The memory that out may take is bounded: see
 // [WithMaxResponseBytes].
 //

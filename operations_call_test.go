@@ -109,7 +109,7 @@ func TestCall_Refuses(t *testing.T) {
 		"foreign address":   {func(o *prospectkit.Operation) { o.Path = "//evil.example/x" }, nil, nil, []string{"Operation.Path"}},
 		"negative timeout":  {func(o *prospectkit.Operation) { o.AttemptTimeout = -1 }, nil, nil, []string{"Operation.AttemptTimeout"}},
 		"body unmarshalled": {func(*prospectkit.Operation) {}, func() {}, nil, []string{"body"}},
-		"body of a GET":     {func(o *prospectkit.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"WithField"}},
+		"body of a GET":     {func(o *prospectkit.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"body"}},
 		"out no pointer":    {func(*prospectkit.Operation) {}, nil, object{}, []string{"out"}},
 		"out a nil pointer": {func(*prospectkit.Operation) {}, nil, (*object)(nil), []string{"out"}},
 		"out a map":         {func(*prospectkit.Operation) {}, nil, map[string]any{}, []string{"out"}},

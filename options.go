@@ -419,10 +419,9 @@ func actorOf(ctx context.Context) string {
 	return who
 }
 
-// WithLogger logs calls at Debug, waits, retries and undocumented parts of responses at Info,
-// attempts without a usable response at
-// Info, failures of calls at Warn. It logs a fixed list of fields: never a key, an id, a query, a body or the
-// service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
+// WithLogger logs calls at Debug, failures of calls at Warn, and at Info waits, retries, attempts without a
+// usable response, and undocumented parts of responses. It logs a fixed list of fields: never a key, an id,
+// a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
 // letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
 // of an idle connection to the standard logger, which no transport can turn off.
 func WithLogger(l *slog.Logger) ClientOption {
@@ -560,8 +559,8 @@ func NoSend() Option {
 // AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
 // and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
-// since the first attempt. The option is refused for operations that may spend, send or add twice, and
-// for activating, pausing and approving, which a teammate may have undone since. Once the outcome of an
+// since the first attempt. The option is refused for operations that may spend, send, write into a CRM or
+// add twice, and for activating, pausing and approving, which a teammate may have undone since. Once the outcome of an
 // attempt is unknown, the call ends as applied or as unknown: a later refusal, such as
 // [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {

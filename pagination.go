@@ -31,7 +31,7 @@ type Page[T any] struct {
 	Recovered    bool     // read again, because records had moved across a page boundary
 
 	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow `json:"-"` // by the last response; At is zero without rate headers
+	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
 }
 
 // hasContent reports whether totals or elements prove that this is a page.

@@ -19,7 +19,7 @@ import (
 // workspace.
 type Surface string
 
-// The surfaces, with their documented limits. Those of the last four are learned from response
+// The surfaces, with their documented limits, which op.DocumentedLimits holds. Those of the last four are learned from response
 // headers.
 const (
 	SurfaceLists         = Surface(op.Lists)         // 120 a minute, 10,000 a day

@@ -20,7 +20,7 @@ type ScrollPage[T any] struct {
 	ContactID string // of a page of activities; empty otherwise
 
 	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow `json:"-"` // by the last response; At is zero without rate headers
+	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
 
 	op   *op.Op
 	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token

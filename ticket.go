@@ -37,7 +37,7 @@ func (c *Client) owns(t journal.Ticket) bool {
 	return t.Service == c.BaseURL() && t.Workspace == c.conf.workspace
 }
 
-// ticket returns the ticket of the call. Its time of sending is that of the first attempt whose
+// ticket returns the ticket of the call, which gets its id the first time. Its time of sending is that of the first attempt whose
 // outcome is unknown so far.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
@@ -52,7 +52,7 @@ func (c *call) ticket() journal.Ticket {
 
 // journaled reports whether the call needs a ticket before it is sent.
 func (c *call) journaled() bool {
-	return c.client.conf.journal != nil && c.op.Class != op.Read
+	return c.client.conf.journal != nil && !c.op.FreeRead()
 }
 
 // reserve reserves the credits of the call before its first attempt.

@@ -52,7 +52,8 @@ func (e *WaitTimeoutError) LogValue() slog.Value {
 }
 
 // waitFor reads a value until judge finds it settled. It returns the value seen last, also beside
-// an error. A failed poll does not end the wait, unless no retry could succeed.
+// an error. A failed poll does not end the wait, unless no retry could succeed
+// or it is the fifth in a row.
 func waitFor[T any](
 	ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
 ) (*T, error) {
@@ -95,8 +96,8 @@ func isTransient(err error) bool {
 const scarcePause = time.Hour
 
 // pace lengthens a pause between two polls: a waiter leaves half of what is left of a rate window
-// to others, and waiters do not poll in step. It reports false if the next poll could only come
-// after the deadline.
+// to others, and waiters do not poll in step. It reports false if the context has ended, or if the service
+// asked for a delay and the next poll would come after the deadline.
 func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
 	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == waits.LongestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up

@@ -19,7 +19,7 @@ type Sender struct {
 	Size    int    // of a part
 	Send    func(ctx context.Context, contactIDs []string) error
 	Outcome func(error) journal.Outcome
-	Useless func(error) bool             // the same error would meet every other part
+	Ends    func(error) bool             // the same error would meet every other part
 	Refuse  func(check.Violations) error // the error of arguments
 	Unknown error                        // of a part that an earlier run sent
 	Unsaved func(error) error            // the error of a checkpoint that was not stored
@@ -124,7 +124,7 @@ func (r *run) send(ctx context.Context, i int, part *Part, yield func(*Part, err
 	case journal.Unknown:
 	}
 	unsaved := r.store(context.WithoutCancel(ctx))
-	if !yield(part, err) || ctx.Err() != nil || err != nil && r.Useless(err) {
+	if !yield(part, err) || ctx.Err() != nil || err != nil && r.Ends(err) {
 		return false
 	}
 	if unsaved != nil {

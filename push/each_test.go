@@ -57,7 +57,7 @@ func (c *crm) sender() push.Sender {
 			}
 			return journal.NotApplied
 		},
-		Useless: func(err error) bool { return errors.Is(err, errKey) },
+		Ends:    func(err error) bool { return errors.Is(err, errKey) },
 		Refuse:  func(bad check.Violations) error { return fmt.Errorf("%s %s", bad[0].Param, bad[0].Problem) },
 		Unknown: errUnknown,
 		Unsaved: func(err error) error { return fmt.Errorf("not stored: %w", err) },

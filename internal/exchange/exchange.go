@@ -15,7 +15,7 @@ type Result struct {
 	Response *http.Response
 	Err      error   // why there is no response
 	Body     *[]byte // for Release: keep nothing of it
-	BodyErr  error
+	BodyErr  error   // why the body of a success is incomplete
 }
 
 // Exchange sends a request and reads the response. It knows nothing of its call, so that it can be

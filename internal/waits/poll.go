@@ -26,7 +26,7 @@ type Polling[T any] struct {
 	Judge  func(*T) Sighting
 	Passes func(failure error) bool // whether a poll that failed may succeed later
 
-	// Pace lengthens a pause. It reports false if the next poll could only come after the deadline.
+	// Pace lengthens a pause. It reports false if there is no use in another poll: it would come too late.
 	Pace func(pause time.Duration, failure error) (wait time.Duration, fits bool)
 
 	// Pausing is told of each pause, before the poll with that number.
