@@ -95,3 +95,10 @@ func TestAt(t *testing.T) {
 		require.Equal(t, c.want != "", ok, "%s of %s", c.position, c.array)
 	}
 }
+
+// Only arrays of records are bounded without being asked.
+func TestLongArraysInside(t *testing.T) {
+	var got map[string]map[string][]int
+	require.NoError(t, Unmarshal([]byte(repeated(`{"a":{"b":[`, `1`, `]}}`, 2*mostElements+4)), &got))
+	require.Greater(t, len(got["a"]["b"]), mostElements)
+}

@@ -129,6 +129,17 @@ func TestMisfitsAreToldWhereverTheyAre(t *testing.T) {
 	require.Equal(t, json.Unmarshal([]byte(`{"id":"b","N":"x","id":"c"}`), new(own)).Error(), err.Error())
 	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":{"rows":[{},1]},"rest":["a"]}`), 0, new(page)), errNoObject)
 	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":[{"rows":[{},null]},{"rows":[]}]}`), 0, new(indexed)), errNoObject)
+	require.ErrorAs(t, DecodeRecord([]byte(`{"inner":{"rows":[{"id":"a","N":"x"},{"id":"b","N":"y"}]}}`), 0, new(page)), &misfit)
+	require.Equal(t, "a", misfit.ID, "the first is told")
 	broken := `{"inner":{"rows":[{"N":1},{"N":"x","id":}]},"rest":["a"]}`
 	require.EqualError(t, DecodeRecord([]byte(broken), 0, new(page)), "invalid JSON at byte 40: expected a value")
+}
+
+// A row that is left to encoding/json is so from the first one on.
+func TestFirstRowIsLeftToEncodingJSON(t *testing.T) {
+	type own struct {
+		Odd string `json:"its' "` //nolint:staticcheck // encoding/json takes the name of the field
+	}
+	got := read[[]Exact[own]](t, `[{"id":"a","its' ":"no","Odd":"yes"}]`)
+	require.Equal(t, []Exact[own]{{"a", own{"yes"}}}, got)
 }

@@ -105,7 +105,6 @@ var wrongs = []struct {
 // An error says what is wrong and where, however the text is read.
 func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range wrongs {
-
 		want := fmt.Sprintf("invalid JSON at byte %d: %s", c.at, c.wrong)
 		require.EqualError(t, Valid([]byte(c.text)), want, c.text)
 		require.EqualError(t, walk([]byte(c.text)), want, c.text)
