@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"reflect"
@@ -20,7 +21,7 @@ func DecodeRecord[T any](text []byte, most int, out *T) error {
 // cannot read exactly as encoding/json does is left to it as a whole, and so is the wording of errors.
 func Unmarshal(data []byte, v any) error {
 	p := reflect.ValueOf(v)
-	if p.Kind() != reflect.Pointer || p.IsNil() {
+	if p.Kind() != reflect.Pointer || p.IsNil() || p.Elem().Kind() == reflect.Interface && string(bytes.TrimSpace(data)) == "null" { // which goes into no pointer
 		return json.Unmarshal(data, v)
 	}
 	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {

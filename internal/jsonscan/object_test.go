@@ -32,7 +32,7 @@ func TestFieldsThatDifferInCase(t *testing.T) {
 		Kept
 	}
 	type signs struct {
-		Odd   string `json:"it's"`
+		Odd   string `json:"it's"` //nolint:staticcheck // encoding/json takes the name of the field
 		Price string `json:"p$"`
 		Kept
 	}
@@ -71,7 +71,7 @@ func TestMisfitsOfPromotedFields(t *testing.T) {
 func TestWhatIsLeftToEncodingJSON(t *testing.T) {
 	type (
 		option struct {
-			A int `json:"a,odd"`
+			A int `json:"a,odd"` //nolint:staticcheck // it leaves the type to encoding/json
 			*Promoting
 			B int `json:"b"`
 		}

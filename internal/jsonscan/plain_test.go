@@ -200,8 +200,12 @@ func TestErrorsAreFinal(t *testing.T) {
 		_, ok := c.IntOK()
 		require.False(t, ok, text)
 		require.False(t, c.Bool(), text)
+
+		c = New([]byte(text))
+		c.Object()
+		c.Member()
 		c.Skip()
-		require.Error(t, c.End(), text)
+		require.Error(t, c.Err(), text)
 	}
 }
 

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,9 +19,9 @@ func TestTextsOfRecordsAreKeptWhereverTheFieldIs(t *testing.T) {
 		Kept
 		held  inner
 		also  Source
-		count int
-		when  time.Time
-		at    *int
+		count int       //nolint:unused // it stays as it is
+		when  time.Time //nolint:unused // it stays as it is
+		at    *int      //nolint:unused // it stays as it is
 		Name  string
 	}
 	const text = `{"Name":"a", "count":1}`
@@ -28,7 +29,7 @@ func TestTextsOfRecordsAreKeptWhereverTheFieldIs(t *testing.T) {
 	require.Equal(t, holder{Kept: Kept{Text(text)}, held: inner{Text(text)}, also: text, Name: "a"}, got)
 	all := read[[]holder](t, "["+text+" , {}]")
 	require.Equal(t, holder{Kept: Kept{Text(`{}`)}, held: inner{Text(`{}`)}, also: `{}`}, all[1])
-	require.Equal(t, text, string(all[0].text))
+	require.Equal(t, Text(text), all[0].text)
 }
 
 // A row may have no room for an index.
@@ -44,9 +45,9 @@ func TestRowsWithoutAnIndex(t *testing.T) {
 // Every row of a page has its own text, id and index, whatever the rows before it were like.
 func TestRowsHaveTheirOwnIndex(t *testing.T) {
 	texts := []string{
-		`{"id":"a","n":1,"deep":{"id":"no","n":2}}`, `{"n":3}`, `{}`, `{"\u006e":4,"id":"d"}`, `{"deep":[{"id":"no"}],"id":"e","n":5}`, `{"id":7,"n":null}`, `{"id":"f","id":"g","n":1,"n":6}`,
+		`{"id":"a","n":1,"deep":{"id":"no","n":2}}`, `{"n":3}`, `{}`, `{"\u006e":4,"id":"d"}`, `{"deep":[{"id":"no"}],"id":"e","n":5}`, `{"id":7,"n":null}`, `{"id":"f","id":"g","n":1,"n":6}`, `{"n":7,"no":8}`,
 	}
-	want := []struct{ id, n string }{{"a", "1"}, {"", "3"}, {"", ""}, {"d", "4"}, {"e", "5"}, {"", "null"}, {"g", "6"}}
+	want := []struct{ id, n string }{{"a", "1"}, {"", "3"}, {"", ""}, {"d", "4"}, {"e", "5"}, {"", "null"}, {"g", "6"}, {"", "7"}}
 	page := `{"first":{"id":"no"},"rows":[` + "\n"
 	for i, text := range texts {
 		page += text + []string{" , ", ",", "\n]"}[min(i/(len(texts)-1)*2, 2)]
@@ -61,7 +62,11 @@ func TestRowsHaveTheirOwnIndex(t *testing.T) {
 		value, ok := row.index.Lookup(row.text, "n")
 		require.Equal(t, want[i].n, string(value), texts[i])
 		require.Equal(t, want[i].n != "", ok, texts[i])
-		for _, key := range []string{"", "i", "idx", "d", "none", `"`, `n":1`} {
+		for i := range texts[i] { // longer ones than the row, too
+			_, ok = row.index.Lookup(row.text, strings.Repeat("x", i))
+			require.False(t, ok)
+		}
+		for _, key := range []string{"", "i", "idx", "d", "none", `"`, `n":1`, `id":"a","n`, `n":7,"no`, `id\`} {
 			_, ok = row.index.Lookup(row.text, key)
 			require.False(t, ok, "%s %s", key, texts[i])
 		}
@@ -124,6 +129,17 @@ func TestMisfitsAreToldWhereverTheyAre(t *testing.T) {
 	require.Equal(t, json.Unmarshal([]byte(`{"id":"b","N":"x","id":"c"}`), new(own)).Error(), err.Error())
 	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":{"rows":[{},1]},"rest":["a"]}`), 0, new(page)), errNoObject)
 	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":[{"rows":[{},null]},{"rows":[]}]}`), 0, new(indexed)), errNoObject)
+	require.ErrorAs(t, DecodeRecord([]byte(`{"inner":{"rows":[{"id":"a","N":"x"},{"id":"b","N":"y"}]}}`), 0, new(page)), &misfit)
+	require.Equal(t, "a", misfit.ID, "the first is told")
 	broken := `{"inner":{"rows":[{"N":1},{"N":"x","id":}]},"rest":["a"]}`
 	require.EqualError(t, DecodeRecord([]byte(broken), 0, new(page)), "invalid JSON at byte 40: expected a value")
+}
+
+// A row that is left to encoding/json is so from the first one on.
+func TestFirstRowIsLeftToEncodingJSON(t *testing.T) {
+	type own struct {
+		Odd string `json:"its' "` //nolint:staticcheck // encoding/json takes the name of the field
+	}
+	got := read[[]Exact[own]](t, `[{"id":"a","its' ":"no","Odd":"yes"}]`)
+	require.Equal(t, []Exact[own]{{"a", own{"yes"}}}, got)
 }

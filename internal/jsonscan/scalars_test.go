@@ -35,15 +35,45 @@ func (v *demanding) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// exacting reads itself from a text, and cannot do so of nothing.
+type exacting struct{ first byte }
+
+func (v *exacting) UnmarshalText(text []byte) error {
+	calls.Add(1)
+	v.first = text[0]
+	return nil
+}
+
 // Methods are given whole values only.
 func TestMethodsAreGivenWholeValues(t *testing.T) {
 	type own struct {
 		V  demanding             `json:"v"`
 		By map[string]*demanding `json:"by"`
+		T  exacting              `json:"t"`
 	}
-	for _, text := range []string{`{"v":`, `{"v":}`, `{"v":[1}`, `{"v":tru}`, `{"by":{"a":"x}}`, `{"v":null,"by":{"a":null,"b":1}}`, `{"v":[1]}`} {
+	for _, text := range []string{`{"v":`, `{"v":}`, `{"v":[1}`, `{"v":tru}`, `{"by":{"a":"x}}`, `{"t":"a`, `{"t":"\x"}`, `{"t":"a","v":`, `{"v":null,"by":{"a":null,"b":1}}`, `{"v":[1]}`} {
 		same[own](t, []byte(text))
 		same[map[string]json.RawMessage](t, []byte(text))
+	}
+	before := calls.Load()
+	require.NoError(t, Unmarshal([]byte(`{"t":"abc"}`), &own{V: demanding{1}}))
+	require.Equal(t, int32(1), calls.Load()-before, "once, also if the value is left to encoding/json")
+}
+
+// Whom the option "string" concerns is for encoding/json to say.
+func TestQuotedValuesOfOtherTypes(t *testing.T) {
+	type pointer *int
+	type holder struct {
+		Pointer pointer     `json:"pointer,string"`
+		Number  json.Number `json:"number,string"`
+		Upper   upper       `json:"upper,string"`
+		Loud    loud        `json:"loud,string"`
+		Int     *int        `json:"int,string"`
+	}
+	for _, field := range []string{"pointer", "number", "upper", "loud", "int"} {
+		for _, value := range []string{`5`, `"5"`, `"\"5\""`, `"x"`, `"\"x\""`, `null`, `"null"`, `""`, `true`} {
+			same[holder](t, fmt.Appendf(nil, `{"%s":%s}`, field, value))
+		}
 	}
 }
 
