@@ -13,11 +13,12 @@ func TestWeighedIsTheHighestOfAllBeginnings(t *testing.T) {
 	for range 300 {
 		var l WindowCount
 		now := Instant(0)
-		for range 5 + random.IntN(20) {
+		for range 5 + random.IntN(200) { // the slots are used again and again
 			now += Instant(random.IntN(12)) * second
 			l.expire(now, minute)
 			l.add(now, minute, 1+random.Int64N(9))
 		}
+		now += Instant(random.IntN(40)) * second
 		l.expire(now, minute)
 		from := now - Instant(random.IntN(60))*second
 		to := min(now, from+Instant(random.IntN(30))*second)

@@ -103,3 +103,16 @@ func TestTheLastWindowIsCarried(t *testing.T) {
 		require.Zero(t, is.N[is.slot(is.Used)])
 	}
 }
+
+// A window count arrives, however many of its slots are in use.
+func TestAFullWindowCountIsCarried(t *testing.T) {
+	for _, n := range [][2]int{{slots, 0}, {0, slots}, {slots, slots}} {
+		for w := Minute; w <= Day; w++ {
+			var s State
+			s.Counts[w].Past, s.Counts[w].Used = n[0], n[1]
+			back, _, ok := decodeState(encodeState(&s, second))
+			require.True(t, ok)
+			require.Equal(t, n, [2]int{back.Counts[w].Past, back.Counts[w].Used})
+		}
+	}
+}
