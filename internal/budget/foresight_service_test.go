@@ -28,8 +28,12 @@ func TestWhatMayBeABucket(t *testing.T) {
 		"others took none":                {func(s *State) { s.Completed, s.Edges[Minute].Since = 29, 29 }, true},
 		"others, and two fitted":          {func(s *State) { s.Completed, s.Edges[Minute].Since, s.Refills = 28, 28, 2 }, true},
 		"others, and one fitted":          {func(s *State) { s.Completed, s.Edges[Minute].Since, s.Refills = 28, 28, 1 }, false},
-		"600 a minute, 20 since":          {func(s *State) { s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 30 }, true},
-		"600 a minute, 21 since":          {func(s *State) { s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 29 }, false},
+		"600 a minute, 20 since": {func(s *State) {
+			s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 30
+		}, true},
+		"600 a minute, 21 since": {func(s *State) {
+			s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 29
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mid(30, 0)
@@ -112,5 +116,16 @@ func TestAForesightHolds(t *testing.T) {
 		other := *s
 		change(&other)
 		require.False(t, f.holds(&other, 31*second, Batch))
+	}
+}
+
+// What is further away than is played is told at the pace of the last half of what is.
+func TestFarAway(t *testing.T) {
+	f := &foresight{s: *mid(10, 0)}
+	for i := range Instant(1001) {
+		f.admitted = append(f.admitted, max(i, 2*i-500)*second)
+	}
+	for ahead, want := range map[int]Instant{0: 0, 999: 1498 * second, 1000: 1500 * second, 1001: 1502 * second, 1500: 2500 * second, 10_000_000: 1500*second + 2*day} {
+		require.Equal(t, want, f.admits(ahead), "%d ahead", ahead)
 	}
 }

@@ -48,5 +48,10 @@ func TestForecastAfterThoseThatWait(t *testing.T) {
 		}
 		require.Zero(t, l.Forecast(5))
 		require.Greater(t, l.Forecast(8), time.Minute)
+		require.Zero(t, l.Forecast(0))
+		for range 5 {
+			l.queue.Join(&Waiter{})
+		}
+		require.Positive(t, l.Forecast(1))
 	})
 }
