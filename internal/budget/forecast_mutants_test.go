@@ -95,3 +95,14 @@ func TestEarliestWhereAServiceWeighs(t *testing.T) {
 	at, _ = s.Earliest(31*second, 0, Interactive)
 	require.Equal(t, 31*second, at)
 }
+
+// What was told of a day, or counted in one, says nothing about the next one.
+func TestForecastOfTheNextDay(t *testing.T) {
+	s := opened(Config{PerMinute: 120, PerDay: 10_000}, told(10_000, 0, 5*time.Hour))
+	require.Positive(t, s.Forecast(second, 50))
+	require.Zero(t, s.Forecast(5*hour+minute, 50))
+	c := NewState(Config{PerDay: 100})
+	c.Counts[Day].add(second, day, 100)
+	require.Positive(t, c.Forecast(2*second, 50))
+	require.Zero(t, c.Forecast(day+2*second, 50))
+}

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -127,5 +128,39 @@ func TestFarAway(t *testing.T) {
 	}
 	for ahead, want := range map[int]Instant{0: 0, 999: 1498 * second, 1000: 1500 * second, 1001: 1502 * second, 1500: 2500 * second, 10_000_000: 1500*second + 2*day} {
 		require.Equal(t, want, f.admits(ahead), "%d ahead", ahead)
+	}
+}
+
+// A response is expected to tell what is left by the service's rule, to us and to others, and when the window resets.
+func TestWhatAServiceIsExpectedToTell(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*State, *foresight)
+		over   Instant
+		left   int
+		reset  time.Duration
+	}{
+		"a fixed window": {func(_ *State, f *foresight) {
+			f.fixed, f.total, f.rate, f.since = true, 80, 0.5/float64(second), 23*second
+		}, 34 * second, 25, 27 * time.Second},
+		"the next one":      {func(_ *State, f *foresight) { f.fixed, f.total = true, 80 }, 66 * second, 59, 55 * time.Second},
+		"the one after it":  {func(_ *State, f *foresight) { f.fixed, f.window = true, Day }, 126 * second, 59, 55 * time.Second},
+		"a bucket":          {func(s *State, f *foresight) { f.refills, s.Buckets[Minute] = true, Level{10, 31 * second} }, 34 * second, 46, 14 * time.Second},
+		"a weighted window": {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 34 * second, 34, 27 * time.Second},
+		"its next one":      {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 76 * second, 39, 45 * time.Second},
+		"a sliding log":     {func(*State, *foresight) {}, 34 * second, 34, 28 * time.Second},
+		"rounded down":      {func(s *State, _ *foresight) { s.RoundsUp = RoundsDown }, 34*second + second/2, 34, 27 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mid(10, 0)
+			s.Limits[Minute].Max, s.Counts[Minute] = 60, WindowCount{}
+			s.Counts[Minute].add(second, minute, 20)
+			f := &foresight{s: *s, now: 31 * second, trip: 2 * second, window: Minute, reset: 60 * second, others: 5}
+			c.change(&f.s, f)
+			f.now = c.over
+			o := f.response(flight{number: 50, over: c.over})
+			require.Equal(t, Observation{Limit: 60, Remaining: c.left, HasReset: true, Reset: c.reset}, o)
+			f.silent = true
+			require.Equal(t, NoFigures, f.response(flight{over: c.over}))
+		})
 	}
 }
