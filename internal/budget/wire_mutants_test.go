@@ -112,7 +112,8 @@ func TestAFullWindowCountIsCarried(t *testing.T) {
 			s.Counts[w].Past, s.Counts[w].Used = n[0], n[1]
 			back, _, ok := decodeState(encodeState(&s, second))
 			require.True(t, ok)
-			require.Equal(t, n, [2]int{back.Counts[w].Past, back.Counts[w].Used})
+			require.Equal(t, n[0], back.Counts[w].Past)
+			require.Equal(t, n[1], back.Counts[w].Used)
 		}
 	}
 }
