@@ -57,3 +57,52 @@ func TestEarliestWithoutFigures(t *testing.T) {
 		require.Equal(t, Minute, w)
 	}
 }
+
+// Requests that fill the last minute are given back one after the other, not a minute from now.
+func TestEarliestAfterAFullMinute(t *testing.T) {
+	s := opened(Config{PerMinute: 10}, NoFigures)
+	for i := range 9 {
+		s.Counts[Minute].add(Instant(i+2)*second, minute, 1)
+	}
+	at, _ := s.Earliest(20*second, 9, Interactive)
+	require.Equal(t, minute+10*second, at)
+}
+
+// A process that works alone tells the later of the two: when its part has room, or when the surface is no longer held.
+func TestEarliestAloneAndHeld(t *testing.T) {
+	s := opened(Config{PerMinute: 10}, told(10, 9, time.Minute))
+	alone := s.alone(second, 2)
+	for held, want := range map[Instant]Instant{0: second + minute, 20 * second: second + minute, 3 * minute: 3 * minute} {
+		alone.HeldUntil, alone.HeldIn = held, Day
+		at, w := alone.Earliest(second, 6, Interactive)
+		require.Equal(t, want, at)
+		require.Equal(t, want == held, w == Day)
+	}
+}
+
+// A window that weighs gives back before it ends, to batch calls later, and is not known to be used up without figures.
+func TestEarliestWhereAServiceWeighs(t *testing.T) {
+	s := mid(0, 0)
+	s.Weighs, s.Config.Reserve = weighsMost, 90
+	s.Counts[Minute] = WindowCount{}
+	s.Counts[Minute].add(second, minute, 120)
+	at, _ := s.Earliest(31*second, 0, Interactive)
+	batch, _ := s.Earliest(31*second, 0, Batch)
+	ahead, _ := s.Earliest(31*second, 90, Interactive)
+	require.Less(t, at, batch)
+	require.Equal(t, ahead, batch)
+	s.Figures.Valid = false
+	at, _ = s.Earliest(31*second, 0, Interactive)
+	require.Equal(t, 31*second, at)
+}
+
+// What was told of a day, or counted in one, says nothing about the next one.
+func TestForecastOfTheNextDay(t *testing.T) {
+	s := opened(Config{PerMinute: 120, PerDay: 10_000}, told(10_000, 0, 5*time.Hour))
+	require.Positive(t, s.Forecast(second, 50))
+	require.Zero(t, s.Forecast(5*hour+minute, 50))
+	c := NewState(Config{PerDay: 100})
+	c.Counts[Day].add(second, day, 100)
+	require.Positive(t, c.Forecast(2*second, 50))
+	require.Zero(t, c.Forecast(day+2*second, 50))
+}

@@ -1,6 +1,8 @@
 package budget
 
 import (
+	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,4 +44,43 @@ func TestWhatWasNotSentTookNoTime(t *testing.T) {
 		took(5*time.Second, told(120, 98, time.Minute))
 		require.Equal(t, 2*second, l.roundTrip)
 	})
+}
+
+// A snapshot says so when nothing is left.
+func TestSnapshotOfAWindowThatIsUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		require.Zero(t, fresh(t, Config{PerMinute: 120}, told(120, 0, 30*time.Second)).Snapshot().Minute.Remaining)
+	})
+}
+
+// A signal to a waiter that is busy is kept until it looks.
+func TestNoSignalIsLost(t *testing.T) {
+	shared := NewShared(Config{}, &StoreClient{Timeout: time.Second}, func(context.Context, *Ask) (Reply, error) {
+		return Reply{Now: second, State: *opened(lists(), told(120, 0, time.Minute)), Denied: Delay{Until: minute, Reason: Exhausted, Window: Minute}}, nil
+	})
+	alone := New(lists())
+	alone.queue.State = *opened(lists(), told(120, 0, time.Minute))
+	for name, c := range map[string]struct {
+		l       *Limiter
+		acquire func(context.Context, Request) (Permit, error)
+	}{"alone": {alone, alone.Acquire}, "shared": {&shared.Limiter, shared.Acquire}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() { _, _ = c.acquire(ctx, Request{}) }()
+				synctest.Wait()
+				c.l.mu.Lock()
+				w := c.l.queue.Head()
+				w.signal() // it wakes, and cannot go on
+				for len(w.wake) > 0 {
+					runtime.Gosched()
+				}
+				w.signal()
+				kept := len(w.wake)
+				c.l.mu.Unlock()
+				cancel()
+				require.Equal(t, 1, kept)
+			})
+		})
+	}
 }

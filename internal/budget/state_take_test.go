@@ -53,6 +53,9 @@ func TestWhyARequestWaits(t *testing.T) {
 		"others, hardly any left":    {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{31*second + second/4, Shared, Minute}},
 		"others, held back":          {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{35 * second, Shared, Minute}},
 		"others, known for long":     {mid(20, 1), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{}},
+		"nobody, kept back":          {mid(10, 0), func(s *State) { s.Config.Share, s.Figures.At = 0.5, 20*second }, Interactive, Delay{51*second + 2440, Shared, Minute}},
+		"others, all in use":         {mid(20, 20), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{61 * second, News, Minute}},
+		"others likely took it":      {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{61 * second, Exhausted, Minute}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.change != nil {

@@ -79,3 +79,41 @@ func TestEveryFieldIsCarried(t *testing.T) {
 	require.Equal(t, 7*second, last)
 	require.Equal(t, *s, back)
 }
+
+// The requests of the window before arrive, too.
+func TestTheLastWindowIsCarried(t *testing.T) {
+	var s State
+	for w := Minute; w <= Day; w++ {
+		l := &s.Counts[w]
+		for i := range Instant(50) {
+			l.expire(i*w.length()/20, w.length())
+			l.add(i*w.length()/20, w.length(), 1+int64(i))
+		}
+	}
+	back, _, ok := decodeState(encodeState(&s, second))
+	require.True(t, ok)
+	for w := Minute; w <= Day; w++ {
+		was, is := &s.Counts[w], &back.Counts[w]
+		require.Positive(t, was.Past)
+		require.Equal(t, []int64{was.Sum, was.Faded, int64(was.Past), int64(was.Used)}, []int64{is.Sum, is.Faded, int64(is.Past), int64(is.Used)})
+		for i := -was.Past; i < was.Used; i++ {
+			require.Equal(t, was.At[was.slot(i)], is.At[is.slot(i)])
+			require.Equal(t, was.N[was.slot(i)], is.N[is.slot(i)])
+		}
+		require.Zero(t, is.N[is.slot(is.Used)])
+	}
+}
+
+// A window count arrives, however many of its slots are in use.
+func TestAFullWindowCountIsCarried(t *testing.T) {
+	for _, n := range [][2]int{{slots, 0}, {0, slots}, {slots, slots}} {
+		for w := Minute; w <= Day; w++ {
+			var s State
+			s.Counts[w].Past, s.Counts[w].Used = n[0], n[1]
+			back, _, ok := decodeState(encodeState(&s, second))
+			require.True(t, ok)
+			require.Equal(t, n[0], back.Counts[w].Past)
+			require.Equal(t, n[1], back.Counts[w].Used)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package budget
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Figures that fit a bucket are taken for one, as long as nothing else explains them.
+func TestWhatMayBeABucket(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*State)
+		want   bool
+	}{
+		"30 are missing, in 30 s":         {func(*State) {}, true},
+		"a second later":                  {func(s *State) { s.Figures.ResetBy += second }, true},
+		"later":                           {func(s *State) { s.Figures.ResetBy += second + 1 }, false},
+		"two seconds before":              {func(s *State) { s.Figures.ResetBy -= 2 * second }, true},
+		"earlier":                         {func(s *State) { s.Figures.ResetBy -= 2*second + 1 }, false},
+		"three since the edge moved":      {func(s *State) { s.Edges[Minute].Since = 47 }, true},
+		"four, which a bucket would move": {func(s *State) { s.Edges[Minute].Since = 46 }, false},
+		"the minute may slide":            {func(s *State) { s.Others.Slides = 1 }, false},
+		"no reset":                        {func(s *State) { s.Figures.HasReset = false }, false},
+		"of the day":                      {func(s *State) { s.Figures.Window = Day }, false},
+		"a limit of 20":                   {func(s *State) { s.Limits[Minute].Max, s.Figures.Remaining = 20, 10 }, true},
+		"a limit of 15":                   {func(s *State) { s.Limits[Minute].Max, s.Figures.Remaining = 15, 7 }, false},
+		"others took some":                {func(s *State) { s.Completed, s.Edges[Minute].Since = 28, 28 }, false},
+		"others took none":                {func(s *State) { s.Completed, s.Edges[Minute].Since = 29, 29 }, true},
+		"others, and two fitted":          {func(s *State) { s.Completed, s.Edges[Minute].Since, s.Refills = 28, 28, 2 }, true},
+		"others, and one fitted":          {func(s *State) { s.Completed, s.Edges[Minute].Since, s.Refills = 28, 28, 1 }, false},
+		"600 a minute, 20 since": {func(s *State) {
+			s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 30
+		}, true},
+		"600 a minute, 21 since": {func(s *State) {
+			s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 29
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mid(30, 0)
+			s.Limits[Minute].Max, s.Edges[Minute].Since = 60, 50
+			c.change(s)
+			require.Equal(t, c.want, s.mayRefill())
+		})
+	}
+}
+
+// The expected reset is in the middle of what the resets so far leave open.
+func TestWhenTheWindowLikelyResets(t *testing.T) {
+	for name, c := range map[string]struct {
+		edge   Edge
+		change func(*State)
+		want   Instant
+	}{
+		"no reset was told":      {Edge{}, func(s *State) { s.Figures.HasReset = false }, 90 * second},
+		"one was":                {Edge{}, func(*State) {}, 59*second + second/2},
+		"hardly narrowed down":   {Edge{From: 56 * second, By: 60 * second}, func(*State) {}, 59*second + second/2},
+		"rounded up, likely":     {Edge{From: 58 * second, By: 60 * second}, func(*State) {}, 58*second + second/2},
+		"rounded up":             {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsUp }, 59 * second},
+		"rounded down":           {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsDown }, 59*second + second/2},
+		"narrow, rounded down":   {Edge{From: 59*second + second/2, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsDown }, 60 * second},
+		"narrow, likely up":      {Edge{From: 59*second + second/2, By: 60 * second}, func(*State) {}, 59*second + second/2},
+		"of another window":      {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.Figures.ResetBy = 180 * second }, 178*second + second/2},
+		"with the first request": {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.Open[1].Trip = second }, 59 * second},
+		"not with all requests":  {Edge{From: 58 * second, By: 60 * second, Since: -70}, func(s *State) { s.Open[1].Trip = second }, 58*second + second/2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mid(30, 0)
+			s.Edges[Minute] = c.edge
+			c.change(s)
+			require.Equal(t, c.want, s.resetIn())
+		})
+	}
+}
+
+// Requests on their way are expected to end one after the other, but a look as old as it is.
+func TestWhatIsOnItsWay(t *testing.T) {
+	s := mid(10, 3)
+	look := func(at Instant) Permit { return Permit{Then: 50, Epoch: 1, At: at, Probe: true, Bare: true} }
+	other := func(at Instant) Permit { return Permit{Then: 50, Epoch: 1, At: at} }
+	for name, c := range map[string]struct {
+		sent, from Instant
+		n          int64
+		want       []flight
+	}{
+		"no look":              {-probeLease, second, 3, []flight{{other(29 * second), 51, 32 * second}, {other(30 * second), 52, 33 * second}, {other(31 * second), 53, 34 * second}}},
+		"a look":               {30 * second, second, 3, []flight{{look(30 * second), 51, 33 * second}, {other(29*second + second/2), 52, 32*second + second/2}, {other(31 * second), 53, 34 * second}}},
+		"one that takes long":  {28 * second, second, 3, []flight{{other(29*second + second/2), 52, 32*second + second/2}, {other(31 * second), 53, 34 * second}}},
+		"one that was dropped": {second - 1, second, 2, []flight{{other(29*second + second/2), 52, 32*second + second/2}, {other(31 * second), 53, 34 * second}}},
+		"all admitted lately":  {30 * second, 30 * second, 1, []flight{{look(30 * second), 53, 33 * second}}},
+		"two, but lately":      {-probeLease, 30 * second, 2, []flight{{other(30 * second), 52, 32*second + second/2}, {other(31 * second), 53, 34 * second}}},
+		"nothing":              {30 * second, second, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := *s
+			s.ProbeUntil, s.Open[0] = c.sent+probeLease, Span{From: c.from, N: c.n}
+			f := &foresight{s: s, now: 31 * second, trip: 3 * second}
+			f.fly()
+			require.Equal(t, c.want, f.flight)
+		})
+	}
+}
+
+// One foresight tells all calls that join within a moment, until something happens.
+func TestAForesightHolds(t *testing.T) {
+	s := mid(10, 3)
+	f := s.foresee(31*second, Batch, 0)
+	require.True(t, f.holds(s, 31*second, Batch))
+	require.True(t, f.holds(s, 31*second+10*millisecond, Batch))
+	require.False(t, f.holds(s, 31*second+10*millisecond+1, Batch))
+	require.False(t, f.holds(s, 31*second-1, Batch))
+	require.False(t, f.holds(s, 31*second, Interactive))
+	require.False(t, (*foresight)(nil).holds(s, 31*second, Batch))
+	for _, change := range []func(*State){
+		func(s *State) { s.Dispatched++ }, func(s *State) { s.Completed++ }, func(s *State) { s.Epoch++ }, func(s *State) { s.LateNew++ },
+	} {
+		other := *s
+		change(&other)
+		require.False(t, f.holds(&other, 31*second, Batch))
+	}
+}
+
+// What is further away than is played is told at the pace of the last half of what is.
+func TestFarAway(t *testing.T) {
+	f := &foresight{s: *mid(10, 0)}
+	for i := range Instant(1001) {
+		f.admitted = append(f.admitted, max(i, 2*i-500)*second)
+	}
+	for ahead, want := range map[int]Instant{0: 0, 999: 1498 * second, 1000: 1500 * second, 1001: 1502 * second, 1500: 2500 * second, 10_000_000: 1500*second + 2*day} {
+		require.Equal(t, want, f.admits(ahead), "%d ahead", ahead)
+	}
+}
+
+// A response is expected to tell what is left by the service's rule, to us and to others, and when the window resets.
+func TestWhatAServiceIsExpectedToTell(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*State, *foresight)
+		over   Instant
+		left   int
+		reset  time.Duration
+	}{
+		"a fixed window": {func(_ *State, f *foresight) {
+			f.fixed, f.total, f.rate, f.since = true, 80, 0.5/float64(second), 23*second
+		}, 34 * second, 25, 27 * time.Second},
+		"the next one":      {func(_ *State, f *foresight) { f.fixed, f.total = true, 80 }, 66 * second, 59, 55 * time.Second},
+		"the one after it":  {func(_ *State, f *foresight) { f.fixed, f.window = true, Day }, 126 * second, 59, 55 * time.Second},
+		"a bucket":          {func(s *State, f *foresight) { f.refills, s.Buckets[Minute] = true, Level{10, 31 * second} }, 34 * second, 46, 14 * time.Second},
+		"a weighted window": {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 34 * second, 34, 27 * time.Second},
+		"its next one":      {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 76 * second, 39, 45 * time.Second},
+		"a sliding log":     {func(*State, *foresight) {}, 34 * second, 34, 28 * time.Second},
+		"rounded down":      {func(s *State, _ *foresight) { s.RoundsUp = RoundsDown }, 34*second + second/2, 34, 27 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mid(10, 0)
+			s.Limits[Minute].Max, s.Counts[Minute] = 60, WindowCount{}
+			s.Counts[Minute].add(second, minute, 20)
+			f := &foresight{s: *s, now: 31 * second, trip: 2 * second, window: Minute, reset: 60 * second, others: 5}
+			c.change(&f.s, f)
+			f.now = c.over
+			o := f.response(flight{number: 50, over: c.over})
+			require.Equal(t, Observation{Limit: 60, Remaining: c.left, HasReset: true, Reset: c.reset}, o)
+			f.silent = true
+			require.Equal(t, NoFigures, f.response(flight{over: c.over}))
+		})
+	}
+}

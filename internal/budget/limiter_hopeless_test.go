@@ -1,0 +1,57 @@
+package budget
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A review sends home exactly those that cannot be admitted in time after those ahead of them.
+func TestReviewCountsThoseAhead(t *testing.T) {
+	l := New(Config{PerMinute: 10})
+	l.queue.State = *opened(Config{PerMinute: 10}, told(10, 0, time.Minute))
+	reset := l.queue.State.resetAt()
+	for range 25 {
+		l.queue.Join(&Waiter{Priority: Batch, wake: make(chan struct{}, 1), giveUp: reset + second})
+	}
+	l.review(second)
+	require.Equal(t, 10, l.queue.Waiting())
+}
+
+// Where the day is the tighter window, a call that it has room for is not hopeless. One that is refused because it may not wait for a
+// day is not too late for its deadline.
+func TestHopelessInADay(t *testing.T) {
+	l := New(Config{PerMinute: 10, PerDay: 100})
+	l.queue.State = *opened(Config{PerMinute: 10, PerDay: 100}, told(100, 3, 5*time.Hour))
+	w := &Waiter{giveUp: day, deadline: true}
+	require.Nil(t, l.hopeless(second, 2, w), "three are left")
+	refusal := l.hopeless(second, 3, w)
+	require.Equal(t, Day, refusal.Window)
+	require.False(t, refusal.Deadline)
+	w.waitDay = true
+	require.Nil(t, l.hopeless(second, 3, w))
+	w.giveUp, _ = l.queue.State.Earliest(second, 3, Interactive)
+	require.Nil(t, l.hopeless(second, 3, w), "just in time")
+	w.giveUp--
+	require.True(t, l.hopeless(second, 3, w).Deadline)
+}
+
+// Those that wait already come before those that are forecast.
+func TestForecastAfterThoseThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{PerMinute: 10})
+		require.Zero(t, l.Forecast(8))
+		for range 5 {
+			l.queue.Join(&Waiter{})
+		}
+		require.Zero(t, l.Forecast(5))
+		require.Greater(t, l.Forecast(8), time.Minute)
+		require.Zero(t, l.Forecast(0))
+		for range 5 {
+			l.queue.Join(&Waiter{})
+		}
+		require.Positive(t, l.Forecast(1))
+	})
+}

@@ -1,0 +1,134 @@
+package budget
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A refusal changes what is believed of how the service counts.
+func TestARefusalCastsDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(*State)
+		weighs int8
+		others bool
+	}{
+		"no figures come":       {func(s *State) { s.Told, s.Silent, s.Figures.Valid = false, silence, false }, weighs, false},
+		"it has a bucket":       {func(s *State) { s.Refills, s.Weighs = refillsMost, 1 }, 1, true},
+		"it was not to weigh":   {func(s *State) { s.Weighs, s.Tried = -weighsMost, 9 }, 0, true},
+		"it weighs":             {func(s *State) { s.Weighs = weighs }, weighs - 1, true},
+		"it weighs, for others": {func(s *State) { s.Weighs, s.Others.Sum, s.Others.Span = weighs, 60, float64(minute) }, weighs, true},
+		"nothing is known":      {func(s *State) { s.Figures.Valid = false }, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := opened(lists(), told(120, 119, time.Minute))
+			p := s.Take(second, Interactive).Permit
+			c.before(s)
+			others := s.Others
+			s.Report(2*second, p, refused(func(*Observation) {}))
+			require.Equal(t, c.weighs, s.Weighs)
+			require.Zero(t, s.Refills)
+			require.Zero(t, s.Tried)
+			require.Equal(t, c.others, s.Others != others, "others took what the figures had promised, if there were any")
+		})
+	}
+}
+
+// What was not known of the rounding of resets is not settled by a refusal.
+func TestARefusedLookTellsNoRounding(t *testing.T) {
+	s := NewState(lists())
+	d := s.Take(second, Interactive)
+	require.True(t, d.Permit.Probe)
+	s.Report(2*second, d.Permit, refused(func(*Observation) {}))
+	require.Equal(t, RoundingUnknown, s.RoundsUp)
+}
+
+// While a day is held, another refusal of the same herd for less long does not make it a minute.
+func TestAHeldDayStaysADay(t *testing.T) {
+	s := opened(lists(), told(120, 119, time.Minute))
+	permits, _ := take(s, second, 2)
+	for i, wait := range []time.Duration{time.Hour, time.Second} {
+		s.Report(2*second, permits[i], refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, wait }))
+	}
+	require.Equal(t, Day, s.HeldIn)
+	require.Equal(t, Delay{Until: hour + 2*second, Reason: Held, Window: Day}, s.Take(minute, Interactive).Delay)
+}
+
+// A service may serve one request a minute.
+func TestALimitOfOneIsLearned(t *testing.T) {
+	s := opened(Config{}, told(1, 0, time.Minute))
+	require.Equal(t, Limit{1, Learned}, s.Limits[Minute])
+}
+
+// The figures of a new window replace those of the last one, also if the request was sent before the last one's were known.
+func TestANewWindowReplacesTheLastOne(t *testing.T) {
+	s := opened(lists(), told(120, 119, 2*time.Second))
+	permits, _ := take(s, second, 2)
+	s.Report(2*second, permits[0], told(120, 1, time.Second))
+	s.Report(20*second, permits[1], told(120, 119, time.Minute))
+	require.EqualValues(t, 119, s.Figures.Remaining)
+	require.Equal(t, 80*second, s.Figures.ResetBy)
+}
+
+// Figures that were given up are not merged with newer ones.
+func TestFiguresThatWereGivenUp(t *testing.T) {
+	for name, reset := range map[string]time.Duration{"of the same window": 59 * time.Second, "of a longer one": 10 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			s := opened(lists(), told(120, 119, time.Minute))
+			permits, _ := take(s, second, 2)
+			s.Report(2*second, permits[0], told(120, 7, time.Minute))
+			s.Figures.Valid = false
+			s.Report(3*second, permits[1], told(120, 100, reset))
+			require.True(t, s.Figures.Valid)
+			require.EqualValues(t, 100, s.Figures.Remaining)
+		})
+	}
+}
+
+// Without figures, a surface is served to its limit once more requests than that fit only if the service does not weigh its last window.
+func TestManyTriesAreProof(t *testing.T) {
+	s := opened(Config{PerMinute: 3}, NoFigures)
+	for i := range 4 {
+		require.Zero(t, s.Weighs, "after %d", i)
+		p := Permit{Epoch: 1, Probe: true, Bare: true, At: second}
+		s.Report(2*second, p, NoFigures)
+	}
+	require.EqualValues(t, -1, s.Weighs)
+}
+
+// What our requests take of a bucket is refilled at its rate.
+func TestOurPartOfABucket(t *testing.T) {
+	s := opened(Config{PerMinute: 60, PerDay: 86400}, told(60, 59, time.Second))
+	s.Refills, s.Weighs = refillsMost, -1
+	permits, _ := take(s, second, 10)
+	require.Len(t, permits, 10)
+	for _, p := range permits {
+		s.Report(2*second, p, Observation{Lost: true})
+	}
+	require.InDelta(t, 10, s.load(2*second, Minute), 1)
+	require.InDelta(t, 10, s.load(2*second, Day), 1)
+	require.InDelta(t, 6, s.load(6*second, Minute), 1)
+	require.Zero(t, s.load(20*second, Minute))
+}
+
+// A lost probe may have taken the only request that a sliding minute gave back: the next one waits until the minute gives back one more.
+func TestALostProbeOfAMinuteThatSlides(t *testing.T) {
+	s := mid(0, 3)
+	s.Others.Slides = sure
+	s.Counts[Minute] = WindowCount{}
+	for i, n := range []int64{100, 10, 10, 10} {
+		s.Counts[Minute].add(Instant(10*i)*second, minute, n)
+	}
+	p := Permit{Epoch: 1, Probe: true, At: 31 * second}
+	s.Dispatched, s.Open[0].N = s.Dispatched+1, s.Open[0].N+1
+	s.Report(32*second, p, Observation{Lost: true})
+	require.Equal(t, minute, s.Figures.ResetBy)
+	s.Counts[Minute].N[0] = 13
+	s.Counts[Minute].Sum = 116 + 1
+	s.lostProbe(32*second, &p)
+	require.Equal(t, minute, s.Figures.ResetBy, "those in flight count, too")
+	s.Counts[Minute].Sum = 116 - 2
+	s.lostProbe(32*second, &p)
+	require.Equal(t, 32*second, s.Figures.ResetBy, "there is room")
+}
