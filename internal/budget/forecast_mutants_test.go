@@ -105,4 +105,6 @@ func TestForecastOfTheNextDay(t *testing.T) {
 	c.Counts[Day].add(second, day, 100)
 	require.Positive(t, c.Forecast(2*second, 50))
 	require.Zero(t, c.Forecast(day+2*second, 50))
+	one := NewState(Config{PerMinute: 1, PerDay: 100})
+	require.Equal(t, day+30*minute, one.Forecast(second, 130), "a limit of one a minute makes them last, too")
 }

@@ -353,6 +353,9 @@ var faults = [...]string{
 // At returns the value at a position in an array, whose number is a text.
 func At(array []byte, position string) (value []byte, ok bool) {
 	c := New(array)
+	if !c.Is('[') { // before the number, whose error takes memory
+		return nil, false
+	}
 	n, err := strconv.ParseUint(position, 10, 31)
 	if err != nil || !c.Array() {
 		return nil, false
