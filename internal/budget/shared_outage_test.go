@@ -219,3 +219,17 @@ func TestNoWaitWithAStore(t *testing.T) {
 		require.False(t, l.Take(time.Now(), Interactive, new(Permit)), "an exchange takes time")
 	})
 }
+
+// A call whose own exchange panics may have been given a permit by the exchange of another one. The next exchange returns it.
+func TestStorePanicLosesNoPermit(t *testing.T) {
+	client := &StoreClient{Timeout: time.Second, Log: slog.New(slog.DiscardHandler)}
+	l := NewShared(Config{PerMinute: 120}, client, new(shaky).ask)
+	for _, caller := range []*Waiter{{Permit: Permit{At: second}}, {refusal: new(FullError)}} {
+		l.mu.Lock()
+		a := l.ask(nil, []Priority{Interactive}, caller)
+		l.mu.Unlock()
+		l.abandon(a, caller)
+		require.Equal(t, []Permit{{At: second}}, l.unused, "of the one that was refused there is none")
+		l.client = &StoreClient{Timeout: time.Second, Log: client.Log} // which has not panicked yet
+	}
+}
