@@ -138,8 +138,10 @@ func TestMisfitsAreToldWhereverTheyAre(t *testing.T) {
 // A row that is left to encoding/json is so from the first one on.
 func TestFirstRowIsLeftToEncodingJSON(t *testing.T) {
 	type own struct {
-		Odd string `json:"its' "` //nolint:staticcheck // encoding/json takes the name of the field
+		Odd string `json:"its' "` //nolint:staticcheck // the versions of encoding/json read this name differently
 	}
-	got := read[[]Exact[own]](t, `[{"id":"a","its' ":"no","Odd":"yes"}]`)
-	require.Equal(t, []Exact[own]{{"a", own{"yes"}}}, got)
+	const row = `{"id":"a","its' ":"no","Odd":"yes"}`
+	var want own
+	_ = json.Unmarshal([]byte(row), &want)
+	require.Equal(t, []Exact[own]{{"a", want}}, read[[]Exact[own]](t, "["+row+"]"))
 }
