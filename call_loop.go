@@ -43,8 +43,8 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 }
 
 // run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
-// reserveAndJournal in ticket.go, openUpload, send, recordAttempt with readResponse and decideNext. Between two, the loop asks
-// whether c.next retries, and sleeps c.pause.
+// reserveAndJournal in ticket.go, openUpload, send, recordAttempt with readResponse and decideNext. Between
+// two, the loop asks whether c.next retries, and sleeps c.pause.
 func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)

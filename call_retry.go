@@ -70,10 +70,10 @@ func (s step) String() string {
 // retries reports whether another attempt follows.
 func (s step) retries() bool { return s >= stepRetry }
 
-// decisions is the table of the retry rules, with few exceptions in decide and decideNext: for each failure, the step that follows for reads,
-// metered reads and writes. Writes of every class share a column: none is retried after it may have
-// been processed. AllowRetryUnknown replaces stepUnknown, and only that, by a retry where the column
-// of reads retries.
+// decisions is the table of the retry rules: for each failure, the step that follows for reads, metered
+// reads and writes. decide and decideNext add the few exceptions. Writes of every class share a column:
+// none is retried after it may have been processed. AllowRetryUnknown replaces stepUnknown, and only
+// that, by a retry where the column of reads retries.
 var decisions = [...]struct {
 	reason               string
 	read, metered, write step

@@ -219,7 +219,7 @@ func (p *pass[R]) lost() bool { return p.pages == 1 && p.seen < len(p.known) }
 
 // covers reports whether the first page shows all that a new feed has to remember.
 func (p *pass[R]) covers() bool {
-	return p.first[len(p.first)-1].at < begin(p.first, p.from.keep, p.now).floor.at
+	return len(p.first) > 0 && p.first[len(p.first)-1].at < begin(p.first, p.from.keep, p.now).floor.at
 }
 
 // take reads a page.

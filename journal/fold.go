@@ -50,10 +50,11 @@ func (f *fold) ended(id string, o Outcome, at time.Time) bool {
 
 // add notes a record.
 func (f *fold) add(r record) error {
-	if r.Sending != nil {
+	switch {
+	case r.Sending != nil:
 		f.sending(*r.Sending).stored = true
-	} else {
-		f.ended(r.Ended, r.Outcome, r.At) // of no ticket if the record only says what is durable
+	case r.Ended != "":
+		f.ended(r.Ended, r.Outcome, r.At)
 	}
 	return nil
 }

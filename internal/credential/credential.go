@@ -1,5 +1,5 @@
-// Package credential keeps the key of a client, and asks a source for another one. A key
-// is the user name of HTTP Basic.
+// Package credential keeps the key of a client, and asks a source for another one. A key is
+// the user name of HTTP Basic.
 package credential
 
 import (
