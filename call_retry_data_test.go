@@ -93,7 +93,7 @@ var notPlayed = map[failure]string{
 	failUpload:      "the file that the caller uploads ends early, or cannot be read",
 }
 
-// TestRetryData holds testdata/retry.json against the operations and the decision table. internal/suite plays it. After a change:
+// TestRetryData holds testdata/retry.json against the operations and the decision table. internal/tests plays it. After a change:
 // go test . -run TestRetryData -update. Then read the difference: it is a change of what the client promises.
 func TestRetryData(t *testing.T) {
 	want, err := retryData(t).Text()

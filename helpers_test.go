@@ -11,72 +11,72 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/internal/suite"
+	"example.com/prospectkit/internal/tests"
 )
 
-// What the tests here share with those of internal/suite, by its short name.
+// What the tests here share with those of internal/tests, by its short name.
 const (
-	baseURL    = suite.BaseURL
-	token      = suite.Token
-	listID     = suite.ListID
-	oneList    = suite.OneList
-	oneUser    = suite.OneUser
-	agentID    = suite.AgentID
-	resultsID  = suite.ResultsID
-	folderID   = suite.FolderID
-	columnID   = suite.ColumnID
-	campaignID = suite.CampaignID
-	stepID     = suite.StepID
-	sendID     = suite.SendID
-	factID     = suite.FactID
-	hubID      = suite.HubID
-	savedID    = suite.SavedID
-	contactID  = suite.ContactID
-	importID   = suite.ImportID
-	draftID    = suite.DraftID
-	runsID     = suite.RunsID
+	baseURL    = tests.BaseURL
+	token      = tests.Token
+	listID     = tests.ListID
+	oneList    = tests.OneList
+	oneUser    = tests.OneUser
+	agentID    = tests.AgentID
+	resultsID  = tests.ResultsID
+	folderID   = tests.FolderID
+	columnID   = tests.ColumnID
+	campaignID = tests.CampaignID
+	stepID     = tests.StepID
+	sendID     = tests.SendID
+	factID     = tests.FactID
+	hubID      = tests.HubID
+	savedID    = tests.SavedID
+	contactID  = tests.ContactID
+	importID   = tests.ImportID
+	draftID    = tests.DraftID
+	runsID     = tests.RunsID
 )
 
 type (
-	shows        = suite.Shows
-	roundTrip    = suite.RoundTrip
-	memoryServer = suite.MemoryServer
-	anyCall      = suite.AnyCall
+	shows        = tests.Shows
+	roundTrip    = tests.RoundTrip
+	memoryServer = tests.MemoryServer
+	anyCall      = tests.AnyCall
 )
 
 var (
-	respond          = suite.Respond
-	rateHeaders      = suite.RateHeaders
-	bare             = suite.Bare
-	always           = suite.Always
-	envelope         = suite.Envelope
-	unpaced          = suite.Unpaced
-	newClient        = suite.NewClient
-	consumed         = suite.Consumed
-	inMemory         = suite.InMemory
-	clientAt         = suite.ClientAt
-	write            = suite.Write
-	hijack           = suite.Hijack
-	exchange         = suite.Exchange
-	bodyOf           = suite.BodyOf
-	faces            = suite.Faces
-	jsonText         = suite.JSONText
-	unnamedOperation = suite.UnnamedOperation
-	untouched        = suite.Untouched
-	refusals         = suite.Refusals
-	call             = suite.Call
-	asError          = suite.AsError
-	requireUnknown   = suite.RequireUnknown
-	everyCall        = suite.EveryCall
-	everySandbox     = suite.EverySandbox
-	eachOperation    = suite.EachOperation
-	sandboxClient    = suite.SandboxClient
-	timelineRoute    = suite.TimelineRoute
-	previewRoute     = suite.PreviewRoute
-	monitor          = suite.Monitor
-	watcher          = suite.Watcher
-	discovery        = suite.Discovery
-	csvUpload        = suite.CSVUpload
+	respond          = tests.Respond
+	rateHeaders      = tests.RateHeaders
+	bare             = tests.Bare
+	always           = tests.Always
+	envelope         = tests.Envelope
+	unpaced          = tests.Unpaced
+	newClient        = tests.NewClient
+	consumed         = tests.Consumed
+	inMemory         = tests.InMemory
+	clientAt         = tests.ClientAt
+	write            = tests.Write
+	hijack           = tests.Hijack
+	exchange         = tests.Exchange
+	bodyOf           = tests.BodyOf
+	faces            = tests.Faces
+	jsonText         = tests.JSONText
+	unnamedOperation = tests.UnnamedOperation
+	untouched        = tests.Untouched
+	refusals         = tests.Refusals
+	call             = tests.Call
+	asError          = tests.AsError
+	requireUnknown   = tests.RequireUnknown
+	everyCall        = tests.EveryCall
+	everySandbox     = tests.EverySandbox
+	eachOperation    = tests.EachOperation
+	sandboxClient    = tests.SandboxClient
+	timelineRoute    = tests.TimelineRoute
+	previewRoute     = tests.PreviewRoute
+	monitor          = tests.Monitor
+	watcher          = tests.Watcher
+	discovery        = tests.Discovery
+	csvUpload        = tests.CSVUpload
 )
 
 // script responds to one request after the other and notes what was sent: method, path below the base URL, query and body.

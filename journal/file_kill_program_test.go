@@ -16,7 +16,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/suite"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 )
 
@@ -182,7 +182,7 @@ func (w *writer) call(ctx context.Context, random *rand.Rand, mark string) {
 	ctx = prospectkit.WithActor(ctx, actors[random.IntN(len(actors))]+"#"+mark)
 	call, own := ownCalls(random, mark)[name]
 	if !own {
-		call = suite.EveryCall[name]
+		call = tests.EveryCall[name]
 	}
 	_, err := call(ctx, w.client, opts...)
 	w.say(message{Kind: "said", Mark: mark, Outcome: prospectkit.OutcomeOf(err)})
@@ -208,22 +208,22 @@ const targets = 48 // of each kind: enough that few calls have the same one
 func target(kind byte, n int) string { return fmt.Sprintf("65f0c0ffee65f0c0%c%07d", kind, n) }
 
 // ownCalls are those with a name or a target of their own, so that a verdict is about one call.
-func ownCalls(random *rand.Rand, mark string) map[string]suite.AnyCall {
+func ownCalls(random *rand.Rand, mark string) map[string]tests.AnyCall {
 	type (
 		client = *prospectkit.Client
 		option = prospectkit.CallOption
 	)
 	n, goal := random.IntN(targets), random.IntN(3)
-	discovery, watcher, monitor := suite.Discovery(), suite.Watcher(), suite.Monitor()
+	discovery, watcher, monitor := tests.Discovery(), tests.Watcher(), tests.Monitor()
 	discovery.ListName, watcher.ListName, monitor.ListName = "D "+mark, "W "+mark, "M "+mark
-	goalSpec := suite.Discovery()
+	goalSpec := tests.Discovery()
 	goalSpec.ListName, goalSpec.MaxCreditSpend = fmt.Sprintf("goal agent %d", goal), 1000
-	return map[string]suite.AnyCall{
+	return map[string]tests.AnyCall{
 		"lists.create": func(ctx context.Context, c client, opts ...option) (any, error) {
 			return c.Lists.Create(ctx, prospectkit.NewList{Name: "L " + mark}, opts...)
 		},
 		"lists.move": func(ctx context.Context, c client, opts ...option) (any, error) {
-			return c.Lists.Move(ctx, target('a', n), suite.FolderID, opts...)
+			return c.Lists.Move(ctx, target('a', n), tests.FolderID, opts...)
 		},
 		"agents.create-person-discovery": func(ctx context.Context, c client, opts ...option) (any, error) {
 			return c.Agents.Create(ctx, discovery, opts...)
@@ -245,7 +245,7 @@ func ownCalls(random *rand.Rand, mark string) map[string]suite.AnyCall {
 			return c.Campaigns.Approve(ctx, target('d', n), opts...)
 		},
 		"imports.create upload": func(ctx context.Context, c client, opts ...option) (any, error) {
-			return c.Imports.Upload(ctx, suite.CSVUpload("firstName\nEve\n"), opts...)
+			return c.Imports.Upload(ctx, tests.CSVUpload("firstName\nEve\n"), opts...)
 		},
 		"goal list": func(ctx context.Context, c client, opts ...option) (any, error) {
 			return c.Lists.Ensure(ctx, prospectkit.NewList{Name: fmt.Sprintf("goal %d", goal)}, opts...)

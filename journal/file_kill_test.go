@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/suite"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -151,7 +151,7 @@ func newKiller(t *testing.T, seed uint64) *killer {
 
 // killState is a workspace with everything the calls need.
 func killState(now time.Time) sandbox.State {
-	state := suite.EveryState(now, now.AddDate(20, 0, 0))
+	state := tests.EveryState(now, now.AddDate(20, 0, 0))
 	ws := &state.Workspaces[0]
 	config := []byte(`{"listName":"any","entityType":"person","prompt":"raised a round"}`)
 	for n := range targets {
@@ -162,7 +162,7 @@ func killState(now time.Time) sandbox.State {
 		ws.Agents = append(ws.Agents,
 			sandbox.Agent{ID: target('b', n), Name: fmt.Sprint("draft ", n), Type: sandbox.WebMonitor, Config: config},
 			sandbox.Agent{ID: target('c', n), Name: fmt.Sprint("results ", n), Type: sandbox.WebMonitor, Status: "active", ListID: results})
-		campaign := sandbox.ReadyCampaign(fmt.Sprint("ready ", n), suite.ListID)
+		campaign := sandbox.ReadyCampaign(fmt.Sprint("ready ", n), tests.ListID)
 		campaign.ID, campaign.CreatedAt = target('d', n), now
 		ws.Campaigns = append(ws.Campaigns, campaign)
 	}

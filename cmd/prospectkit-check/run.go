@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/internal/firstcontact"
+	"example.com/prospectkit/cmd/prospectkit-check/internal/firstcontact"
 	"example.com/prospectkit/internal/shapes"
 )
 

@@ -153,7 +153,7 @@ func build(scratch string, changed map[string][]byte) ([]stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	programs := map[string]string{".": scratch + "/client.test", "internal/suite": scratch + "/suite.test"}
+	programs := map[string]string{".": scratch + "/client.test", "internal/tests": scratch + "/tests.test"}
 	for dir, program := range programs {
 		cmd := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, "./"+dir) //nolint:gosec // two packages of ours
 		if text, err := cmd.CombinedOutput(); err != nil {
@@ -163,9 +163,9 @@ func build(scratch string, changed map[string][]byte) ([]stage, error) {
 	stages := []stage{
 		{program: programs["."], dir: ".", tests: "^TestRetry_AttemptsPerResponse$"},
 		{program: programs["."], dir: ".", tests: "^TestRetry_"},
-		{program: programs["internal/suite"], dir: "internal/suite", tests: "^TestRetry"},
+		{program: programs["internal/tests"], dir: "internal/tests", tests: "^TestRetry"},
 		{program: programs["."], dir: ".", tests: "^Test"},
-		{program: programs["internal/suite"], dir: "internal/suite", tests: "^Test"},
+		{program: programs["internal/tests"], dir: "internal/tests", tests: "^Test"},
 	}
 	for i := range stages {
 		stages[i].sound = sync.OnceFunc(func() {

@@ -15,7 +15,7 @@ const routeForm = "GET /business/lists, scope lists."
 var routeLine = regexp.MustCompile(`^(.+), scope ([a-z]+)\.$`)
 
 // routes checks the last comment line of every exported method of a service: it names the routes of the method, joined by
-// "and", and their scope. That every operation has its method is a test of internal/suite. Then it finds the paths that
+// "and", and their scope. That every operation has its method is a test of internal/tests. Then it finds the paths that
 // are written where they do not belong.
 func routes(root string) ([]string, error) {
 	scopes, err := operations(root)
@@ -23,7 +23,7 @@ func routes(root string) ([]string, error) {
 		return nil, err
 	}
 	list, err := sources(root, func(path string) bool {
-		return !strings.HasSuffix(path, "_test.go") && path != "internal/op/table.go" && !within(path, "tools", "benchmarks", "suite")
+		return !strings.HasSuffix(path, "_test.go") && path != "internal/op/table.go" && !within(path, "tools", "benchmarks", "tests")
 	})
 	if err != nil {
 		return nil, err

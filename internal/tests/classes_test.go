@@ -1,0 +1,82 @@
+package tests
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+)
+
+// promises are what a class says about a call: how often it is sent when each attempt fails like this, and what is known in the
+// end. All writes are alike.
+var promises = []struct {
+	name                 string
+	failure              RoundTrip
+	read, metered, write string
+}{
+	{"failed", Always(500, Envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown"},
+	{"failed in between", Always(502, "<!DOCTYPE html><title>Error</title>", "Content-Type", "text/html"), "3 not applied", "1 unknown", "1 unknown"},
+	{"cut", Consumed, "3 not applied", "1 unknown", "1 unknown"},
+	{"response unreadable", Always(200, "{", "RateLimit-Remaining", "7"), "3 not applied", "1 applied", "1 applied"},
+	{"limited", Always(429, Envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied"},
+	{"refused", Always(409, Envelope("CAMPAIGN_BUSY")), "1 not applied", "1 not applied", "1 not applied"},
+}
+
+// TestRetry_ClassOfEveryOperation holds every method to the promise of its class.
+func TestRetry_ClassOfEveryOperation(t *testing.T) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		for _, p := range promises {
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+					sent++
+					require.Nil(t, r.GetBody, "net/http would replay it")
+					require.NotContains(t, r.Header, "Idempotency-Key", "net/http would replay it")
+					return p.failure(r)
+				}))
+				_, err := call(t.Context(), client)
+				want := map[op.Class]string{op.Read: p.read, op.MeteredRead: p.metered}[row.Class]
+				if want == "" {
+					want = p.write
+				}
+				require.Equal(t, want, fmt.Sprintf("%d %s", sent, prospectkit.OutcomeOf(err)), "%s: %v", p.name, err)
+			})
+		}
+	})
+}
+
+// retriedWhenUnknown are the operations that AllowRetryUnknown may retry: the same call leaves the same state, or a unique
+// name guards it. The agents are drafts, which cost nothing.
+var retriedWhenUnknown = map[string]bool{
+	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
+	"agents.create-web-monitor": true, "agents.adjust": true, "campaigns.adjust": true, "campaigns.edit-send": true, "facts.edit": true,
+	"hubs.set-default": true,
+}
+
+func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		synctest.Test(t, func(t *testing.T) {
+			sent := 0
+			client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+				sent++
+				return Consumed(r)
+			}))
+			_, err := call(t.Context(), client, prospectkit.AllowRetryUnknown())
+			if row.Class == op.Read || retriedWhenUnknown[row.Name] {
+				require.Equal(t, 3, sent)
+				require.Equal(t, row.Class != op.Read, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+				return
+			}
+			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
+			require.Zero(t, sent)
+		})
+	})
+}

@@ -1,0 +1,234 @@
+package tests
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+)
+
+// testRooms are the packages that testdata/conformance.md may name, and where they are.
+var testRooms = map[string]string{
+	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
+	"ratehdr": "internal/ratehdr", "claim": "claim",
+}
+
+// TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
+func TestConformance(t *testing.T) {
+	text, err := os.ReadFile(Path("testdata", "conformance.md"))
+	require.NoError(t, err)
+	require.Empty(t, conformanceProblems(string(text), testsOf(t)))
+}
+
+var (
+	conformanceRow  = regexp.MustCompile(`^\| C-(\d{4}) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
+	conformanceHead = regexp.MustCompile(`^\| (Id \| Behavior \| Client \| Sandbox|---( \| ---){3}) \|$`)
+	backticked      = regexp.MustCompile("`([^`]+)`")
+)
+
+// conformanceProblems are what is wrong with the rows of a text, given the words of each test's file.
+func conformanceProblems(text string, tests map[string]map[string]bool) (problems []string) {
+	last, seen := "", map[string]bool{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "|") || conformanceHead.MatchString(line) {
+			continue
+		}
+		row := conformanceRow.FindStringSubmatch(line)
+		if row == nil {
+			problems = append(problems, "not a row: "+line)
+			continue
+		}
+		id, behavior := row[1], row[2]
+		if id <= last {
+			problems = append(problems, fmt.Sprintf("C-%s comes after C-%s", id, last))
+		}
+		if seen[behavior] {
+			problems = append(problems, fmt.Sprintf("C-%s says what another row says", id))
+		}
+		last, seen[behavior] = id, true
+		for _, word := range backticked.FindAllStringSubmatch(behavior, -1) {
+			seen[word[1]] = true
+		}
+		for _, problem := range testProblems(row[3]+row[4], tests) {
+			problems = append(problems, fmt.Sprintf("C-%s %s", id, problem))
+		}
+	}
+	for _, row := range op.All() {
+		if !seen[row.Name] {
+			problems = append(problems, "no row speaks of the operation "+row.Name)
+		}
+	}
+	for _, code := range op.Codes {
+		if !seen[code.Name] {
+			problems = append(problems, "no row speaks of the code "+code.Name)
+		}
+	}
+	return problems
+}
+
+// testProblems are what is wrong with the tests that a row names.
+func testProblems(cells string, tests map[string]map[string]bool) (problems []string) {
+	named := backticked.FindAllStringSubmatch(cells, -1)
+	if len(named) == 0 {
+		return []string{"has no test"}
+	}
+	for _, name := range named {
+		test, subtest, _ := strings.Cut(name[1], "/")
+		words, ok := tests[test]
+		if !ok {
+			problems = append(problems, "names "+test+", which does not exist")
+			continue
+		}
+		for part := range strings.SplitSeq(subtest, "/") {
+			if part != "" && !words[part] {
+				problems = append(problems, fmt.Sprintf("names %s, in whose file nothing is called %q", test, part))
+			}
+		}
+	}
+	return problems
+}
+
+// testsOf lists the tests of every package, as package.Test, with the texts of their file: whole, and word by word.
+func testsOf(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	tests := make(map[string]map[string]bool)
+	for name, dir := range testRooms {
+		files, err := filepath.Glob(Path(filepath.FromSlash(dir), "*_test.go"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, dir)
+		for _, path := range files {
+			file, err := parser.ParseFile(gotoken.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			words := make(map[string]bool)
+			ast.Inspect(file, func(n ast.Node) bool {
+				if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == gotoken.STRING {
+					text, err := strconv.Unquote(literal.Value)
+					require.NoError(t, err)
+					words[text] = true
+					for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == '/' }) {
+						words[word] = true
+					}
+				}
+				return true
+			})
+			for _, d := range file.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				if ok && f.Recv == nil && (strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(f.Name.Name, "Fuzz")) {
+					tests[name+"."+f.Name.Name] = words
+				}
+			}
+		}
+	}
+	return tests
+}
+
+func TestConformance_NoticesMistakes(t *testing.T) {
+	tests := map[string]map[string]bool{"prospectkit.TestA": {"sub test": true}}
+	about := make([]string, 0, len(op.All())+len(op.Codes))
+	for _, row := range op.All() {
+		about = append(about, row.Name)
+	}
+	for _, code := range op.Codes {
+		about = append(about, code.Name)
+	}
+	whole := "| C-0001 | All: `" + strings.Join(about, "`, `") + "`. | `prospectkit.TestA/sub test` | – |\n"
+	require.Empty(t, conformanceProblems("# Title\n\n| Id | Behavior | Client | Sandbox |\n| --- | --- | --- | --- |\n"+whole, tests))
+	for row, want := range map[string]string{
+		"| C-0001 | x | `prospectkit.TestA` | – |":             "C-0001 comes after C-0001",
+		"| C-0000 | x | `prospectkit.TestA` | – |":             "C-0000 comes after C-0001",
+		"| C-0002 | x | – | – |":                               "C-0002 has no test",
+		"| C-0002 | x | TestA | – |":                           "C-0002 has no test",
+		"| C-0002 | x | `prospectkit.TestB` | – |":             "C-0002 names prospectkit.TestB, which does not exist",
+		"| C-0002 | x | – | `sandbox.TestA` |":                 "C-0002 names sandbox.TestA, which does not exist",
+		"| C-0002 | x | `prospectkit.TestA/sub` | – |":         `C-0002 names prospectkit.TestA, in whose file nothing is called "sub"`,
+		"| C-2 | x | `prospectkit.TestA` | – |":                "not a row: | C-2 | x | `prospectkit.TestA` | – |",
+		"| C-0002 | x | `prospectkit.TestA` |":                 "not a row: | C-0002 | x | `prospectkit.TestA` |",
+		strings.Replace(strings.TrimSpace(whole), "1", "2", 1): "C-0002 says what another row says",
+	} {
+		require.Equal(t, []string{want}, conformanceProblems(whole+row+"\n", tests))
+	}
+	less := strings.Replace(whole, "`lists.rows`", "rows", 1)
+	require.Equal(t, []string{"no row speaks of the operation lists.rows"}, conformanceProblems(less, tests))
+	less = strings.Replace(whole, "`JOB_NOT_FOUND`", "jobs", 1)
+	require.Equal(t, []string{"no row speaks of the code JOB_NOT_FOUND"}, conformanceProblems(less, tests))
+}
+
+// The tables of the document, written a second time: limits and scopes by the beginning of the path, the longest that fits.
+var (
+	documentedWindows = map[string]op.Limits{
+		"/business/lists": {PerMinute: 120, PerDay: 10_000}, "/business/folders": {PerMinute: 120, PerDay: 10_000},
+		"/business/campaigns": {PerMinute: 30, PerDay: 1_000}, "/business/knowledge-hubs": {PerMinute: 30, PerDay: 1_000},
+		"/business/scheduled-sends": {PerMinute: 30, PerDay: 1_000}, "/business/me": {PerMinute: 120, PerDay: 10_000},
+		"/business/credits": {PerMinute: 120, PerDay: 10_000}, "/business/prospects/search": {PerMinute: 20, PerDay: 1_000},
+		"/business/saved-searches": {PerMinute: 60, PerDay: 5_000}, "/business/agents": {PerMinute: 30, PerDay: 2_000},
+		"/business/contacts": {}, "/business/imports": {}, "/business/prospects/filter-options": {}, "/companies": {},
+	}
+	documentedScopes = map[string]op.Scope{
+		"/business/lists": op.ScopeLists, "/business/folders": op.ScopeLists, "/business/imports": op.ScopeLists,
+		"/business/campaigns": op.ScopeCampaigns, "/business/knowledge-hubs": op.ScopeCampaigns, "/business/scheduled-sends": op.ScopeCampaigns,
+		"/business/prospects/search": op.ScopeSearch, "/business/saved-searches": op.ScopeSearch, "/business/contacts": op.ScopeContacts,
+		"/business/agents": op.ScopeAgents, "/companies": op.ScopeCompanies, "/business/me": op.ScopeAny, "/business/credits": op.ScopeAny,
+		"/business/prospects/filter-options": op.ScopeAny,
+	}
+	pathOf = map[string]string{ // of the operations whose path the caller supplies
+		"agents.pause": "/business/agents", "campaigns.preview-step": "/business/campaigns", "contacts.timeline": "/business/contacts",
+	}
+)
+
+// ruleFor finds what is said of an operation's path.
+func ruleFor[T any](t *testing.T, row *op.Op, rules map[string]T) T {
+	t.Helper()
+	path := row.Path + pathOf[row.Name]
+	var found []string
+	for prefix := range rules {
+		if strings.HasPrefix(path, prefix) {
+			found = append(found, prefix)
+		}
+	}
+	require.Len(t, found, 1, "%s: %s", row.Name, path)
+	return rules[found[0]]
+}
+
+func TestConformance_DocumentedWindows(t *testing.T) {
+	for _, row := range op.All() {
+		require.Equal(t, ruleFor(t, row, documentedWindows), op.DocumentedLimits[row.Surface], row.Name)
+	}
+}
+
+func TestConformance_DocumentedScopes(t *testing.T) {
+	for _, row := range op.All() {
+		require.Equal(t, ruleFor(t, row, documentedScopes), row.Scope, row.Name)
+	}
+}
+
+// Whose connection a push checks is told by the advice: another user's does not count.
+func TestConformance_PushAdviceNamesTheSyncUser(t *testing.T) {
+	unconnected, ok := prospectkit.Explain(prospectkit.CodeCRMNotConnected)
+	require.True(t, ok)
+	require.Contains(t, unconnected.Advice.Hint, "the team's designated sync user")
+}
+
+// Waiting for the end of a run, as the code tells, helps no adjustment and no activation: only drafts are open to them.
+func TestConformance_AdviceOfARunningAgent(t *testing.T) {
+	running, ok := prospectkit.Explain(prospectkit.CodeAgentProcessing)
+	require.True(t, ok)
+	require.Equal(t, prospectkit.ActionAfterState, running.Advice.Action)
+	require.Contains(t, running.Advice.Hint, "still need a draft")
+	settled, ok := prospectkit.Explain(prospectkit.CodeAgentNotADraft)
+	require.True(t, ok)
+	require.Equal(t, prospectkit.ActionNever, settled.Advice.Action)
+	require.True(t, slices.Contains(settled.Statuses, 409))
+}

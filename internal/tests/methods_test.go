@@ -1,0 +1,226 @@
+package tests
+
+import (
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"go/types"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/op"
+)
+
+// sharedRows are the rows that several methods name on purpose: one endpoint read whole, by pages or until something holds, or
+// a step of something larger. Every other row belongs to one method alone.
+var sharedRows = map[string][]string{
+	"agents.activate":                {"AgentsService.Activate", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.autocomplete":            {"AgentsService.Autocomplete", "AgentsService.CheckValues"},
+	"agents.create-person-discovery": {"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.create-people-watcher":   {"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.create-web-monitor":      {"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"},
+	"agents.get":                     {"AgentsService.Get", "AgentsService.Rows", "AgentsService.WaitEach", "AgentsService.WaitSettled"},
+	"agents.list":                    {"AgentsService.All", "AgentsService.List", "AgentsService.WaitEach"},
+	"campaigns.approve":              {"CampaignsService.Approve", "CampaignsService.ApproveReviewed"},
+	"campaigns.list":                 {"CampaignsService.All", "CampaignsService.List", "CampaignsService.Review", "CampaignsService.WaitInitialized"},
+	"campaigns.steps":                {"CampaignsService.Review", "CampaignsService.Steps", "CampaignsService.StepsPage"},
+	"campaigns.scheduled-sends":      {"CampaignsService.Review", "CampaignsService.Sends", "CampaignsService.SendsPage"},
+	"contacts.timeline":              {"ContactsService.Activities", "ContactsService.ActivitiesPage"},
+	"imports.create":                 {"ImportsService.FromUpload", "ImportsService.FromUploadJSON", "ImportsService.Upload"},
+	"lists.crm-push":                 {"ListsService.PushEach", "ListsService.PushToCRM"},
+	"lists.create":                   {"ListsService.Create", "ListsService.Ensure"},
+	"lists.get":                      {"ListsService.Get", "ListsService.WaitFor"},
+	"lists.list":                     {"ListsService.All", "ListsService.Page", "ListsService.Pages"},
+	"lists.move":                     {"ListsService.Move", "ListsService.MoveToRoot"},
+	"lists.rows":                     {"ListsService.Changes", "ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
+	"search.prospects":               {"SearchService.Prospects", "SearchService.ProspectsPage"},
+	"search.run-saved":               {"SearchService.RunSaved", "SearchService.RunSavedPage"},
+}
+
+// byArgument are the methods whose argument knows the row, so that the source does not show it.
+var byArgument = []string{"AgentsService.Create", "AgentsService.CreateAndStart", "AgentsService.Ensure"}
+
+// missingMethods are the rows that no method names yet. One that gains a method has to leave.
+var missingMethods = []string{}
+
+// source is the package, parsed.
+type source struct {
+	funcs map[string]*ast.FuncDecl // by name, methods as Type.Name
+}
+
+func parseSource(t *testing.T) source {
+	t.Helper()
+	files, err := filepath.Glob(Path("*.go"))
+	require.NoError(t, err)
+	s := source{funcs: make(map[string]*ast.FuncDecl)}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.ParseComments)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				s.funcs[receiver(f)+f.Name.Name] = f
+			}
+		}
+	}
+	return s
+}
+
+// receiver is the type of a method with a dot, or nothing.
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	t := f.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if generic, ok := t.(*ast.IndexExpr); ok {
+		t = generic.X
+	}
+	return t.(*ast.Ident).Name + "."
+}
+
+// rows lists the rows of the table that a function uses, itself or through functions of the package; through exported ones
+// only if whole is set.
+func (s source) rows(name string, whole bool, visited map[string]bool) map[string]bool {
+	found := make(map[string]bool)
+	f := s.funcs[name]
+	if f == nil || visited[name] || f.Body == nil {
+		return found
+	}
+	visited[name] = true
+	follow := func(prefix string, called *ast.Ident) {
+		if whole || !called.IsExported() {
+			maps.Copy(found, s.rows(prefix+called.Name, whole, visited))
+		}
+	}
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			switch {
+			case ok && x.Name == "op":
+				found[n.Sel.Name] = true
+			case ok && f.Recv != nil && len(f.Recv.List[0].Names) == 1 && x.Name == f.Recv.List[0].Names[0].Name:
+				follow(receiver(f), n.Sel)
+			}
+		case *ast.Ident:
+			follow("", n)
+		}
+		return true
+	})
+	return found
+}
+
+// tableNames maps the variables of the table to its rows, as the source declares them.
+func tableNames(t *testing.T) map[string]*op.Op {
+	t.Helper()
+	file, err := parser.ParseFile(gotoken.NewFileSet(), Path("internal", "op", "table.go"), nil, 0)
+	require.NoError(t, err)
+	names := make(map[string]*op.Op)
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		ast.Inspect(spec.Values[0], func(n ast.Node) bool {
+			if kv, ok := n.(*ast.KeyValueExpr); ok {
+				if key, ok := kv.Key.(*ast.Ident); ok && key.Name == "Name" {
+					if row, ok := op.ByName(strings.Trim(kv.Value.(*ast.BasicLit).Value, `"`)); ok {
+						names[spec.Names[0].Name] = row
+					}
+				}
+			}
+			return true
+		})
+		return true
+	})
+	require.Len(t, names, len(op.All()))
+	return names
+}
+
+// named lists the routes that the last line of a comment names, which ends with a scope.
+func named(f *ast.FuncDecl) (routes []string, scope string) {
+	lines := strings.Split(strings.TrimSpace(f.Doc.Text()), "\n")
+	text, scope, ok := strings.Cut(lines[len(lines)-1], ", scope ")
+	if !ok || len(lines) < 3 || lines[len(lines)-2] != "" {
+		return nil, ""
+	}
+	return strings.Split(text, " and "), strings.TrimSuffix(scope, ".")
+}
+
+// entrances are the exported functions and methods of services that take a context.
+func (s source) entrances() map[string]*ast.FuncDecl {
+	found := make(map[string]*ast.FuncDecl)
+	for name, f := range s.funcs {
+		params := f.Type.Params.List
+		if f.Name.IsExported() && (f.Recv == nil || strings.HasSuffix(receiver(f), "Service.")) &&
+			len(params) > 0 && types.ExprString(params[0].Type) == "context.Context" {
+			found[name] = f
+		}
+	}
+	return found
+}
+
+func TestMethods_EachRowBelongsToOne(t *testing.T) {
+	naming := make(map[string][]string) // names of methods, by route
+	for name, f := range parseSource(t).entrances() {
+		routes, _ := named(f)
+		for _, route := range routes {
+			naming[route] = append(naming[route], name)
+		}
+	}
+	for _, row := range op.All() {
+		methods := naming[row.Route()]
+		slices.Sort(methods)
+		switch shared, ok := sharedRows[row.Name]; {
+		case slices.Contains(missingMethods, row.Name):
+			require.Empty(t, methods, "%s has a method now: take it off the list", row.Name)
+		case ok:
+			require.Equal(t, shared, methods, row.Name)
+		default:
+			require.Len(t, methods, 1, "%s: %v", row.Name, methods)
+		}
+		delete(naming, row.Route())
+	}
+	require.Empty(t, naming, "comments name routes that the table does not have")
+}
+
+// Whatever reaches the wire says so in its last line, and names nothing that it does not reach.
+func TestMethods_EndTheirCommentWithRouteAndScope(t *testing.T) {
+	s, table := parseSource(t), tableNames(t)
+	reaching := 0
+	for name, f := range s.entrances() {
+		routes, scope := named(f)
+		own := s.rows(name, false, make(map[string]bool))
+		maps.DeleteFunc(own, func(row string, _ bool) bool { return table[row] == nil })
+		if len(own) > 0 {
+			require.NotEmpty(t, routes, "%s uses %v and has no last line that says so", name, own)
+			reaching++
+		}
+		reached := make(map[string]string)
+		for row := range s.rows(name, true, make(map[string]bool)) {
+			if o := table[row]; o != nil {
+				reached[o.Route()] = string(o.Scope)
+			}
+		}
+		if slices.Contains(byArgument, name) {
+			for _, o := range op.All() {
+				reached[o.Route()] = string(o.Scope)
+			}
+		}
+		for _, route := range routes {
+			require.Equal(t, reached[route], scope, "%s: %s", name, route)
+			require.NotEmpty(t, scope, "%s: %s", name, route)
+		}
+	}
+	require.GreaterOrEqual(t, reaching, len(op.All())-len(missingMethods))
+}

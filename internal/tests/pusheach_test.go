@@ -1,0 +1,223 @@
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/push"
+	"example.com/prospectkit/sandbox"
+)
+
+// someContacts are n ids.
+func someContacts(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("c%023x", i+1)
+	}
+	return ids
+}
+
+// arrived counts what each id has reached the CRM.
+func arrived(sb *sandbox.Sandbox) map[string]int {
+	n := map[string]int{}
+	for _, p := range sb.CRMPushes() {
+		for _, id := range p.ContactIDs {
+			n[strings.ToLower(id)]++
+		}
+	}
+	return n
+}
+
+// kept is a push that keeps its checkpoint in a program that may stop.
+func kept(run *sandbox.Run, more ...push.Option) []push.Option {
+	from, _ := run.Load("checkpoint")
+	return append(more, push.ResumeFrom(from), push.SaveTo(func(_ context.Context, checkpoint string) error {
+		run.Save("checkpoint", checkpoint)
+		return nil
+	}))
+}
+
+// Every pair of failures, and stops: no id twice, none missing but those reported, a suppressed one never.
+func TestEveryFailure_PushEach(t *testing.T) {
+	ids := someContacts(1100)
+	objected := []string{strings.ToUpper(ids[3]), ids[501], ids[1099]}
+	var reported map[string]bool
+	program := func(run *sandbox.Run) error {
+		var failed error
+		for part, err := range clientOf(run).Lists.PushEach(run.Context(), ListID, "crm-1", ids, kept(run, push.Except(objected))...) {
+			if part == nil {
+				return err
+			}
+			if err == nil && part.Outcome != journal.Applied || err != nil && part.Outcome == journal.Applied {
+				return fmt.Errorf("part %d is %s: %w", part.Number, part.Outcome, err)
+			}
+			for _, id := range part.ContactIDs {
+				if err != nil {
+					reported[id] = true
+				} else {
+					delete(reported, id)
+				}
+			}
+			if part.Outcome == journal.NotApplied {
+				failed = err
+			}
+		}
+		return failed
+	}
+	sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
+		n := arrived(run.Sandbox)
+		for _, id := range ids {
+			id = strings.ToLower(id)
+			switch suppressed := slices.ContainsFunc(objected, func(o string) bool { return strings.EqualFold(o, id) }); {
+			case suppressed && n[id] > 0:
+				return errors.New("sent to one who objected")
+			case n[id] > 1:
+				return errors.New("sent twice")
+			case !suppressed && n[id] == 0 && !reported[id]:
+				return errors.New("missing, and not reported")
+			}
+		}
+		return nil
+	}, everySweep(sandbox.Twice(), sandbox.UntilDone(3), sandbox.Setup(func(*sandbox.Run) { reported = map[string]bool{} }))...)
+}
+
+// A push that does not store its checkpoint before it sends is caught: the stop after a request makes it send twice.
+func TestEveryFailure_PushEachFindsACheckpointThatComesTooLate(t *testing.T) {
+	ids := someContacts(600)
+	brokenBy(t, func(run *sandbox.Run) error {
+		from, _ := run.Load("checkpoint")
+		stored := from
+		late := push.SaveTo(func(_ context.Context, checkpoint string) error { stored = checkpoint; return nil })
+		for _, err := range clientOf(run).Lists.PushEach(run.Context(), ListID, "crm-1", ids, push.ResumeFrom(from), late) {
+			run.Save("checkpoint", stored)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(run *sandbox.Run) error {
+		for _, n := range arrived(run.Sandbox) {
+			if n > 1 {
+				return errors.New("sent twice")
+			}
+		}
+		return nil
+	}, everySweep()...)
+}
+
+func TestPushEach_Parts(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb)
+	ids := someContacts(1100)
+	seq := client.Lists.PushEach(t.Context(), ListID, "crm-1", append(ids, strings.ToUpper(ids[0])), push.Except(ids[500:1000]), push.Except(ids[:1]))
+	sb.Fail("lists.crm-push", sandbox.Nth(2), sandbox.DropAfter())
+	var got []string
+	for range 2 { // the second range has nothing left
+		for part, err := range seq {
+			got = append(got, fmt.Sprintf("%d %d %d %d %s %t,%t", part.Number, part.Of, len(part.ContactIDs), len(part.Excepted), part.Outcome, part.Earlier, errors.Is(err, prospectkit.ErrOutcomeUnknown)))
+		}
+	}
+	require.Equal(t, []string{
+		"1 3 499 1 applied false,false", "2 3 0 500 not applied false,false", "3 3 100 0 unknown false,true", "2 3 0 500 not applied false,false",
+	}, got)
+	require.Len(t, arrived(sb), 599)
+}
+
+func TestPushEach_SecondRangeSendsWhatWasNotApplied(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	sb.Do(func(tx *sandbox.Tx) { tx.DisconnectCRM("crm-1") })
+	seq := SandboxClient(t, sb).Lists.PushEach(t.Context(), ListID, "crm-1", someContacts(501))
+	for part, err := range seq {
+		require.ErrorIs(t, err, prospectkit.CodeCRMNotConnected)
+		require.Equal(t, journal.NotApplied, part.Outcome)
+	}
+	sb.Do(func(tx *sandbox.Tx) { tx.ConnectCRM("crm-1") })
+	for part, err := range seq {
+		require.NoError(t, err)
+		require.Equal(t, journal.Applied, part.Outcome)
+		for _, err := range seq {
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "two loops at once")
+		}
+	}
+	require.Len(t, arrived(sb), 501)
+}
+
+// A part that may have been sent is reported by the next run, and sent again only if it is told to.
+func TestPushEach_UnknownPart(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb)
+	ids := someContacts(1000)
+	var checkpoint string
+	save := push.SaveTo(func(_ context.Context, c string) error { checkpoint = c; return nil })
+	sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropAfter())
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save) {
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		break
+	}
+	for part, err := range client.Lists.PushEach(t.Context(), strings.ToUpper(ListID), "crm-1", ids, save, push.ResumeFrom(checkpoint)) {
+		require.Equal(t, part.Number == 1, part.Earlier)
+		require.Equal(t, part.Number == 1, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+	}
+	require.Equal(t, 2, sb.Calls("lists.crm-push"))
+	for part, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom(checkpoint), push.RepeatUnknown()) {
+		require.NoError(t, err)
+		require.Equal(t, 1, part.Number)
+	}
+	require.Equal(t, 3, sb.Calls("lists.crm-push"))
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, push.ResumeFrom(checkpoint)) {
+		t.Error("all was applied", err)
+	}
+}
+
+func TestPushEach_SendsNothing(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb)
+	ids := someContacts(2)
+	full := errors.New("the disk is full")
+	for name, c := range map[string]struct {
+		ids  []string
+		opts []push.Option
+		want error
+		rows int
+	}{
+		"no ids":           {nil, nil, nil, 0},
+		"all kept back":    {ids, []push.Option{push.Except(ids)}, nil, 1},
+		"a wrong id":       {[]string{ids[0], "ada@engines.example"}, nil, prospectkit.ErrRefusedLocally, 1},
+		"a wrong excepted": {ids, []push.Option{push.Except([]string{"ada@engines.example"})}, prospectkit.ErrRefusedLocally, 1},
+		"no option":        {ids, []push.Option{nil}, prospectkit.ErrRefusedLocally, 1},
+		"no save":          {ids, []push.Option{push.SaveTo(nil)}, prospectkit.ErrRefusedLocally, 1},
+		"wrong checkpoint": {ids, []push.Option{push.ResumeFrom("push1.0011223344556677.a")}, prospectkit.ErrRefusedLocally, 1},
+		"not stored":       {someContacts(700), []push.Option{push.SaveTo(func(context.Context, string) error { return full })}, full, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := 0
+			for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", c.ids, c.opts...) {
+				require.ErrorIs(t, err, c.want)
+				rows++
+			}
+			require.Equal(t, c.rows, rows)
+			require.Empty(t, sb.CRMPushes())
+		})
+	}
+	for name, mode := range map[string]prospectkit.ClientOption{"read-only": prospectkit.ReadOnly(), "no-send": prospectkit.NoSend()} {
+		t.Run(name, func(t *testing.T) {
+			parts := 0
+			for part, err := range SandboxClient(t, sb, mode).Lists.PushEach(t.Context(), ListID, "crm-1", someContacts(1200)) {
+				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.Equal(t, journal.NotApplied, part.Outcome)
+				parts++
+			}
+			require.Equal(t, 1, parts)
+			require.Empty(t, sb.CRMPushes())
+		})
+	}
+}

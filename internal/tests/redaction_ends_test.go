@@ -1,0 +1,302 @@
+package tests
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
+)
+
+// What the calls of these tests send, and no text about them may show.
+const (
+	zebra   = "Zebra Q4 größe" // searches, filters and queries
+	someone = "Ada Lovelace"   // names in bodies
+)
+
+// endings are calls of every class, with ids, queries and names that are easy to recognise.
+var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error{
+	"read with a query": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Page(ctx, prospectkit.ListsParams{Search: zebra}, append(opts, prospectkit.WithQuery("also", zebra))...)
+		return err
+	},
+	"read with an id": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: filter.Contact{CompanyName: filter.AnyOf(zebra)}}, opts...)
+		return err
+	},
+	"rows of a struct": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, pageOptions(opts)...))
+	},
+	"a wait": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Agents.WaitSettled(ctx, RunsID, opts...)
+		return err
+	},
+	"a search": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		filters := filter.Search{"company": filter.Including(zebra)}
+		return rangeOver(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(pageOptions(opts), prospectkit.MaxPaidPages(1))...))
+	},
+	"a write by name": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: someone}, opts...)
+		return err
+	},
+	"ensure": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Ensure(ctx, prospectkit.NewList{Name: someone}, opts...)
+		return err
+	},
+	"a write with ids": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Lists.Move(ctx, ListID, FolderID, opts...)
+		return err
+	},
+	"a write that sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Campaigns.Approve(ctx, CampaignID, opts...)
+		return err
+	},
+	"an agent": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		spec := Discovery()
+		spec.ListName, spec.MaxCreditSpend = someone, 1000
+		_, err := c.Agents.CreateAndStart(ctx, spec, opts...)
+		return err
+	},
+	"an upload": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		text := "email\nada@engines.example\n"
+		_, err := c.Imports.Upload(ctx, prospectkit.UploadFrom(someone+".csv", int64(len(text)), strings.NewReader(text)), opts...)
+		return err
+	},
+	"an upload that cannot be read": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+			return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + ListID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
+		}}, opts...)
+		return err
+	},
+	"a call of one's own": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+		var out struct{ Age int }
+		return c.Call(ctx, UnnamedOperation(prospectkit.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
+	},
+}
+
+func pageOptions(opts []prospectkit.CallOption) (all []prospectkit.PageOption) {
+	for _, o := range opts {
+		all = append(all, o)
+	}
+	return all
+}
+
+func rangeOver[T any](seq func(func(*T, error) bool)) (last error) {
+	for _, err := range seq {
+		last = err
+	}
+	return last
+}
+
+// ends are the ways in which an attempt fails: with every row of the decision table, and with
+// everything that repeats the request.
+var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, error){
+	"no connection": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	},
+	"not sent": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return (&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}).RoundTrip(r)
+	},
+	"no such host": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return (&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
+		}}).RoundTrip(r)
+	},
+	"a proxy that refuses": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		proxy := func(r *http.Request) (*url.URL, error) { return nil, fmt.Errorf("no proxy for %s", r.URL) }
+		return (&http.Transport{Proxy: proxy}).RoundTrip(r)
+	},
+	"URL error": func(r *http.Request, _ *MemoryServer) (*http.Response, error) { return nil, urlError(r) },
+	"wrapped": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return nil, fmt.Errorf("middleware: %w", urlError(r))
+	},
+	"joined": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return nil, errors.Join(io.EOF, urlError(r), urlError(r))
+	},
+	"own words": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return nil, fmt.Errorf("%s %s %v %s", r.Method, r.URL, r.URL.Query(), r.URL.RequestURI())
+	},
+	"cut":          func(*http.Request, *MemoryServer) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+	"nothing":      func(*http.Request, *MemoryServer) (*http.Response, error) { return nil, nil },
+	"request line": rawEnd(func(r *http.Request) string { return "HTTP/1.1 " + r.URL.RequestURI() + "\r\n\r\n" }),
+	"header line":  rawEnd(func(r *http.Request) string { return "HTTP/1.1 200 OK\r\nGET " + r.URL.RequestURI() + "\r\n\r\n" }),
+	"no protocol":  rawEnd(func(r *http.Request) string { return r.Method + " " + r.URL.RequestURI() + " HTTP/1.1\r\n\r\n" }),
+	"cut body": rawEnd(func(*http.Request) string {
+		return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+	}),
+	"refused":      echoEnd(404, "LIST_NOT_FOUND"),
+	"taken":        echoEnd(409, "LIST_NAME_TAKEN"),
+	"failed":       echoEnd(500, "UNEXPECTED_ERROR"),
+	"limited":      echoEnd(429, "RATE_LIMITED", "Retry-After", "3600"),
+	"gateway":      htmlEnd(502),
+	"unavailable":  htmlEnd(503),
+	"odd":          htmlEnd(520),
+	"not found":    htmlEnd(404),
+	"welcome page": htmlEnd(200),
+	"redirect": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return Respond(302, "", "Location", r.URL.String()), nil
+	},
+	"content type": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(404, "", "Content-Type", "text/html; of="+ListID), nil
+	},
+	"redirected": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(302, "", "Location", "http://"+FolderID+".example/"+ListID), nil
+	},
+	"empty": func(*http.Request, *MemoryServer) (*http.Response, error) { return Respond(200, ""), nil },
+	"too long": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `"`+strings.Repeat(ListID, 200)+`"`), nil
+	},
+	"no page": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `{"`+ListID+`": "`+zebra+`"}`), nil
+	},
+	"misfit": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `{"age": "`+zebra+`", "data": [{"id": "`+ListID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`), nil
+	},
+	"unknown state": func(*http.Request, *MemoryServer) (*http.Response, error) {
+		return Respond(200, `{"agent": {"id": "`+RunsID+`", "status": "PROCESSING", "name": "`+someone+`"}}`), nil
+	},
+	"stalled": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
+	},
+}
+
+func urlError(r *http.Request) error {
+	return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.ErrUnexpectedEOF}
+}
+
+func rawEnd(text func(*http.Request) string) func(*http.Request, *MemoryServer) (*http.Response, error) {
+	return func(r *http.Request, m *MemoryServer) (*http.Response, error) {
+		m.Raw = text(r)
+		return oneTime(m).RoundTrip(r)
+	}
+}
+
+func echoEnd(status int, code string, header ...string) func(*http.Request, *MemoryServer) (*http.Response, error) {
+	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		said := JSONText("nothing at " + r.URL.String() + ", " + r.URL.RequestURI() + " with " + ListID + " or '" + strings.ToUpper(FolderID) + "'.")
+		return Respond(status, strings.Replace(Envelope(code), `"prose"`, said, 1), header...), nil
+	}
+}
+
+func htmlEnd(status int) func(*http.Request, *MemoryServer) (*http.Response, error) {
+	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		return Respond(status, "<p>"+r.URL.String(), "Content-Type", "text/html"), nil
+	}
+}
+
+// limits are the ways in which a call is bounded, or ended from outside.
+var limits = map[string]struct {
+	opts  []prospectkit.CallOption
+	bound func(context.Context) (context.Context, context.CancelFunc)
+}{
+	"as it is":    {nil, within(time.Hour)},
+	"no retry":    {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)}, within(time.Hour)},
+	"no wait":     {[]prospectkit.CallOption{prospectkit.NoWait()}, within(time.Hour)},
+	"soon":        {nil, within(300 * time.Millisecond)},
+	"later":       {nil, within(700 * time.Millisecond)},
+	"given up":    {nil, canceled(0)},
+	"interrupted": {nil, canceled(100 * time.Millisecond)},
+	"read only":   {[]prospectkit.CallOption{prospectkit.ReadOnly()}, within(time.Minute)},
+	"short wait":  {[]prospectkit.CallOption{prospectkit.WithAttemptTimeout(time.Second)}, within(time.Minute)},
+}
+
+func within(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+}
+
+func canceled(after time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		if after == 0 {
+			cancel(errInterrupt)
+		}
+		timer := time.AfterFunc(after, func() { cancel(errInterrupt) })
+		return ctx, func() { timer.Stop(); cancel(nil) }
+	}
+}
+
+var errInterrupt = errors.New("interrupt signal received")
+
+// texts gathers all texts of an error, of its attempts, of events and of logs. Fields that hold
+// what the service wrote are not among them.
+type texts struct{ bytes.Buffer }
+
+func (x *texts) add(err error) {
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(x, "%v\n%+v\n%s\n%q\n", err, err, err, err)
+	slog.New(slog.NewTextHandler(x, nil)).Error("x", "error", err, "advice", prospectkit.AdviceOf(err))
+	slog.New(slog.NewJSONHandler(x, nil)).Error("x", "error", err, "of another", fmt.Errorf("syncing: %w", err))
+	switch inner := err.(type) { //nolint:errorlint // each error inside is looked at
+	case interface{ Unwrap() error }:
+		x.add(inner.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range inner.Unwrap() {
+			x.add(one)
+		}
+	}
+}
+
+func (x *texts) event(e prospectkit.Event) {
+	x.add(e.Err)
+	e.Err = nil
+	fmt.Fprintf(x, "%+v\n%#v\n", e, e)
+}
+
+func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
+	seen := make(map[string]bool)
+	for name, call := range endings {
+		for end, respond := range ends {
+			for bound, limit := range limits {
+				InMemory(t, nil, func(t *testing.T, m *MemoryServer) {
+					t.Helper()
+					m.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { Hijack(w, m.Raw) })
+					var out texts
+					ctx, cancel := limit.bound(t.Context())
+					defer cancel()
+					client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) { return respond(r, m) }),
+						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { out.event(e) }))
+					var info prospectkit.Info
+					err := call(ctx, client, append(limit.opts, prospectkit.WithInfo(&info))...)
+					out.add(err)
+					for _, a := range info.Attempts {
+						out.add(a.Err)
+					}
+					requireNothingPrivate(t, out.String(), name+", "+end+", "+bound)
+					seen[strings.TrimPrefix(fmt.Sprintf("%T", err), "*prospectkit.")] = true
+				})
+			}
+		}
+	}
+	require.Subset(t, slices.Collect(maps.Keys(seen)), []string{
+		"Error", "OutcomeUnknownError", "WaitError", "RefusedError", "WaitTimeoutError",
+	}, "the ways are many enough")
+}
+
+func requireNothingPrivate(t *testing.T, text, where string) {
+	t.Helper()
+	for _, private := range []string{
+		ListID, FolderID, strings.ToUpper(FolderID), CampaignID, RunsID, DraftID, "Zebra", "Ada", "https://", "api/v1", "q=", Token,
+	} {
+		if at := strings.Index(text, private); at >= 0 {
+			require.Fail(t, "a text shows "+private, "%s: ...%s", where, text[max(0, at-300):min(len(text), at+100)])
+		}
+	}
+}

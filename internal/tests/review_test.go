@@ -1,0 +1,264 @@
+package tests
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// teammate makes a change, as another client.
+func teammate(t *testing.T, sb *sandbox.Sandbox, change func(c *prospectkit.Client) error) {
+	t.Helper()
+	require.NoError(t, change(SandboxClient(t, sb)))
+}
+
+// reviewEdits are changes to what was reviewed, and the sections that they show in.
+var reviewEdits = map[string]struct {
+	change func(t *testing.T, sb *sandbox.Sandbox)
+	in     []string
+}{
+	"name": {func(t *testing.T, sb *sandbox.Sandbox) {
+		teammate(t, sb, func(c *prospectkit.Client) error {
+			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.Fields{"name": "Autumn"})
+			return err
+		})
+	}, []string{"campaign changed"}},
+	"step": {func(t *testing.T, sb *sandbox.Sandbox) {
+		teammate(t, sb, func(c *prospectkit.Client) error {
+			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.Fields{"steps": []prospectkit.Fields{{"type": "email", "subject": "Hi", "body": "Buy now!"}}})
+			return err
+		})
+	}, []string{"steps changed"}},
+	"send": {func(t *testing.T, sb *sandbox.Sandbox) {
+		teammate(t, sb, func(c *prospectkit.Client) error {
+			_, err := c.Campaigns.EditSend(t.Context(), SendID, prospectkit.Fields{"subject": "Last chance"})
+			return err
+		})
+	}, []string{"sends changed"}},
+	"state of a send": {func(_ *testing.T, sb *sandbox.Sandbox) {
+		sb.Do(func(tx *sandbox.Tx) { tx.MoveSend(SendID, "approval_required") })
+	}, []string{"sends changed"}},
+	"lists": {func(t *testing.T, sb *sandbox.Sandbox) {
+		teammate(t, sb, func(c *prospectkit.Client) error {
+			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.Fields{"listIds": []string{ListID, SourceID}})
+			return err
+		})
+	}, []string{"campaign changed", "lists changed: 1 reviewed, 2 now", "contacts changed: 2 reviewed, 3 now"}},
+	"contact": {func(_ *testing.T, sb *sandbox.Sandbox) {
+		sb.Do(func(tx *sandbox.Tx) {
+			tx.RemoveRows(ListID, StepID)
+			tx.AddRows(ListID, sandbox.Row{"firstName": "Eve", "email": "eve@else.example"})
+		})
+	}, []string{"contacts changed"}},
+	"name of a list": {func(_ *testing.T, sb *sandbox.Sandbox) {
+		sb.Do(func(tx *sandbox.Tx) { tx.RenameList(ListID, "Paris") })
+	}, []string{"lists changed"}},
+}
+
+// Any change between review and approval, also while the approval reads, sends nothing.
+func TestApproveReviewed_Edits(t *testing.T) {
+	gaps := []string{"", "campaigns.list", "campaigns.steps", "campaigns.scheduled-sends", "lists.get", "lists.rows"}
+	for name, edit := range reviewEdits {
+		for _, gap := range gaps {
+			t.Run(name+"/"+gap, func(t *testing.T) {
+				start := time.Now()
+				sb := EverySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)))
+				if gap != "" {
+					sb.Between(gap, func(tx *sandbox.Tx) {
+						if tx.Gap() == 1 {
+							edit.change(t, sb)
+						}
+					})
+				}
+				client := SandboxClient(t, sb)
+				r, err := client.Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				if gap == "" {
+					edit.change(t, sb)
+				}
+				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+				refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+				require.True(t, ok, "%v", err)
+				require.Equal(t, prospectkit.RuleReview, refused.Rule)
+				var got []string
+				for _, v := range refused.Violations {
+					got = append(got, v.Param+" "+v.Problem)
+				}
+				if gap == "" {
+					require.Equal(t, edit.in, got)
+				}
+				require.Contains(t, err.Error(), got[0])
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				require.Zero(t, sb.Calls("campaigns.approve"))
+				sb.Advance(48 * time.Hour)
+				require.Empty(t, sb.Outbox())
+			})
+		}
+	}
+}
+
+// While the contacts are read for the last time, which may take minutes, no change goes unnoticed either.
+func TestApproveReviewed_EditsWhileContactsAreRead(t *testing.T) {
+	for name, edit := range reviewEdits {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			sb := EverySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)))
+			sb.Between("lists.rows", func(tx *sandbox.Tx) {
+				if tx.Gap() == 2 {
+					edit.change(t, sb)
+				}
+			})
+			client := SandboxClient(t, sb)
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, prospectkit.RuleReview, refused.Rule)
+			require.Equal(t, 3, sb.Calls("lists.rows"), "the edit was made")
+			require.Zero(t, sb.Calls("campaigns.approve"))
+		})
+	}
+}
+
+// Without a change, one approval is sent, however much later and in whatever order the keys come.
+func TestApproveReviewed_Unchanged(t *testing.T) {
+	synctest.Test(t, approveUnchanged)
+}
+
+func approveUnchanged(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	n := 0
+	shuffled, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := sb.Transport().RoundTrip(r)
+		if err != nil || r.Method != http.MethodGet {
+			return resp, err
+		}
+		n++
+		return rewritten(t, resp, n), nil
+	})))
+	require.NoError(t, err)
+	r, err := shuffled.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	plain, err := SandboxClient(t, sb).Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	require.Equal(t, plain.Digest(), r.Digest())
+	_, err = shuffled.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.NoError(t, err)
+	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	require.Positive(t, n)
+}
+
+// rewritten is a response whose records say when they were read, and whose keys come in another order.
+func rewritten(t *testing.T, resp *http.Response, n int) *http.Response {
+	t.Helper()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&v))
+	var b bytes.Buffer
+	backwards(&b, v, time.Unix(int64(n), 0).UTC().Format(time.RFC3339))
+	resp.Body, resp.ContentLength = io.NopCloser(&b), int64(b.Len())
+	resp.Header.Del("Content-Length")
+	return resp
+}
+
+// backwards writes a JSON value with the keys of objects in falling order.
+func backwards(b *bytes.Buffer, v any, readAt string) {
+	switch v := v.(type) {
+	case map[string]any:
+		fmt.Fprintf(b, `{"readAt":%q`, readAt)
+		for _, key := range slices.Backward(slices.Sorted(maps.Keys(v))) {
+			fmt.Fprintf(b, `, %q :`, key)
+			backwards(b, v[key], readAt)
+		}
+		b.WriteString("}")
+	case []any:
+		b.WriteString("[")
+		for i := range v {
+			if i > 0 {
+				b.WriteString(",")
+			}
+			backwards(b, v[i], readAt)
+		}
+		b.WriteString("]")
+	default:
+		text, _ := json.Marshal(v)
+		b.Write(text)
+	}
+}
+
+func TestReview_Text(t *testing.T) {
+	sb := EverySandbox(t, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	r, err := SandboxClient(t, sb, prospectkit.ReadOnly(), prospectkit.NoSpend()).Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	text := r.String()
+	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "Contacts in the lists: 2", "Scheduled send 1 of 1", "subject: Hello Ada"} {
+		require.Contains(t, text, want)
+	}
+	require.Equal(t, 2, r.Contacts)
+}
+
+func TestApproveReviewed_Refusals(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb)
+	_, err := client.Campaigns.ApproveReviewed(t.Context(), CampaignID, "yes")
+	require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
+	require.Empty(t, sb.Journal())
+	_, err = client.Campaigns.Review(t.Context(), FactID)
+	require.ErrorIs(t, err, prospectkit.CodeCampaignNotFound)
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	for _, mode := range []prospectkit.ClientOption{prospectkit.ReadOnly(), prospectkit.NoSend()} {
+		_, err = SandboxClient(t, sb, mode).Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	}
+	require.Zero(t, sb.Calls("campaigns.approve"))
+}
+
+// Every pair of failures: at most one approval, and only of what was reviewed.
+func TestEveryFailure_ApproveReviewed(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client := clientOf(run)
+		digest, kept := run.Load("digest")
+		if !kept {
+			r, err := client.Campaigns.Review(run.Context(), CampaignID)
+			if err != nil {
+				return err
+			}
+			digest = r.Digest()
+			run.Save("digest", digest)
+		}
+		_, err := client.Campaigns.ApproveReviewed(run.Context(), CampaignID, digest)
+		return err
+	}, func(run *sandbox.Run) error {
+		applied := 0
+		for _, e := range run.Journal() {
+			if e.Op == "campaigns.approve" {
+				applied += min(1, len(e.Effects))
+			}
+		}
+		switch outcome := prospectkit.OutcomeOf(run.Err()); {
+		case applied > 1:
+			return fmt.Errorf("approved %d times", applied)
+		case outcome == prospectkit.OutcomeApplied && applied == 0, outcome == prospectkit.OutcomeNotApplied && applied > 0 && run.Starts() == 1:
+			return fmt.Errorf("claims %s, but %d approvals", outcome, applied)
+		}
+		return nil
+	}, everySweep()...)
+}

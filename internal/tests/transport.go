@@ -1,0 +1,92 @@
+package tests
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// What most tests speak of.
+const (
+	BaseURL = "https://api.example.com/api/v1"
+	Token   = "tok-Zx81-qWv7-secret" //nolint:gosec // no credential: what no output may ever show
+	ListID  = "65f0c0ffee65f0c0ffee65f0"
+	OneList = `{"id":"` + ListID + `","name":"Berlin","entityType":"contactList"}`
+	OneUser = `{"user":{"id":"65f0c0ffee65f0c0ffee65f1","email":"ada@example.com","name":"Ada"}}`
+)
+
+// RoundTrip makes a transport of a function.
+type RoundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := f(r)
+	if resp != nil {
+		resp.Request = r
+	}
+	return resp, err
+}
+
+// Respond makes a response with a JSON body, unless header says otherwise in pairs of key and value.
+// A success has the rate headers, as all of the service's have.
+func Respond(status int, body string, header ...string) *http.Response {
+	h := http.Header{"Content-Type": {"application/json"}}
+	RateHeaders(h, status)
+	for i := 0; i+1 < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return &http.Response{
+		StatusCode: status, Status: strconv.Itoa(status) + " " + http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}
+}
+
+// RateHeaders gives a success the headers that the service's have.
+func RateHeaders(h http.Header, status int) {
+	if status >= 200 && status < 300 {
+		h.Set("RateLimit-Limit", "1000000")
+		h.Set("RateLimit-Remaining", "999999")
+		h.Set("RateLimit-Reset", "60")
+	}
+}
+
+// Bare takes the rate headers from a response. Those of another server have none, nor those that lost
+// them on the way.
+var Bare = []string{"RateLimit-Limit", "", "RateLimit-Remaining", "", "RateLimit-Reset", ""}
+
+// Always gives the same response to every request.
+func Always(status int, body string, header ...string) RoundTrip {
+	return func(*http.Request) (*http.Response, error) { return Respond(status, body, header...), nil }
+}
+
+// Envelope is the service's error body.
+func Envelope(code string) string {
+	return `{"error":{"code":` + strconv.Quote(code) + `,"message":"prose","param":null,"doc_url":null,"request_id":"req-1"}}`
+}
+
+// Unpaced is for servers of a test that know no limits.
+func Unpaced() prospectkit.ClientOption {
+	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))
+}
+
+// NewClient is a client over a transport of the test, which is not paced.
+func NewClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	tb.Helper()
+	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{prospectkit.WithTransport(rt), Unpaced()}, opts...)...)
+	require.NoError(tb, err)
+	return client
+}
+
+// Consumed reads a request as a server does, and then loses the response.
+func Consumed(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+	return nil, io.ErrUnexpectedEOF
+}
