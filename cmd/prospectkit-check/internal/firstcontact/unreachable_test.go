@@ -11,12 +11,13 @@ import (
 
 	"example.com/prospectkit/cmd/prospectkit-check/internal/firstcontact"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
 
 // Every rule of the sandbox is checked, or its reason for not being checked is known.
 func TestReport_AccountsForEveryRule(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/sandbox.md")
+	guide, err := os.ReadFile(tests.Path("docs", "sandbox.md"))
 	require.NoError(t, err)
 	var rules []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z0-9.-]+)` \\| (?:documented|inferred|assumed|ambient) \\|").FindAllSubmatch(guide, -1) {
