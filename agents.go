@@ -22,7 +22,10 @@ import (
 // AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
 // and delivers people or companies into its own results list. Save a draft with Create, which is
 // free, or start an agent safely with CreateAndStart. Wait with WaitSettled; read results with Rows.
-type AgentsService struct{ service }
+type AgentsService struct {
+	service
+	polls *waits.Shared[Agent] // of WaitEach
+}
 
 // AgentStatus is the state of an agent. There may be undocumented states. The state after a start
 // is undocumented.
@@ -96,7 +99,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made, err := do(ctx, s.client, spec.op, args{
+	made, err := do(ctx, s.conf, spec.op, args{
 		body: spec.body, check: checkSpec, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
 	}, spec.options(opts), expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
@@ -163,7 +166,7 @@ func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Age
 }
 
 func (s *AgentsService) listing() listing[Agent] {
-	return listing[Agent]{client: s.client, op: op.AgentsList, name: "agents"}
+	return listing[Agent]{conf: s.conf, op: op.AgentsList, name: "agents"}
 }
 
 // Get reads one agent.
@@ -172,7 +175,7 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.client, op.AgentsGet, args{ids: []string{agentID}}, opts,
+	return do(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
 		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 
@@ -195,7 +198,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 		}
 	}
 	a := args{ids: []string{agentID}, body: in, check: checkExpiration}
-	return do[Object](ctx, s.client, op.AgentsAdjust, a, opts)
+	return do[Object](ctx, s.conf, op.AgentsAdjust, a, opts)
 }
 
 // Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or
@@ -213,7 +216,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	response, err := do(ctx, s.client, op.AgentsActivate, args{ids: []string{agentID}}, opts, expected[Object]{
+	response, err := do(ctx, s.conf, op.AgentsActivate, args{ids: []string{agentID}}, opts, expected[Object]{
 		proof:      func(a *Object) bool { return sameID(a.Text("id"), agentID) },
 		documented: reflect.TypeFor[Agent](),
 	})
@@ -238,7 +241,7 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.AgentsPause, args{ids: []string{agentID}}, opts)
+	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
 // lookAtStatus reads whether an agent has reached the requested state.
@@ -269,7 +272,7 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 		case err != nil:
 			yield(nil, err)
 		case agent.ListID != "":
-			s.client.Lists.Rows(ctx, agent.ListID, p, opts...)(yield)
+			(&ListsService{s.service}).Rows(ctx, agent.ListID, p, opts...)(yield)
 		case agent.Draft():
 			yield(nil, draftError())
 		default:
@@ -279,7 +282,7 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 }
 
 // secrets are hidden in errors about the rows.
-func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets() }
+func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
 // expired or failed. Bound the wait with the context. It polls at once, again after 2 s, then less often,
@@ -295,7 +298,7 @@ func (s *AgentsService) secrets() redact.Secrets { return s.client.conf.secrets(
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	read := func(ctx context.Context) (*Agent, error) { return s.Get(ctx, agentID, opts...) }
-	return waitFor(ctx, s.client, op.AgentsGet, read, func(a *Agent) waits.Sighting {
+	return waitFor(ctx, s.conf, op.AgentsGet, read, func(a *Agent) waits.Sighting {
 		over, err := a.settled()
 		return waits.Sighting{Settled: over, Err: err, State: string(a.Status), Strange: !a.Status.Known()}
 	})
@@ -322,7 +325,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			return
 		}
 		each := &waits.Each[Agent]{
-			Shared: s.client.conf.agentPolls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Passes: isTransient,
+			Shared: s.polls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Passes: isTransient,
 			Get: func(ctx context.Context, id string) (*Agent, error) {
 				agent, err := s.Get(ctx, id)
 				if err != nil {
@@ -344,7 +347,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			}
 			return each, err
 		}
-		_, err := waitFor(ctx, s.client, op.AgentsList, read, func(e *waits.Each[Agent]) waits.Sighting {
+		_, err := waitFor(ctx, s.conf, op.AgentsList, read, func(e *waits.Each[Agent]) waits.Sighting {
 			return waits.Sighting{Settled: e.Over(), State: e.String()}
 		})
 		if err != nil && !each.Over() {
@@ -399,7 +402,7 @@ const (
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.AgentsAutocomplete, args{query: autocompleteQuery{field}}, opts)
+	return do[Object](ctx, s.conf, op.AgentsAutocomplete, args{query: autocompleteQuery{field}}, opts)
 }
 
 type autocompleteQuery struct {
@@ -489,4 +492,14 @@ func (v ValueCheck) compare(value string, offers []string, in record) CheckedVal
 	}
 	found.Widens = v.Field == AutocompleteIndustry && !found.Known
 	return found
+}
+
+// maybe reports whether there is an agent, and it is of a kind or does not say.
+func (a *Agent) maybe(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
+
+// named finds the agent with exactly this name. nameless reports agents without names.
+func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
+	agents := s.All(ctx, pageOptions(opts)...)
+	match, others, err := findNamed(agents, op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
+	return match, slices.Contains(others, ""), err
 }

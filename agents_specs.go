@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -324,4 +325,8 @@ func (e Expiration) check(bad *check.Violations) {
 	if year, month, day, ok := e.Date(); ok {
 		bad.Date("expirationDate", year, month, day)
 	}
+}
+
+func (s agentSpec) lookup() journal.Lookup {
+	return journal.Lookup{Name: s.name, Kind: string(s.kind), Start: s.start}
 }

@@ -9,7 +9,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
-	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -106,7 +105,7 @@ func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, op
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad check.Violations
-	conf := callConfig{settings: s.client.conf.settings}
+	conf := callConfig{settings: s.conf.settings}
 	for _, option := range sharedOptions(opts) {
 		option.applyCall(&conf, &bad)
 	}
@@ -114,7 +113,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)
 	}
-	if rule := s.client.safetyRule(op.AgentsActivate, args{}, &conf); rule != "" {
+	if rule := s.conf.safetyRule(op.AgentsActivate, args{}, &conf); rule != "" {
 		return ruleRefusal(op.AgentsActivate, rule, nil)
 	}
 	return nil
@@ -128,7 +127,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 		return &EnsuredAgent{Agent: found}, nil
 	}
 	if start {
-		if err := s.client.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
+		if err := s.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
 			return nil, ruleRefusal(op.AgentsActivate, RuleSpendGuard, err)
 		}
 	}
@@ -173,7 +172,7 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 		case agent.maybe(spec.kind):
 			e.Agent = agent
 		case agent == nil && err == nil && !nameless: // without the scope for lists, it has to wait
-			list, _, _ := s.client.Lists.named(ctx, spec.name, reads)
+			list, _, _ := (&ListsService{s.service}).named(ctx, spec.name, reads)
 			return list != nil, nil
 		}
 		return true, err
@@ -217,9 +216,6 @@ func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec ag
 	return nil
 }
 
-// maybe reports whether there is an agent, and it is of a kind or does not say.
-func (a *Agent) maybe(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
-
 // saysStarted reports whether an activation was refused because the agent has left the draft state:
 // by an earlier attempt, or by another process that ensures the same agent.
 func saysStarted(err error) bool {
@@ -233,15 +229,4 @@ func (s *AgentsService) started(ctx context.Context, draft *Agent, opts []CallOp
 		return agent
 	}
 	return &Agent{ID: draft.ID, Type: draft.Type, Name: draft.Name, Started: true}
-}
-
-// named finds the agent with exactly this name. nameless reports agents without names.
-func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	agents := s.All(ctx, pageOptions(opts)...)
-	match, others, err := findNamed(agents, op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
-	return match, slices.Contains(others, ""), err
-}
-
-func (s agentSpec) lookup() journal.Lookup {
-	return journal.Lookup{Name: s.name, Kind: string(s.kind), Start: s.start}
 }

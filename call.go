@@ -4,65 +4,23 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/spend"
 )
 
-// args are the arguments of a method, before any check.
-type args struct {
-	// The request.
-	ids       []string // for the parameters of the path, in order
-	query     any      // a struct with url tags, or nil
-	body      any      // anything encoding/json knows, or nil
-	form      bool     // the body goes as a multipart form
-	upload    *upload.Body
-	pageToken string // the scroll token or cursor of a later page: an attempt may use it up, and no error or log shows it
-	check     func(*check.Violations)
-
-	// What it means.
-	free   bool           // spends no credits, although the operation may
-	cost   spend.Call     // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup // what a search for its effect needs, beside the ids
-}
-
-// expected is what a method knows of the response, beyond its type and the row of the operation.
-type expected[T any] struct {
-	// proof reports whether a response holds what only the service can know about the call. If nil,
-	// the documented shape of its response proves a read, and nothing proves a write.
-	proof func(*T) bool
-
-	accept   func(*T) error // refuses a response that was decoded; nil accepts it
-	shape    op.Shape       // if it differs from the operation's
-	maxItems int            // of a page; 0: as many as a page may have
-
-	// The documented part of a raw response: its type, and the keys that may wrap it.
-	documented reflect.Type
-	keys       []string
-}
-
-// provedBy expects a response that holds what only the service can know about the call.
-func provedBy[T any](proof func(*T) bool) expected[T] { return expected[T]{proof: proof} }
-
 // service is what the services of a client share.
-type service struct{ client *Client }
+type service struct{ conf *config }
 
 // do makes a call, and returns its response. At most one expectation counts.
-func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*T, error) {
-	c, err := doCall(ctx, client, o, in, opts, want...)
+func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*T, error) {
+	c, err := doCall(ctx, conf, o, in, opts, want...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +28,13 @@ func do[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []Ca
 }
 
 // doCall makes a call. Every request of this package goes through it.
-func doCall[T any](ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*callOf[T], error) {
+func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*callOf[T], error) {
 	c := new(callOf[T])
 	if len(want) > 0 {
 		c.want = want[0]
 	}
 	c.response, c.shape = c, cmp.Or(c.want.shape, o.Shape)
-	err := c.prepare(ctx, client, o, in, opts)
+	err := c.prepare(ctx, conf, o, in, opts)
 	c.runHooks()
 	if err == nil {
 		err = c.askGates()
@@ -85,7 +43,7 @@ func doCall[T any](ctx context.Context, client *Client, o *op.Op, in args, opts 
 		c.emitCall(err)
 		return nil, err
 	}
-	if err := c.run(); err != nil {
+	if err := c.finish(c.run()); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -124,98 +82,18 @@ func (c *callOf[T]) proved() bool {
 	return c.shape != op.Raw && !c.op.Write()
 }
 
-// call is one call: its plan, the results of its attempts, and preallocated buffers.
-type call struct {
-	plan
-	tally
-	scratch
-}
-
-// plan is what is sent, and within which limits. Nothing changes it after prepare and the call hooks,
-// with one exception: an exchange that is abandoned keeps the header, and the call goes on with a copy.
-type plan struct {
-	client    *Client
-	op        *op.Op
-	in        args
-	method    string
-	route     string          // the path template, as errors and events show it
-	ctx       context.Context //nolint:containedctx // the call is the scope of this context
-	opts      callConfig
-	timeout   time.Duration // of one attempt
-	surface   *surfaceState
-	observers []Observer // of the client, and those that call hooks returned
-
-	url    url.URL
-	header http.Header
-	body   []byte
-	shape  op.Shape // of the response
-
-	response interface { // what depends on its type: the callOf around this call
-		decode(body []byte) error
-		proved() bool           // reports whether the service must have sent what was decoded
-		fields() *novelty.Shape // that are documented
-		results() int           // that may have a price each; -1 if the response does not tell
-	}
-}
-
-// tally is the results of the attempts so far.
-type tally struct {
-	began         time.Time
-	attempts      []Attempt
-	status        int // of the last attempt; 0 without a response
-	headers       http.Header
-	rate          RateWindow
-	requestID     string // of the last unsuccessful response that had one
-	errorResponse Error  // of the last attempt; zero without an unsuccessful response
-	earlier       *Error // the previous one, reported if the context ends mid-attempt
-	cause         error  // why the last attempt has no usable response
-	done          bool   // a success was decoded
-
-	// What follows the last attempt.
-	next        step
-	pause       time.Duration // before the next one
-	pausing     time.Time     // since when it pauses; zero if it does not
-	waited      time.Duration // for rate limits and before retries
-	surfaceHold time.Duration // of the whole surface, after a 429
-	tooLate     bool          // no time was left for the next attempt
-
-	// Why an attempt was not sent: a rule, or the limiter.
-	rule      SafetyRule
-	ruleErr   error
-	waitError *WaitError
-
-	// What may have happened, for resolution, journal and guard.
-	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
-	firstSent time.Time            // the first attempt that may have had an effect
-	lastSent  time.Time
-	ticketID  string // empty until the call needs a ticket
-	reserved  bool   // credits, by the guard
-
-	key     *credential.Key // of the last attempt, if the client has a source of keys
-	rekeyed bool            // another one was asked for
-}
-
-// scratch is the buffers that every call needs once, allocated together.
-type scratch struct {
-	bad         check.Violations
-	callContext callContext
-	request     http.Request
-	retry       retryablehttp.Request
-	first       [1]Attempt
-}
-
 // prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It fills as much
 // of the plan as observers of a refused call need.
-func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, opts []CallOption) error {
-	c.client, c.op, c.in, c.ctx = client, o, in, ctx
+func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
+	c.conf, c.op, c.in, c.ctx = conf, o, in, ctx
 	c.method, c.route = o.Method, o.Path
-	c.opts.settings, c.began, c.attempts = client.conf.settings, time.Now(), c.first[:0]
+	c.opts.settings, c.began, c.attempts = conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
 	if ctx == nil {
 		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
-	route := client.conf.routes[o]
+	route := conf.routes[o]
 	c.opts.method, c.opts.path = route[0], route[1]
 	eachOption(opts, bad, func(option CallOption) { option.applyCall(&c.opts, bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
@@ -239,39 +117,27 @@ func (c *call) prepare(ctx context.Context, client *Client, o *op.Op, in args, o
 	if len(*bad) > 0 {
 		return c.refused(refusal(c.op, *bad))
 	}
-	if rule := client.safetyRule(o, in, &c.opts); rule != "" {
+	if rule := conf.safetyRule(o, in, &c.opts); rule != "" {
 		return c.refused(ruleRefusal(c.op, rule, nil))
 	}
-	c.surface = client.conf.budget.surface(o.Surface)
+	c.surface = conf.budget.surface(o.Surface)
 	return nil
 }
 
-// refused completes a refusal of the call, whose route may be the caller's.
-func (c *call) refused(e *RefusedError) *RefusedError {
-	e.Method, e.Route = c.method, c.route
-	return e
-}
-
-// consequences reports whether a call may spend credits, and whether it may send messages or write into a
-// CRM.
-func consequences(o *op.Op, in args) (spends, sends bool) {
-	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
-}
-
 // safetyRule returns the rule that refuses a call, or "".
-func (c *Client) safetyRule(o *op.Op, in args, conf *callConfig) SafetyRule {
+func (c *config) safetyRule(o *op.Op, in args, opts *callConfig) SafetyRule {
 	spends, sends := consequences(o, in)
 	repeatable := o.FreeRead() || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
 		return RuleClosed
-	case conf.readOnly && o.Write():
+	case opts.readOnly && o.Write():
 		return RuleReadOnly
-	case conf.noSpend && spends:
+	case opts.noSpend && spends:
 		return RuleNoSpend
-	case conf.noSend && sends:
+	case opts.noSend && sends:
 		return RuleNoSend
-	case conf.allowRetryUnknown && (!repeatable || !o.FreeRead() && (spends || sends)):
+	case opts.allowRetryUnknown && (!repeatable || !o.FreeRead() && (spends || sends)):
 		return RuleRetryUnknown
 	}
 	return ""
@@ -291,6 +157,19 @@ func (c *call) finish(loopErr error) error {
 	}
 	c.emitCall(err)
 	return err
+}
+
+// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
+// guard is first: a crash in between leaves the ticket.
+func (c *call) noteEnd(err error) {
+	outcome := journal.Outcome(OutcomeOf(err))
+	if c.reserved && c.conf.guard.Settle(c.ctx, c.ticketID, string(outcome), c.response.results()) != nil {
+		outcome = journal.Unknown
+	}
+	if c.ticketID == "" || !c.journaled() {
+		return
+	}
+	_ = c.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
 }
 
 // result makes the error of the call, or nil. The order of the cases is their precedence: what is known
@@ -327,45 +206,10 @@ func (c *call) result(loopErr error) error {
 	return e
 }
 
-// asError makes an error of the last attempt.
-func (c *call) asError() *Error {
-	last := &c.errorResponse
-	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
-		last = c.earlier
-	}
-	memory := struct { // one allocation
-		Error
-		first [1]Attempt
-	}{Error: *last}
-	e := &memory.Error
-	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
-	e.Attempts = append(memory.first[:0], c.attempts...)
-	e.Status = cmp.Or(e.Status, c.status)
-	e.cause = c.cause
-	if m, ok := errors.AsType[*novelty.MisfitError](c.cause); ok {
-		e.RowID = c.secrets().Clean(m.RowID(), maxName)
-	}
-	return e
-}
-
-// asOutcomeUnknown makes an unknown outcome of the last attempt.
-func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
-	cause := c.cause
-	if c.status != 0 {
-		e := c.asError()
-		e.outcome = OutcomeUnknown
-		cause = e
-	}
-	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		client: c.client, op: c.op, cause: cause,
-	}
-}
-
 // runHooks runs the call hooks, each in the context of the one before it.
 func (c *call) runHooks() {
-	c.observers = c.client.conf.observers
-	for _, f := range c.client.conf.hooks {
+	c.observers = c.conf.observers
+	for _, f := range c.conf.hooks {
 		c.runHook(f)
 	}
 }
@@ -383,7 +227,7 @@ func (c *call) runHook(f CallHook) {
 
 // askGates returns the refusal of the first gate that refuses the call.
 func (c *call) askGates() error {
-	for _, gate := range c.client.conf.gates {
+	for _, gate := range c.conf.gates {
 		if err := c.askGate(gate); err != nil {
 			return c.refused(ruleRefusal(c.op, RuleGate, err))
 		}
@@ -413,31 +257,4 @@ func (c *call) emitCall(err error) {
 		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
 		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
-}
-
-func (c *call) emit(e Event) {
-	if len(c.observers) == 0 {
-		return
-	}
-	e = c.event(e)
-	for _, f := range c.observers {
-		notify(c.ctx, f, e)
-	}
-}
-
-func (c *call) event(e Event) Event {
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
-	e.Host = c.client.conf.base.Host
-	return e
-}
-
-// withContextErr adds the end of the context to a cause that does not have it.
-func (c *call) withContextErr(cause error) error {
-	switch {
-	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
-		return cause
-	case c.next.retries():
-		return errtext.With(cause, errtext.End(c.ctx, "before the next attempt"))
-	}
-	return errtext.With(cause, errtext.End(c.ctx, ""))
 }

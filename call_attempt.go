@@ -51,27 +51,6 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// attempt is one attempt on the wire.
-type attempt struct {
-	call           *call
-	budget         budget.Report
-	began          time.Time
-	ended          time.Time // zero until it has
-	truncated      bool      // the end of the upload was not sent
-	expired        bool      // its context had ended by then
-	delivery       Delivery  // set by send
-	abandoned      bool      // the exchange ignored its context and Close, and may go on
-	hasRateHeaders bool      // the response has rate headers
-	rate           ratehdr.Rate
-
-	request  http.Request
-	upload   *exchange.Upload
-	exchange exchange.Exchange
-	exchange.Result
-
-	trace exchange.Trace
-}
-
 var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
 
 // admit queues until the attempt may be sent. It fails if that would be after the deadline or beyond
@@ -113,12 +92,42 @@ func (c *call) admit(a *attempt) error {
 
 // needKey asks for a key, if the client has none that works.
 func (c *call) needKey() error {
-	keys := c.client.conf.keys()
+	keys := c.conf.keys()
 	if !keys.Changes() {
 		return nil
 	}
 	_, err := keys.Get(c.ctx, c.timeout)
 	return c.refuse(RuleToken, c.redactError(err))
+}
+
+// reserveAndJournal reserves the credits of the call and stores its ticket before an attempt.
+func (c *call) reserveAndJournal(now time.Time) error {
+	if c.unknown == nil { // no earlier attempt can have had an effect
+		c.firstSent = now
+	}
+	c.lastSent = now
+	if err := c.reserve(); err != nil || !c.journaled() {
+		return err
+	}
+	return c.refuse(RuleJournal, c.conf.journal.Sending(c.ctx, c.ticket()))
+}
+
+// reserve reserves the credits of the call before its first attempt.
+func (c *call) reserve() error {
+	if spends, _ := consequences(c.op, c.in); c.conf.guard == nil || c.reserved || !spends {
+		return nil
+	}
+	cost := c.in.cost
+	cost.Agent = cmp.Or(cost.Agent, c.opts.starts)
+	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.FreeRead()
+	err := c.conf.guard.Reserve(c.ctx, cost)
+	c.reserved = err == nil
+	return c.refuse(RuleSpendGuard, err)
+}
+
+// journaled reports whether the call needs a ticket before it is sent.
+func (c *call) journaled() bool {
+	return c.conf.journal != nil && !c.op.FreeRead()
 }
 
 // refuse keeps an attempt from being sent. Only the first one makes a refusal of the call: after it,
@@ -132,27 +141,6 @@ func (c *call) refuse(rule SafetyRule, cause error) error {
 		c.cause = errtext.With(c.cause, fmt.Errorf("%s: %w", rule, cause))
 	}
 	return cause
-}
-
-var errSameKey = errors.New("the token source has no other key")
-
-// rekey asks for another key after the service has rejected one.
-func (c *call) rekey() error {
-	c.rekeyed = true
-	key, err := c.client.conf.keys().Get(c.ctx, c.timeout)
-	if err == nil && key == c.key {
-		err = errSameKey
-	}
-	c.cause = c.redactError(err)
-	return err
-}
-
-// countPause adds the pause before a retry to the time waited: it ends now, complete or not.
-func (c *call) countPause(now time.Time) {
-	if !c.pausing.IsZero() {
-		c.waited += now.Sub(c.pausing)
-		c.pausing = time.Time{}
-	}
 }
 
 // enqueue asks for a permit, in the queue unless NoWait. The attempt begins when it leaves the queue.
@@ -193,7 +181,7 @@ func (a *attempt) openUpload() (err error) {
 }
 
 func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Response, err error) {
-	c, conf := a.call, a.call.client.conf
+	c, conf := a.call, a.call.conf
 	defer func() { a.delivery = a.delivered(resp, err) }() // after all other defers, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
@@ -278,7 +266,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
-		c.client.conf.clock.Hear(resp.Header, now)
+		c.conf.clock.Hear(resp.Header, now)
 		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now); a.hasRateHeaders {
 			c.rate = c.surface.observe(a.rate, now)
 		}

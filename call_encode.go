@@ -34,7 +34,7 @@ func (c *call) buildURL() {
 		}
 	}
 	u := &c.url
-	*u = *c.client.conf.base
+	*u = *c.conf.base
 	escaped, ok := op.ExpandBelow(u.EscapedPath(), template, in.ids...)
 	if !ok {
 		if n := strings.Count(template, "{"); n != len(in.ids) || len(*bad) == 0 {
@@ -89,7 +89,7 @@ func (c *call) queryString(params any) string {
 
 // encode makes header and body.
 func (c *call) encode() {
-	in, bad, conf := &c.in, &c.bad, c.client.conf
+	in, bad, conf := &c.in, &c.bad, c.conf
 	plain := in.upload == nil && in.body == nil && len(c.opts.fields) == 0 && len(c.opts.header) == 0
 	if plain && conf.direct { // another transport might write to a shared header
 		c.header = conf.sharedHeader()

@@ -22,7 +22,7 @@ func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
 		opts = append(opts, WithRoute(o.Method+" "+template))
 	}
 	c := new(call)
-	if err := c.prepare(tb.Context(), client, o, args{ids: []string{id}}, opts); err != nil {
+	if err := c.prepare(tb.Context(), client.conf, o, args{ids: []string{id}}, opts); err != nil {
 		return nil, err
 	}
 	return &c.url, nil

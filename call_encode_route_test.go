@@ -17,7 +17,7 @@ func ask(t *testing.T, o *op.Op, rt func(*http.Request) *http.Response, ids []st
 	t.Helper()
 	client, err := New("https://api.example.com/api/v1", "token", WithTransport(transportFunc(rt)))
 	require.NoError(t, err)
-	_, err = do[Object](context.Background(), client, o, args{ids: ids}, opts)
+	_, err = do[Object](context.Background(), client.conf, o, args{ids: ids}, opts)
 	return err
 }
 

@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/http"
 	"time"
@@ -43,7 +44,7 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 }
 
 // run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
-// reserveAndJournal in ticket.go, openUpload, send, recordAttempt with readResponse and decideNext. Between
+// reserveAndJournal, openUpload, send, recordAttempt with readResponse and decideNext. Between
 // two, the loop asks whether c.next retries, and sleeps c.pause.
 func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
@@ -59,11 +60,11 @@ func (c *call) run() error {
 	}
 	req.GetBody = nil // with it, net/http could rewind the body and resend a write
 	c.headerForCookies(req)
-	resp, err := c.client.conf.loop.Do(&c.retry)
+	resp, err := c.conf.loop.Do(&c.retry)
 	if resp != nil {
 		_ = resp.Body.Close()
 	}
-	return c.finish(err)
+	return err
 }
 
 var (
@@ -76,29 +77,20 @@ var (
 
 // headerForCookies clones the header for an attempt if net/http will add cookies to it.
 func (c *call) headerForCookies(req *http.Request) {
-	if c.client.conf.httpClient.Jar != nil {
+	if c.conf.httpClient.Jar != nil {
 		req.Header = c.header.Clone()
 	}
 }
 
-// callContext is the context of a call, in which the hooks of the loop and the transport find the call.
-type callContext struct {
-	context.Context //nolint:containedctx // callContext implements Context
-	call            *call
-}
+var errSameKey = errors.New("the token source has no other key")
 
-type callKey struct{}
-
-// Value returns the call, or the value of the caller's context.
-func (c *callContext) Value(key any) any {
-	if key == (callKey{}) {
-		return c.call
+// rekey asks for another key after the service has rejected one.
+func (c *call) rekey() error {
+	c.rekeyed = true
+	key, err := c.conf.keys().Get(c.ctx, c.timeout)
+	if err == nil && key == c.key {
+		err = errSameKey
 	}
-	return c.Context.Value(key)
-}
-
-// callFrom returns the call that a context belongs to, or nil.
-func callFrom(ctx context.Context) *call {
-	c, _ := ctx.Value(callKey{}).(*call)
-	return c
+	c.cause = c.redactError(err)
+	return err
 }

@@ -36,7 +36,7 @@ import (
 //	anything else                                                   refused
 func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders bool, now time.Time) error {
 	err := c.response.decode(body)
-	seen, proved := c.client.conf.headersSeen, err == nil && c.response.proved()
+	seen, proved := c.conf.headersSeen, err == nil && c.response.proved()
 	switch {
 	case (!proved || !c.op.FreeRead()) && isEnvelope(body), !proved && !c.op.FreeRead() && hasError(body):
 		err = errEnveloped
@@ -181,7 +181,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 			found = append(found, novelty.Found{Kind: novelty.Header, Name: name})
 		}
 	}
-	reported := c.client.conf.reported
+	reported := c.conf.reported
 	if reported.Due(c.op.Name, len(body), !c.done) {
 		switch {
 		case c.done:
@@ -191,7 +191,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 		}
 	}
 	for _, u := range found {
-		if text := u.Name + u.Value; c.client.conf.known.Knows(string(u.Kind), u.Name, u.Value) ||
+		if text := u.Name + u.Value; c.conf.known.Knows(string(u.Kind), u.Name, u.Value) ||
 			c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
 			continue
 		}
@@ -212,27 +212,3 @@ func (p *plan) responseShape(t reflect.Type, keys ...string) *novelty.Shape {
 }
 
 var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
-
-// secrets are hidden in every quote of a response: the key, and the token of a scroll.
-func (c *call) secrets() redact.Secrets {
-	s := c.client.conf.secrets()
-	if c.in.pageToken != "" {
-		s = s.Key(c.in.pageToken)
-	}
-	return s
-}
-
-// secretsAndURL are hidden in every text about the call.
-func (c *call) secretsAndURL() redact.Secrets {
-	return c.secrets().URL(&c.url)
-}
-
-// redactError hides the request in the text of an error of a transport or an upload.
-func (c *call) redactError(err error) error {
-	if err == nil {
-		return nil
-	}
-	s := c.secretsAndURL().Query(c.url.Query())
-	text := redact.Unquoted(redact.WithoutURL(err).Error())
-	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
-}

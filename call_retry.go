@@ -39,37 +39,6 @@ const (
 	failUnusable // a 2xx of the service that is too long, or does not fit the user's type
 )
 
-// step is what follows an attempt: a cell of the decision table.
-type step int
-
-const (
-	stepStop    step = iota + 1 // return the error
-	stepUnknown                 // return OutcomeUnknownError
-	stepLost                    // return an *Error of class ErrResponseLost
-
-	// From here on, another attempt follows: see retries.
-	stepRetry  // after a backoff, if attempts and the retry allowance are left
-	stepResend // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
-	stepWait   // the surface is held for Retry-After: admit waits, not c.pause
-	stepRekey  // with another key, unless the source has none
-)
-
-// String describes the step, for observers.
-func (s step) String() string {
-	return [...]string{
-		stepStop:    "return the error",
-		stepUnknown: "return an unknown outcome",
-		stepLost:    "return that the response was lost",
-		stepRetry:   "retry",
-		stepResend:  "resend",
-		stepWait:    "wait and resend",
-		stepRekey:   "ask for another key and resend",
-	}[s]
-}
-
-// retries reports whether another attempt follows.
-func (s step) retries() bool { return s >= stepRetry }
-
 // decisions is the table of the retry rules: for each failure, the step that follows for reads, metered
 // reads and writes. decide and decideNext add the few exceptions. Writes of every class share a column:
 // none is retried after it may have been processed. AllowRetryUnknown replaces stepUnknown, and only
@@ -125,7 +94,7 @@ func decide(f failure, class op.Class, laterPage bool) step {
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
 	f := c.classify(a, resp, err)
 	if f == failKeyRejected {
-		c.client.conf.keys().Reject(c.key)
+		c.conf.keys().Reject(c.key)
 	}
 	c.next, c.pause = decide(f, c.op.Class, c.in.pageToken != ""), 0
 	if c.next == stepUnknown && c.unknown == nil {
@@ -182,12 +151,6 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	}
 }
 
-// afterDeadline reports whether a wait would end after the context's deadline.
-func (c *call) afterDeadline(d time.Duration) bool {
-	at, ok := c.ctx.Deadline()
-	return ok && time.Until(at) <= d
-}
-
 // jitter lengthens a wait, but not beyond the deadline, so that calls do not retry in step.
 func (c *call) jitter(d time.Duration) time.Duration {
 	longer := d + rand.N(min(d/10, time.Second)+1)
@@ -237,7 +200,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 // mayRekey reports whether the service has rejected the key, and the call may ask for another one.
 // "A missing, malformed, expired or revoked token answers 401" (documented), before any work.
 func (c *call) mayRekey() bool {
-	return c.errorResponse.Code == CodeUnauthorized && !c.rekeyed && c.client.conf.keys().Changes()
+	return c.errorResponse.Code == CodeUnauthorized && !c.rekeyed && c.conf.keys().Changes()
 }
 
 // isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or

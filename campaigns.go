@@ -60,7 +60,7 @@ func (s SendState) Editable() bool { return s == SendScheduled || s == SendAppro
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsList, args{}, opts)
+	return do[Object](ctx, s.conf, op.CampaignsList, args{}, opts)
 }
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
@@ -74,7 +74,7 @@ func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq
 }
 
 func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[Object] {
-	return listing[Object]{client: s.client, op: o, ids: ids, name: name}.
+	return listing[Object]{conf: s.conf, op: o, ids: ids, name: name}.
 		pager(func(o *Object) string { return o.Text("id") })
 }
 
@@ -96,7 +96,7 @@ func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[O
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsCreate, args{body: in}, opts)
+	return do[Object](ctx, s.conf, op.CampaignsCreate, args{body: in}, opts)
 }
 
 // Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
@@ -112,7 +112,7 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
+	return do[Object](ctx, s.conf, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
 }
 
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
@@ -131,7 +131,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
+	return do[Object](ctx, s.conf, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
 }
 
 // Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
@@ -150,7 +150,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
+	return do[Object](ctx, s.conf, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
@@ -163,7 +163,7 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.CampaignsEditSend, args{ids: []string{sendID}, body: in}, opts)
+	return do[Object](ctx, s.conf, op.CampaignsEditSend, args{ids: []string{sendID}, body: in}, opts)
 }
 
 // StepPreview is a step rendered for a sample lead. The shape of the preview is undocumented.
@@ -187,7 +187,7 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do(ctx, s.client, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
+	return do(ctx, s.conf, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
 		provedBy(func(p *StepPreview) bool { return sameID(p.StepID, stepID) }))
 }
 
@@ -214,7 +214,7 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do(ctx, s.client, op.CampaignsApprove, args{ids: []string{campaignID}}, opts,
+	return do(ctx, s.conf, op.CampaignsApprove, args{ids: []string{campaignID}}, opts,
 		provedBy(func(a *Approval) bool { return sameID(a.CampaignID, campaignID) }))
 }
 
@@ -265,13 +265,13 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 // reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, campaign Object, opts []CallOption) error {
 	for id := range campaign.All("listIds") {
-		rows := s.client.Lists.Rows(ctx, id.Text(""), RowsParams{}, pageOptions(opts)...)
+		rows := (&ListsService{s.service}).Rows(ctx, id.Text(""), RowsParams{}, pageOptions(opts)...)
 		if err := review.AddAll(r, review.Contacts, rows); err != nil {
 			return err
 		}
 	}
 	for id := range campaign.All("listIds") {
-		list, err := s.client.Lists.Get(ctx, id.Text(""), GetListParams{}, opts...)
+		list, err := (&ListsService{s.service}).Get(ctx, id.Text(""), GetListParams{}, opts...)
 		if err != nil {
 			return err
 		}
@@ -389,7 +389,7 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		return nil, refusal(op.CampaignsList, bad)
 	}
 	read := func(ctx context.Context) (*Object, error) { return s.inListing(ctx, campaignID, pageOptions(opts)) }
-	return waitFor(ctx, s.client, op.CampaignsList, read, func(campaign *Object) waits.Sighting {
+	return waitFor(ctx, s.conf, op.CampaignsList, read, func(campaign *Object) waits.Sighting {
 		if campaign.IsZero() {
 			return waits.Sighting{State: "not in the listing"}
 		}

@@ -3,9 +3,11 @@ package prospectkit
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -15,10 +17,12 @@ import (
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
-	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/journal"
 )
 
 // Version is the version of this package. It follows version 1.0.0 of the API description.
@@ -44,8 +48,8 @@ type Client struct {
 	Contacts  *ContactsService  // finding contacts, their activities
 	Imports   *ImportsService   // files into lists
 
-	conf   *config
-	closed atomic.Bool
+	conf  *config
+	polls *waits.Shared[Agent] // of Agents.WaitEach; new with another transport or source of keys
 }
 
 // New returns a client for the service at baseURL, which ends in /api/v1, with an API token, which may
@@ -68,7 +72,6 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
-		agentPolls:  newAgentPolls(),
 	}
 	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)
@@ -88,7 +91,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.new"}, bad)
 	}
 	c.build()
-	return newClient(c), nil
+	return newClient(c, newAgentPolls()), nil
 }
 
 // FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN,
@@ -108,35 +111,36 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 // With returns a client with the options applied. It shares everything else: host, token,
 // connections and budget.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
-	conf := *c.conf
+	conf, polls := *c.conf, c.polls
 	before := conf.httpClient
 	var bad check.Violations
 	conf.source = nil
 	conf.apply(opts, &bad)
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))
-		conf.agentPolls = newAgentPolls() // the key may be of another workspace
+		polls = newAgentPolls() // the key may be of another workspace
 	}
 	conf.checkTransport(&bad)
 	if len(bad) > 0 {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
-		conf.headersSeen, conf.clock, conf.agentPolls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
+		conf.headersSeen, conf.clock, polls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
 		conf.build()
 	}
-	return newClient(&conf), nil
+	return newClient(&conf, polls), nil
 }
 
-func newClient(conf *config) *Client {
+func newClient(conf *config, polls *waits.Shared[Agent]) *Client {
 	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
 	conf.sharedHeader = func() http.Header { return header }
-	c := &Client{conf: conf}
-	s := service{c}
+	c := &Client{conf: conf, polls: polls}
+	conf.closed, conf.look = new(atomic.Bool), c.look
+	s := service{conf}
 	c.Account = &AccountService{s}
 	c.Lists = &ListsService{s}
-	c.Agents = &AgentsService{s}
+	c.Agents = &AgentsService{s, polls}
 	c.Campaigns = &CampaignsService{s}
 	c.Facts = &FactsService{s}
 	c.Search = &SearchService{s}
@@ -149,10 +153,116 @@ func newClient(conf *config) *Client {
 // calls are refused with [RuleClosed]; calls in flight and clients derived by [Client.With]
 // continue. A client that lives as long as the program need not be closed.
 func (c *Client) Close() error {
-	if !c.closed.Swap(true) && c.conf.ownTransport != nil {
+	if !c.conf.closed.Swap(true) && c.conf.ownTransport != nil {
 		c.conf.ownTransport.CloseIdleConnections()
 	}
 	return nil
+}
+
+// Call calls an operation that this package has no method for, with the same limits, retries,
+// checks and errors as all others. Name, method, path, surface and class are required. An effect
+// that you leave out counts as possible. The class decides what is retried: if you are not certain,
+// use [ClassUnsafe].
+//
+// in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
+// response into, an *[Object], or nil. The memory that out may take is bounded: see
+// [WithMaxResponseBytes].
+//
+// Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
+// [CodeRateLimited], [CodeUnexpectedError].
+func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
+	row, bad := o.row()
+	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
+		bad.Add("out", "must be a pointer that is not nil, or plain nil")
+	}
+	if len(bad) > 0 {
+		return refusal(row, bad)
+	}
+	accept := func(raw *Object) error {
+		if out == nil || raw.IsZero() {
+			return nil
+		}
+		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
+			return novelty.NewMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
+		}
+		return nil
+	}
+	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
+	_, err := do(ctx, c.conf, row, args{body: in}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	return err
+}
+
+// Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
+// in another process or on another machine. It sends reads only, never the call itself. The key may be
+// another one of the workspace.
+//
+// The age of the call comes from the clock of the service, if the process that made the call had
+// heard it, or else from the local clocks, which must agree within two minutes. If the age is not
+// certain, Resolve watches for as long as a change may need to show, 10 s or 65 s for agents, before a
+// verdict [VerdictNotSeen] is Final.
+//
+// A ticket of another service or workspace, or of a later version of this package, is refused with a
+// [RefusedError].
+func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
+	var bad check.Violations
+	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
+	bad.Must(c.owns(t), "ticket", "belongs to another service or workspace")
+	o, known := op.ByName(t.Op)
+	switch {
+	case len(bad) > 0:
+		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
+	case !known:
+		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
+	}
+	q := newResolver(c.conf, o, t, false)
+	return q.resolve(ctx, o.VisibleAfter, opts)
+}
+
+// look reads the state once for a resolver. A new write whose effect a read can show needs a case here.
+func (c *Client) look(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
+		return Resolution{Verdict: VerdictUnknowable}, nil
+	}
+	switch q.op {
+	case op.ListsCreate:
+		return c.Lists.lookForNew(ctx, q, opts)
+	case op.ListsMove:
+		return c.Lists.lookForFolder(ctx, q, opts)
+	case op.AgentsCreateDiscovery, op.AgentsCreateWatcher, op.AgentsCreateMonitor:
+		return c.Agents.lookForNew(ctx, q, opts)
+	case op.AgentsActivate:
+		return c.Agents.lookAtStatus(ctx, q, AgentStatus.started, opts)
+	case op.AgentsPause:
+		return c.Agents.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
+	case op.CampaignsApprove:
+		return c.Campaigns.lookForApproval(ctx, q, opts)
+	}
+	return Resolution{Verdict: VerdictUnknowable}, nil
+}
+
+// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
+// with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
+// service or workspace are left out. Pass each to [Client.Resolve].
+//
+// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with
+// the journal's Ended. Without [WithJournal], the only element is a [RefusedError].
+func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
+	return func(yield func(journal.Ticket, error) bool) {
+		if c.conf.journal == nil {
+			yield(journal.Ticket{}, refusal(&op.Op{Name: "client.in-doubt"}, check.One("WithJournal", "is required")))
+			return
+		}
+		for t, err := range c.conf.journal.InDoubt(ctx) {
+			if (err != nil || c.owns(t)) && !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// owns reports whether a ticket is of this client's service and workspace.
+func (c *Client) owns(t journal.Ticket) bool {
+	return t.Service == c.BaseURL() && t.Workspace == c.conf.workspace
 }
 
 // BaseURL returns the base URL of the service.
@@ -174,14 +284,6 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	eachOption(opts, bad, func(option ClientOption) { option.applyClient(c, bad) })
 }
 
-// setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key
-// into the header of a request, send replaces it for each attempt if there is a token source, and
-// secrets hides all of them in quotes of responses.
-func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
-
-// secrets are hidden in quotes of responses.
-func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
-
 func (c *config) checkScheme(bad *check.Violations) {
 	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
 		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
@@ -196,20 +298,6 @@ func (c *config) checkTransport(bad *check.Violations) {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
 	bad.Must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
-}
-
-var (
-	acceptJSON = []string{"application/json"}
-	acceptGzip = []string{"gzip"}
-)
-
-// commonHeader is the header of all requests of a client.
-func (c *config) commonHeader() http.Header {
-	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would also ask for it, but use more memory to decompress
-		h["Accept-Encoding"] = acceptGzip
-	}
-	return h
 }
 
 // build copies the HTTP client of the options, if there is one, and wraps its transport in ours.
@@ -250,7 +338,7 @@ func (u User) String() string { return textOf(Object{}, u) }
 //
 // GET /business/me, scope any.
 func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
-	return do[User](ctx, s.client, op.AccountMe, args{}, opts)
+	return do[User](ctx, s.conf, op.AccountMe, args{}, opts)
 }
 
 // Credits returns the credit balance of the workspace. The response is undocumented; the sandbox
@@ -259,7 +347,7 @@ func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, err
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.AccountCredits, args{}, opts)
+	return do[Object](ctx, s.conf, op.AccountCredits, args{}, opts)
 }
 
 func (u *User) validate() error { return errorIf(u.ID == "", "the user has no id") }

@@ -13,10 +13,10 @@ func TestClient_PollsAreOfOneKey(t *testing.T) {
 	require.NoError(t, err)
 	same, err := client.With(WithUserAgent("derived"))
 	require.NoError(t, err)
-	require.Same(t, client.conf.agentPolls, same.conf.agentPolls)
+	require.Same(t, client.polls, same.polls)
 	other, err := client.With(WithTokenSource(func(context.Context) (string, error) { return "key-2", nil }))
 	require.NoError(t, err)
-	require.NotSame(t, client.conf.agentPolls, other.conf.agentPolls)
+	require.NotSame(t, client.polls, other.polls)
 }
 
 // Any sign of a page is one, and nothing else is.

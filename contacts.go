@@ -21,7 +21,7 @@ type ContactsService struct{ service }
 //
 // POST /business/contacts/resolve, scope contacts.
 func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ContactsResolve, args{body: in}, opts)
+	return do[Object](ctx, s.conf, op.ContactsResolve, args{body: in}, opts)
 }
 
 // ActivityParams selects activities of a contact.
@@ -68,7 +68,7 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
-		c, err := doCall[activities](ctx, s.client, op.ContactsTimeline, in, opts)
+		c, err := doCall[activities](ctx, s.conf, op.ContactsTimeline, in, opts)
 		if err != nil {
 			return nil, nil, err
 		}

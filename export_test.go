@@ -12,7 +12,7 @@ import (
 
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
-	_, err := do[Object](ctx, c, op.SearchCompanies, args{body: Fields{"scrollToken": "later"}, pageToken: "later"}, opts)
+	_, err := do[Object](ctx, c.conf, op.SearchCompanies, args{body: Fields{"scrollToken": "later"}, pageToken: "later"}, opts)
 	return err
 }
 
@@ -20,13 +20,13 @@ func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 func (c *Client) CallUpload(ctx context.Context, class Class, in Upload) error {
 	o := *op.ImportsCreate
 	o.Class = op.Class(class)
-	_, err := do[Object](ctx, c, &o, args{upload: upload.New(upload.File(in))}, nil)
+	_, err := do[Object](ctx, c.conf, &o, args{upload: upload.New(upload.File(in))}, nil)
 	return err
 }
 
 // PassBudget returns what an attempt does before and after it is sent, for benchmarks: the response says that there is room.
 func (c *Client) PassBudget(ctx context.Context) func() error {
-	call := &call{plan: plan{client: c, op: op.ListsList, ctx: ctx, opts: callConfig{settings: c.conf.settings}, surface: c.conf.budget.surface(op.Lists)}}
+	call := &call{plan: plan{conf: c.conf, op: op.ListsList, ctx: ctx, opts: callConfig{settings: c.conf.settings}, surface: c.conf.budget.surface(op.Lists)}}
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
 		"Ratelimit-Limit": {"1000000000"}, "Ratelimit-Remaining": {"999999999"}, "Ratelimit-Reset": {"60"},
 	}}

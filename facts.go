@@ -78,7 +78,7 @@ func (e FactEdit) check(bad *check.Violations) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return do(ctx, s.client, op.FactsEdit, args{ids: []string{factID}, body: in}, opts,
+	return do(ctx, s.conf, op.FactsEdit, args{ids: []string{factID}, body: in}, opts,
 		provedBy(func(edited *Fact) bool { return sameID(edited.ID, factID) }))
 }
 
@@ -88,7 +88,7 @@ func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id")
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsList, args{}, opts)
+	return do[Object](ctx, s.conf, op.HubsList, args{}, opts)
 }
 
 // Hub reads one knowledge hub. Only one status is documented: processing, while it is being built.
@@ -97,7 +97,7 @@ func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, e
 //
 // GET /business/knowledge-hubs/{hubId}, scope campaigns.
 func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsGet, args{ids: []string{hubID}}, opts)
+	return do[Object](ctx, s.conf, op.HubsGet, args{ids: []string{hubID}}, opts)
 }
 
 // KnowledgePages lists the pages of a knowledge hub. Only the end of the path is documented;
@@ -108,7 +108,7 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
 func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsPages, args{ids: []string{hubID}}, opts)
+	return do[Object](ctx, s.conf, op.HubsPages, args{ids: []string{hubID}}, opts)
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
@@ -120,5 +120,5 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.HubsSetDefault, args{body: in}, opts)
+	return do[Object](ctx, s.conf, op.HubsSetDefault, args{body: in}, opts)
 }

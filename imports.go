@@ -64,7 +64,7 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
 	body := upload.New(upload.File(in))
 	defer body.Close()
-	return do[Object](ctx, s.client, op.ImportsCreate, args{upload: body}, opts)
+	return do[Object](ctx, s.conf, op.ImportsCreate, args{upload: body}, opts)
 }
 
 // FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id
@@ -91,7 +91,7 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 }
 
 func (s *ImportsService) fromUpload(ctx context.Context, importID string, form bool, opts []CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ImportsCreate, args{
+	return do[Object](ctx, s.conf, op.ImportsCreate, args{
 		body: Fields{"importId": importID}, form: form, check: func(bad *check.Violations) { bad.ID("importId", importID) },
 	}, opts)
 }
@@ -105,5 +105,5 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 //
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ImportsPresign, args{body: in}, opts)
+	return do[Object](ctx, s.conf, op.ImportsPresign, args{body: in}, opts)
 }

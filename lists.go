@@ -119,13 +119,13 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage[List](ctx, s.client, op.ListsList, args{query: p}, p.Limit, opts)
+	return readPage[List](ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts)
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[List]{
-		client: s.client, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collection(p),
+		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collection(p),
 		order: p.FolderID == "" && p.Search == "",
 		id:    func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
@@ -158,7 +158,7 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.client, op.ListsCreate, args{
+	return do(ctx, s.conf, op.ListsCreate, args{
 		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
 	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
 }
@@ -192,7 +192,7 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do(ctx, s.client, op.ListsGet, args{ids: []string{listID}, query: p}, opts,
+	return do(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts,
 		provedBy(func(l *List) bool { return sameID(l.ID, listID) }))
 }
 
@@ -209,7 +209,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
 	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l)} }
-	return waitFor(ctx, s.client, op.ListsGet, read, judge)
+	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
 // Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried
@@ -220,7 +220,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsMove, args{
+	return do[Object](ctx, s.conf, op.ListsMove, args{
 		ids: []string{listID}, body: Fields{"folderId": folderID}, lookup: journal.Lookup{FolderID: folderID},
 		check: func(bad *check.Violations) { bad.ID("folderId", folderID) },
 	}, opts)
@@ -233,7 +233,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
+	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
 // lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A
@@ -288,7 +288,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do(ctx, s.client, op.ListsCRMPush, args{ids: []string{listID}, body: in}, opts,
+	return do(ctx, s.conf, op.ListsCRMPush, args{ids: []string{listID}, body: in}, opts,
 		provedBy(func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }))
 }
 
@@ -309,7 +309,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
 	o := op.ListsCRMPush
 	return push.Each(ctx, push.Sender{
-		Target: s.client.BaseURL() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
+		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string) error {
 			_, err := s.PushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids})
 			return err
@@ -332,7 +332,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
 	a := args{ids: []string{listID}, body: in, check: in.checkChoice}
-	return do[Object](ctx, s.client, op.ListsAddMembers, a, opts)
+	return do[Object](ctx, s.conf, op.ListsAddMembers, a, opts)
 }
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
@@ -343,7 +343,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 //
 // POST /business/lists/{listId}/contacts, scope lists.
 func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
+	return do[Object](ctx, s.conf, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
 // SaveToList saves contacts of one list into another. Body and response are undocumented: you
@@ -357,7 +357,7 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.ListsSave, args{body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.conf, op.ListsSave, args{body: in, check: in.checkChoice}, opts)
 }
 
 // FolderKind is the kind of a folder.
@@ -394,7 +394,7 @@ func (f Folder) String() string { return textOf(Object{}, f) }
 //
 // GET /business/folders, scope lists.
 func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {
-	folders, err := do[folderList](ctx, s.client, op.FoldersList, args{query: foldersQuery{kind}}, opts)
+	folders, err := do[folderList](ctx, s.conf, op.FoldersList, args{query: foldersQuery{kind}}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -421,3 +421,21 @@ func (l *folderList) validate() error {
 }
 
 func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no id") }
+
+func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
+
+// named finds the list with this name, of either kind, and the names that differ only in case.
+func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
+	search := name
+	if runes := []rune(name); len(runes) > maxListSearch {
+		search = strings.TrimSpace(string(runes[:maxListSearch]))
+	}
+	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
+	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
+	for _, other := range others {
+		if strings.EqualFold(strings.TrimSpace(other), name) {
+			near = append(near, other)
+		}
+	}
+	return match, near, err
+}

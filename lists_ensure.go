@@ -205,21 +205,3 @@ func (e *NameConflictError) LogValue() slog.Value {
 }
 
 func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }
-
-func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
-
-// named finds the list with this name, of either kind, and the names that differ only in case.
-func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
-	search := name
-	if runes := []rune(name); len(runes) > maxListSearch {
-		search = strings.TrimSpace(string(runes[:maxListSearch]))
-	}
-	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
-	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
-	for _, other := range others {
-		if strings.EqualFold(strings.TrimSpace(other), name) {
-			near = append(near, other)
-		}
-	}
-	return match, near, err
-}

@@ -124,7 +124,7 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts ...changes.Option) iter.Seq2[*changes.Change[Row], error] {
 	return changes.Each(ctx, changes.Source[Row, Page[Row]]{
-		List: s.client.BaseURL() + " " + strings.ToLower(listID), Limit: maxPageSize,
+		List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
 		Pages: func(ctx context.Context, limit int) iter.Seq2[*Page[Row], error] {
 			return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt")})
 		},
@@ -203,13 +203,13 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
 	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
-	return readPage[R](ctx, s.client, op.ListsRows, in, p.Limit, opts)
+	return readPage[R](ctx, s.conf, op.ListsRows, in, p.Limit, opts)
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[R]{
-		client: s.client, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
+		conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
 		query: listID + "?" + collection(p.wire()), id: id,
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time

@@ -2,13 +2,10 @@ package prospectkit
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 )
@@ -105,39 +102,6 @@ func codesOf(names []string) []Code {
 		codes[i] = Code(name)
 	}
 	return codes
-}
-
-// Call calls an operation that this package has no method for, with the same limits, retries,
-// checks and errors as all others. Name, method, path, surface and class are required. An effect
-// that you leave out counts as possible. The class decides what is retried: if you are not certain,
-// use [ClassUnsafe].
-//
-// in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
-// response into, an *[Object], or nil. The memory that out may take is bounded: see
-// [WithMaxResponseBytes].
-//
-// Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
-// [CodeRateLimited], [CodeUnexpectedError].
-func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
-	row, bad := o.row()
-	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
-		bad.Add("out", "must be a pointer that is not nil, or plain nil")
-	}
-	if len(bad) > 0 {
-		return refusal(row, bad)
-	}
-	accept := func(raw *Object) error {
-		if out == nil || raw.IsZero() {
-			return nil
-		}
-		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-			return novelty.NewMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
-		}
-		return nil
-	}
-	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do(ctx, c, row, args{body: in}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
-	return err
 }
 
 func (o Operation) row() (row *op.Op, bad check.Violations) {

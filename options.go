@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -22,8 +23,8 @@ import (
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes"
-	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -102,7 +103,8 @@ func eachOption[O any](opts []O, bad *check.Violations, apply func(O)) {
 	}
 }
 
-// config is the result of the client options. It does not change once a client has it.
+// config is what the calls of a client share: the result of its options, and what is made of them. It does
+// not change once a client has it.
 type config struct {
 	settings
 	base         *url.URL
@@ -133,10 +135,35 @@ type config struct {
 	routes    map[*op.Op][2]string // method and path of WithRoutes
 	known     *shapes.File         // of WithShapes
 
+	// Of one client, not shared by With.
+	closed *atomic.Bool
+	look   func(context.Context, *resolver, []CallOption) (Resolution, error)
+
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
 	headersSeen *ratehdr.Seen
-	agentPolls  *waits.Shared[Agent] // of WaitEach; new also for another source of keys
+}
+
+// setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key
+// into the header of a request, send replaces it for each attempt if there is a token source, and
+// secrets hides all of them in quotes of responses.
+func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
+
+// secrets are hidden in quotes of responses.
+func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
+
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
+
+// commonHeader is the header of all requests of a client.
+func (c *config) commonHeader() http.Header {
+	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	if c.compressed { // net/http would also ask for it, but use more memory to decompress
+		h["Accept-Encoding"] = acceptGzip
+	}
+	return h
 }
 
 // settings are set by a client, and a call may override them.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -37,7 +36,7 @@ type OutcomeUnknownError struct {
 	// never sets it.
 	Resolution *Resolution `json:",omitzero"`
 
-	client *Client
+	conf   *config
 	op     *op.Op
 	cause  error
 	ticket func() journal.Ticket // a closure, so that no dump shows it
@@ -124,7 +123,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	switch {
 	case e.Resolution != nil:
 		return e.Resolution, nil
-	case e.client == nil:
+	case e.conf == nil:
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.resolver()
@@ -132,7 +131,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	return newResolver(e.client, e.op, e.Ticket(), true)
+	return newResolver(e.conf, e.op, e.Ticket(), true)
 }
 
 func (e *OutcomeUnknownError) note() string {
@@ -143,35 +142,9 @@ func (e *OutcomeUnknownError) note() string {
 	return notOurs
 }
 
-// Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
-// in another process or on another machine. It sends reads only, never the call itself. The key may be
-// another one of the workspace.
-//
-// The age of the call comes from the clock of the service, if the process that made the call had
-// heard it, or else from the local clocks, which must agree within two minutes. If the age is not
-// certain, Resolve watches for as long as a change may need to show, 10 s or 65 s for agents, before a
-// verdict [VerdictNotSeen] is Final.
-//
-// A ticket of another service or workspace, or of a later version of this package, is refused with a
-// [RefusedError].
-func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
-	var bad check.Violations
-	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
-	bad.Must(c.owns(t), "ticket", "belongs to another service or workspace")
-	o, known := op.ByName(t.Op)
-	switch {
-	case len(bad) > 0:
-		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
-	case !known:
-		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
-	}
-	q := newResolver(c, o, t, false)
-	return q.resolve(ctx, o.VisibleAfter, opts)
-}
-
 // resolver is the search for the effect of one call.
 type resolver struct {
-	client *Client
+	conf   *config
 	op     *op.Op
 	ticket journal.Ticket
 	sent   clock.Sent
@@ -179,8 +152,8 @@ type resolver struct {
 	undone bool  // perhaps, by somebody else: what the last read shows does not prove that the call had no effect
 }
 
-func newResolver(c *Client, o *op.Op, t journal.Ticket, local bool) *resolver {
-	return &resolver{client: c, op: o, ticket: t, info: new(Info), sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
+func newResolver(c *config, o *op.Op, t journal.Ticket, local bool) *resolver {
+	return &resolver{conf: c, op: o, ticket: t, info: new(Info), sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
 }
 
 func (q *resolver) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
@@ -198,8 +171,8 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 	case r.Verdict != VerdictNotSeen || !r.Final:
 		return r, nil
 	}
-	err = q.client.conf.guard.Settle(ctx, q.ticket.ID, string(outcome), -1)
-	if j := q.client.conf.journal; j != nil && err == nil { // or the ticket stays in doubt, for the guard
+	err = q.conf.guard.Settle(ctx, q.ticket.ID, string(outcome), -1)
+	if j := q.conf.journal; j != nil && err == nil { // or the ticket stays in doubt, for the guard
 		err = j.Ended(ctx, q.ticket.ID, outcome)
 	}
 	return r, err
@@ -214,7 +187,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	opts = append(slices.Clip(opts), WithInfo(q.info))
 	var r Resolution
 	err := waits.Until(ctx, patience, func() (done bool, err error) {
-		r, err = q.look(ctx, opts)
+		r, err = q.conf.look(ctx, q, opts)
 		r.AsOf, looks = time.Now(), looks+1
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
 	})
@@ -235,29 +208,6 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 			r.Note, errtext.Plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}
 	return &r, nil
-}
-
-// look reads the state once. A new write whose effect a read can show needs a case here.
-func (q *resolver) look(ctx context.Context, opts []CallOption) (Resolution, error) {
-	c := q.client
-	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
-		return Resolution{Verdict: VerdictUnknowable}, nil
-	}
-	switch q.op {
-	case op.ListsCreate:
-		return c.Lists.lookForNew(ctx, q, opts)
-	case op.ListsMove:
-		return c.Lists.lookForFolder(ctx, q, opts)
-	case op.AgentsCreateDiscovery, op.AgentsCreateWatcher, op.AgentsCreateMonitor:
-		return c.Agents.lookForNew(ctx, q, opts)
-	case op.AgentsActivate:
-		return c.Agents.lookAtStatus(ctx, q, AgentStatus.started, opts)
-	case op.AgentsPause:
-		return c.Agents.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
-	case op.CampaignsApprove:
-		return c.Campaigns.lookForApproval(ctx, q, opts)
-	}
-	return Resolution{Verdict: VerdictUnknowable}, nil
 }
 
 // id is the only id in the path of the call. Anything else is not an id, and the read is refused.

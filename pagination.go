@@ -182,14 +182,14 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 
 // pager iterates over a collection by page number. It has no state.
 type pager[T any] struct {
-	client *Client
-	op     *op.Op
-	first  int    // number of the first page
-	limit  int    // elements a page
-	query  string // identifies the collection in a checkpoint
-	order  bool   // is documented
-	id     func(*T) string
-	fetch  func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
+	conf  *config
+	op    *op.Op
+	first int    // number of the first page
+	limit int    // elements a page
+	query string // identifies the collection in a checkpoint
+	order bool   // is documented
+	id    func(*T) string
+	fetch func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
 }
 
 // items iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
@@ -300,21 +300,21 @@ func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
 // fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.client.conf.base.Host + "\x00" + p.query))
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.conf.base.Host + "\x00" + p.query))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
 // or "data", with a pagination beside it. Further pages are requested with pageNum. All is assumed.
 type listing[T any] struct {
-	client *Client
-	op     *op.Op
-	ids    []string
-	name   string
+	conf *config
+	op   *op.Op
+	ids  []string
+	name string
 }
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager(id func(*T) string) pager[T] {
-	return pager[T]{client: l.client, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: id, fetch: l.page}
+	return pager[T]{conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: id, fetch: l.page}
 }
 
 func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
@@ -325,7 +325,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		query.PageNum = number
 	}
 	var page *Page[T]
-	c, err := doCall(ctx, l.client, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
+	c, err := doCall(ctx, l.conf, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
 		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
 		proof: func(*Object) bool { return page.hasContent() },
 		accept: func(response *Object) (err error) {
@@ -410,8 +410,8 @@ type pageTotals struct {
 }
 
 // readPage reads a page of at most limit items. Totals or items prove that it is the service's.
-func readPage[T any](ctx context.Context, client *Client, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
-	c, err := doCall(ctx, client, o, in, opts, expected[pageResponse[T]]{
+func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
+	c, err := doCall(ctx, conf, o, in, opts, expected[pageResponse[T]]{
 		maxItems: cmp.Or(limit, maxPageSize),
 		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
 	})

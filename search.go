@@ -111,14 +111,14 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchSave, args{body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.conf, op.SearchSave, args{body: in, check: in.checkChoice}, opts)
 }
 
 // Saved lists the saved searches. The response is undocumented.
 //
 // GET /business/saved-searches, scope search.
 func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchSaved, args{}, opts)
+	return do[Object](ctx, s.conf, op.SearchSaved, args{}, opts)
 }
 
 // RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does.
@@ -156,14 +156,14 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
+	return do[Object](ctx, s.conf, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
 }
 
 // FilterOptions returns the values that search filters accept. The response is undocumented.
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.client, op.SearchFilterOptions, args{}, opts)
+	return do[Object](ctx, s.conf, op.SearchFilterOptions, args{}, opts)
 }
 
 // body returns the request body of all pages of a range. It is a copy, so that the query cannot change.
@@ -184,7 +184,7 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 		body := body
 		body.ScrollToken = token
 		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
-		c, err := doCall(ctx, s.client, o, in, opts, expected[profiles]{maxItems: most})
+		c, err := doCall(ctx, s.conf, o, in, opts, expected[profiles]{maxItems: most})
 		if err != nil {
 			return nil, nil, err
 		}

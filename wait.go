@@ -55,16 +55,16 @@ func (e *WaitTimeoutError) LogValue() slog.Value {
 // an error. A failed poll does not end the wait, unless no retry could succeed
 // or it is the fifth in a row.
 func waitFor[T any](
-	ctx context.Context, client *Client, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
+	ctx context.Context, conf *config, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
 ) (*T, error) {
 	began := time.Now()
 	last, err := waits.Polling[T]{
 		Read: read, Judge: judge, Passes: isTransient,
 		Pace: func(pause time.Duration, failure error) (time.Duration, bool) {
-			return client.pace(ctx, o.Surface, pause, failure)
+			return conf.pace(ctx, o.Surface, pause, failure)
 		},
 		Pausing: func(poll int, wait time.Duration, reason string) {
-			client.emit(ctx, o, Event{Kind: EventWait, Attempt: poll, Start: time.Now(), Wait: wait, Reason: reason})
+			conf.emit(ctx, o, Event{Kind: EventWait, Attempt: poll, Start: time.Now(), Wait: wait, Reason: reason})
 		},
 	}.Wait(ctx)
 	end, ok := err.(*waits.TimeoutError) //nolint:errorlint // it is the wait's own
@@ -76,7 +76,7 @@ func waitFor[T any](
 		over = errtext.ErrTooLate
 	}
 	return last, &WaitTimeoutError{
-		Op: o.Name, State: client.conf.secrets().Clean(end.State, maxName), Polls: end.Polls, Waited: time.Since(began),
+		Op: o.Name, State: conf.secrets().Clean(end.State, maxName), Polls: end.Polls, Waited: time.Since(began),
 		cause: errtext.With(end.Last, over),
 	}
 }
@@ -98,11 +98,11 @@ const scarcePause = time.Hour
 // pace lengthens a pause between two polls: a waiter leaves half of what is left of a rate window
 // to others, and waiters do not poll in step. It reports false if the context has ended, or if the service
 // asked for a delay and the next poll would come after the deadline.
-func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
+func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
 	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == waits.LongestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	w := c.conf.budget.surface(s).lastRate()
+	w := c.budget.surface(s).lastRate()
 	if w.Remaining >= 0 {
 		pause = max(pause, min(time.Until(w.ResetAt)/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 	}
@@ -115,10 +115,10 @@ func (c *Client) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 }
 
 // emit reports an event outside of any call.
-func (c *Client) emit(ctx context.Context, o *op.Op, e Event) {
+func (c *config) emit(ctx context.Context, o *op.Op, e Event) {
 	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, Surface(o.Surface)
-	e.Host = c.conf.base.Host
-	for _, f := range c.conf.observers {
+	e.Host = c.base.Host
+	for _, f := range c.observers {
 		notify(ctx, f, e)
 	}
 }

@@ -1,0 +1,341 @@
+package prospectkit
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"reflect"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/credential"
+	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/upload"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
+)
+
+// args are the arguments of a method, before any check.
+type args struct {
+	// The request.
+	ids       []string // for the parameters of the path, in order
+	query     any      // a struct with url tags, or nil
+	body      any      // anything encoding/json knows, or nil
+	form      bool     // the body goes as a multipart form
+	upload    *upload.Body
+	pageToken string // the scroll token or cursor of a later page: an attempt may use it up, and no error or log shows it
+	check     func(*check.Violations)
+
+	// What it means.
+	free   bool           // spends no credits, although the operation may
+	cost   spend.Call     // what is known of its cost, beside operation, ids and body
+	lookup journal.Lookup // what a search for its effect needs, beside the ids
+}
+
+// expected is what a method knows of the response, beyond its type and the row of the operation.
+type expected[T any] struct {
+	// proof reports whether a response holds what only the service can know about the call. If nil,
+	// the documented shape of its response proves a read, and nothing proves a write.
+	proof func(*T) bool
+
+	accept   func(*T) error // refuses a response that was decoded; nil accepts it
+	shape    op.Shape       // if it differs from the operation's
+	maxItems int            // of a page; 0: as many as a page may have
+
+	// The documented part of a raw response: its type, and the keys that may wrap it.
+	documented reflect.Type
+	keys       []string
+}
+
+// provedBy expects a response that holds what only the service can know about the call.
+func provedBy[T any](proof func(*T) bool) expected[T] { return expected[T]{proof: proof} }
+
+// call is one call: its plan, the results of its attempts, and preallocated buffers.
+type call struct {
+	plan
+	tally
+	scratch
+}
+
+// plan is what is sent, and within which limits. Nothing changes it after prepare and the call hooks,
+// with one exception: an exchange that is abandoned keeps the header, and the call goes on with a copy.
+type plan struct {
+	conf      *config
+	op        *op.Op
+	in        args
+	method    string
+	route     string          // the path template, as errors and events show it
+	ctx       context.Context //nolint:containedctx // the call is the scope of this context
+	opts      callConfig
+	timeout   time.Duration // of one attempt
+	surface   *surfaceState
+	observers []Observer // of the client, and those that call hooks returned
+
+	url    url.URL
+	header http.Header
+	body   []byte
+	shape  op.Shape // of the response
+
+	response interface { // what depends on its type: the callOf around this call
+		decode(body []byte) error
+		proved() bool           // reports whether the service must have sent what was decoded
+		fields() *novelty.Shape // that are documented
+		results() int           // that may have a price each; -1 if the response does not tell
+	}
+}
+
+// tally is the results of the attempts so far.
+type tally struct {
+	began         time.Time
+	attempts      []Attempt
+	status        int // of the last attempt; 0 without a response
+	headers       http.Header
+	rate          RateWindow
+	requestID     string // of the last unsuccessful response that had one
+	errorResponse Error  // of the last attempt; zero without an unsuccessful response
+	earlier       *Error // the previous one, reported if the context ends mid-attempt
+	cause         error  // why the last attempt has no usable response
+	done          bool   // a success was decoded
+
+	// What follows the last attempt.
+	next        step
+	pause       time.Duration // before the next one
+	pausing     time.Time     // since when it pauses; zero if it does not
+	waited      time.Duration // for rate limits and before retries
+	surfaceHold time.Duration // of the whole surface, after a 429
+	tooLate     bool          // no time was left for the next attempt
+
+	// Why an attempt was not sent: a rule, or the limiter.
+	rule      SafetyRule
+	ruleErr   error
+	waitError *WaitError
+
+	// What may have happened, for resolution, journal and guard.
+	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
+	firstSent time.Time            // the first attempt that may have had an effect
+	lastSent  time.Time
+	ticketID  string // empty until the call needs a ticket
+	reserved  bool   // credits, by the guard
+
+	key     *credential.Key // of the last attempt, if the client has a source of keys
+	rekeyed bool            // another one was asked for
+}
+
+// scratch is the buffers that every call needs once, allocated together.
+type scratch struct {
+	bad         check.Violations
+	callContext callContext
+	request     http.Request
+	retry       retryablehttp.Request
+	first       [1]Attempt
+}
+
+// attempt is one attempt on the wire.
+type attempt struct {
+	call           *call
+	budget         budget.Report
+	began          time.Time
+	ended          time.Time // zero until it has
+	truncated      bool      // the end of the upload was not sent
+	expired        bool      // its context had ended by then
+	delivery       Delivery  // set by send
+	abandoned      bool      // the exchange ignored its context and Close, and may go on
+	hasRateHeaders bool      // the response has rate headers
+	rate           ratehdr.Rate
+
+	request  http.Request
+	upload   *exchange.Upload
+	exchange exchange.Exchange
+	exchange.Result
+
+	trace exchange.Trace
+}
+
+// step is what follows an attempt: a cell of the decision table in call_retry.go.
+type step int
+
+const (
+	stepStop    step = iota + 1 // return the error
+	stepUnknown                 // return OutcomeUnknownError
+	stepLost                    // return an *Error of class ErrResponseLost
+
+	// From here on, another attempt follows: see retries.
+	stepRetry  // after a backoff, if attempts and the retry allowance are left
+	stepResend // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
+	stepWait   // the surface is held for Retry-After: admit waits, not c.pause
+	stepRekey  // with another key, unless the source has none
+)
+
+// String describes the step, for observers.
+func (s step) String() string {
+	return [...]string{
+		stepStop:    "return the error",
+		stepUnknown: "return an unknown outcome",
+		stepLost:    "return that the response was lost",
+		stepRetry:   "retry",
+		stepResend:  "resend",
+		stepWait:    "wait and resend",
+		stepRekey:   "ask for another key and resend",
+	}[s]
+}
+
+// retries reports whether another attempt follows.
+func (s step) retries() bool { return s >= stepRetry }
+
+// callContext is the context of a call, in which the hooks of the loop and the transport find the call.
+type callContext struct {
+	context.Context //nolint:containedctx // callContext implements Context
+	call            *call
+}
+
+type callKey struct{}
+
+// Value returns the call, or the value of the caller's context.
+func (c *callContext) Value(key any) any {
+	if key == (callKey{}) {
+		return c.call
+	}
+	return c.Context.Value(key)
+}
+
+// callFrom returns the call that a context belongs to, or nil.
+func callFrom(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// consequences reports whether a call may spend credits, and whether it may send messages or write into a
+// CRM.
+func consequences(o *op.Op, in args) (spends, sends bool) {
+	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
+}
+
+// refused completes a refusal of the call, whose route may be the caller's.
+func (c *call) refused(e *RefusedError) *RefusedError {
+	e.Method, e.Route = c.method, c.route
+	return e
+}
+
+// ticket returns the ticket of the call, which gets its id the first time. Its time of sending is that of the first attempt whose
+// outcome is unknown so far.
+func (c *call) ticket() journal.Ticket {
+	if c.ticketID == "" {
+		c.ticketID = rand.Text()
+	}
+	return journal.Ticket{
+		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
+		Service: c.conf.base.String(), Workspace: c.conf.workspace, Actor: actorOf(c.ctx),
+		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.conf.clock.Ahead(),
+	}
+}
+
+// asError makes an error of the last attempt.
+func (c *call) asError() *Error {
+	last := &c.errorResponse
+	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
+		last = c.earlier
+	}
+	memory := struct { // one allocation
+		Error
+		first [1]Attempt
+	}{Error: *last}
+	e := &memory.Error
+	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
+	e.Attempts = append(memory.first[:0], c.attempts...)
+	e.Status = cmp.Or(e.Status, c.status)
+	e.cause = c.cause
+	if m, ok := errors.AsType[*novelty.MisfitError](c.cause); ok {
+		e.RowID = c.secrets().Clean(m.RowID(), maxName)
+	}
+	return e
+}
+
+// asOutcomeUnknown makes an unknown outcome of the last attempt.
+func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
+	cause := c.cause
+	if c.status != 0 {
+		e := c.asError()
+		e.outcome = OutcomeUnknown
+		cause = e
+	}
+	return &OutcomeUnknownError{
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
+		conf: c.conf, op: c.op, cause: cause,
+	}
+}
+
+// withContextErr adds the end of the context to a cause that does not have it.
+func (c *call) withContextErr(cause error) error {
+	switch {
+	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
+		return cause
+	case c.next.retries():
+		return errtext.With(cause, errtext.End(c.ctx, "before the next attempt"))
+	}
+	return errtext.With(cause, errtext.End(c.ctx, ""))
+}
+
+// afterDeadline reports whether a wait would end after the context's deadline.
+func (c *call) afterDeadline(d time.Duration) bool {
+	at, ok := c.ctx.Deadline()
+	return ok && time.Until(at) <= d
+}
+
+// countPause adds the pause before a retry to the time waited: it ends now, complete or not.
+func (c *call) countPause(now time.Time) {
+	if !c.pausing.IsZero() {
+		c.waited += now.Sub(c.pausing)
+		c.pausing = time.Time{}
+	}
+}
+
+func (c *call) emit(e Event) {
+	if len(c.observers) == 0 {
+		return
+	}
+	e = c.event(e)
+	for _, f := range c.observers {
+		notify(c.ctx, f, e)
+	}
+}
+
+func (c *call) event(e Event) Event {
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
+	e.Host = c.conf.base.Host
+	return e
+}
+
+// secrets are hidden in every quote of a response: the key, and the token of a scroll.
+func (c *call) secrets() redact.Secrets {
+	s := c.conf.secrets()
+	if c.in.pageToken != "" {
+		s = s.Key(c.in.pageToken)
+	}
+	return s
+}
+
+// secretsAndURL are hidden in every text about the call.
+func (c *call) secretsAndURL() redact.Secrets {
+	return c.secrets().URL(&c.url)
+}
+
+// redactError hides the request in the text of an error of a transport or an upload.
+func (c *call) redactError(err error) error {
+	if err == nil {
+		return nil
+	}
+	s := c.secretsAndURL().Query(c.url.Query())
+	text := redact.Unquoted(redact.WithoutURL(err).Error())
+	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
+}

@@ -1,0 +1,122 @@
+package tests_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/tests"
+)
+
+// The uses between files of the root that docs/architecture.md names as exceptions.
+var upward = map[string]string{"pagination.go lists.go": "ListKind", "options.go outcome.go": "Resolution resolver"}
+
+// TestLayers holds the layers of docs/architecture.md against what the files of the root use.
+func TestLayers(t *testing.T) {
+	page, err := os.ReadFile(tests.Path("docs", "architecture.md"))
+	require.NoError(t, err)
+	uses := usesOfRoot(t)
+	require.Empty(t, layerProblems(string(page), uses))
+
+	uses["errors.go call.go"] = map[string]bool{"do": true}
+	problems := layerProblems(string(page), uses)
+	require.Contains(t, problems, "errors.go uses do of call.go, in a higher layer")
+	require.Contains(t, fmt.Sprint(problems), "use each other: ")
+}
+
+var (
+	layer    = regexp.MustCompile(`(?ms)^[123]\. .*?\.$`)
+	fileName = regexp.MustCompile("`([a-z_]+\\.go)`")
+	eight    = regexp.MustCompile(`(?s)Read the eight files.*?\n\n`)
+)
+
+// layerProblems are the uses that go up, and the circles.
+func layerProblems(page string, uses map[string]map[string]bool) (problems []string) {
+	layerOf := map[string]int{}
+	for n, text := range layer.FindAllString(page, 3) {
+		if strings.Contains(text, "the eight files above") {
+			text += eight.FindString(page)
+		}
+		for _, name := range fileName.FindAllStringSubmatch(text, -1) {
+			layerOf[name[1]] = n + 1
+		}
+	}
+	below := map[string][]string{}
+	for _, pair := range slices.Sorted(maps.Keys(uses)) {
+		from, to, _ := strings.Cut(pair, " ")
+		names := strings.Join(slices.Sorted(maps.Keys(uses[pair])), " ")
+		switch {
+		case upward[pair] == names:
+			continue
+		case layerOf[from] == 0:
+			problems = append(problems, from+" has no layer")
+		case layerOf[from] > layerOf[to]:
+			problems = append(problems, fmt.Sprintf("%s uses %s of %s, in a higher layer", from, names, to))
+		}
+		below[from] = append(below[from], to)
+	}
+	for len(below) > 0 { // take away files that use none of the rest
+		before := len(below)
+		maps.DeleteFunc(below, func(_ string, all []string) bool {
+			return !slices.ContainsFunc(all, func(f string) bool { return below[f] != nil })
+		})
+		if len(below) == before {
+			return append(problems, "use each other: "+strings.Join(slices.Sorted(maps.Keys(below)), ", "))
+		}
+	}
+	return problems
+}
+
+// usesOfRoot are the names that a file of the root uses of another, by "from to". Names of fields are left out: they come
+// with their type.
+func usesOfRoot(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	fset := token.NewFileSet()
+	paths, err := filepath.Glob(tests.Path("*.go"))
+	require.NoError(t, err)
+	var files []*ast.File
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, path, nil, 0)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	check := types.Config{Importer: noImports{}, Error: func(error) {}}
+	root, _ := check.Check("root", fset, files, &info)
+	uses := map[string]map[string]bool{}
+	file := func(p token.Pos) string { return filepath.Base(fset.Position(p).Filename) }
+	for ident, object := range info.Uses {
+		v, isVar := object.(*types.Var)
+		if object.Pkg() != root || isVar && (v.IsField() || v.Parent() != root.Scope()) || file(ident.Pos()) == file(object.Pos()) {
+			continue
+		}
+		pair := file(ident.Pos()) + " " + file(object.Pos())
+		if uses[pair] == nil {
+			uses[pair] = map[string]bool{}
+		}
+		uses[pair][object.Name()] = true
+	}
+	return uses
+}
+
+// noImports is enough to tell which names of the root its files use.
+type noImports struct{}
+
+func (noImports) Import(string) (*types.Package, error) {
+	return nil, errors.New("only the root is checked")
+}
