@@ -4,14 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
+	"net/http"
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
 
@@ -64,6 +69,13 @@ func (c *callOf[T]) decode(body []byte) error {
 	return c.want.accept(c.out)
 }
 
+func (c *callOf[T]) proved() bool {
+	if c.want.proof != nil {
+		return c.want.proof(c.out)
+	}
+	return c.shape != op.Raw && !c.op.Write()
+}
+
 func (c *callOf[T]) fields() *novelty.Shape {
 	return c.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
 }
@@ -73,13 +85,6 @@ func (c *callOf[T]) results() int {
 		return page.count()
 	}
 	return -1
-}
-
-func (c *callOf[T]) proved() bool {
-	if c.want.proof != nil {
-		return c.want.proof(c.out)
-	}
-	return c.shape != op.Raw && !c.op.Write()
 }
 
 // prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It fills as much
@@ -143,69 +148,6 @@ func (c *config) safetyRule(o *op.Op, in args, opts *callConfig) SafetyRule {
 	return ""
 }
 
-// finish makes the result of the call.
-func (c *call) finish(loopErr error) error {
-	err := c.result(loopErr)
-	c.noteEnd(err)
-	if info := c.opts.info; info != nil {
-		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
-			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
-			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
-			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
-		}
-	}
-	c.emitCall(err)
-	return err
-}
-
-// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
-// guard is first: a crash in between leaves the ticket.
-func (c *call) noteEnd(err error) {
-	outcome := journal.Outcome(OutcomeOf(err))
-	if c.reserved && c.conf.guard.Settle(c.ctx, c.ticketID, string(outcome), c.response.results()) != nil {
-		outcome = journal.Unknown
-	}
-	if c.ticketID == "" || !c.journaled() {
-		return
-	}
-	_ = c.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
-}
-
-// result makes the error of the call, or nil. The order of the cases is their precedence: what is known
-// about the effect of the call comes first, then why nothing was sent, then the last attempt with what
-// kept the call from another one.
-func (c *call) result(loopErr error) error {
-	switch {
-	case c.done: // whatever came before
-		return nil
-	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
-		e := c.asError()
-		e.outcome = OutcomeApplied
-		return e
-	case c.unknown != nil: // no later refusal and no end of a wait makes it known
-		t := c.ticket()
-		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
-		return c.unknown
-	case c.rule != "": // kept the first attempt back
-		return c.refused(ruleRefusal(c.op, c.rule, c.ruleErr))
-	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
-		return c.waitError
-	}
-	e := c.asError()
-	if c.waitError != nil {
-		e.cause = errtext.With(e.cause, c.waitError)
-	}
-	if c.status == 0 && e.cause == nil {
-		e.cause = c.redactError(loopErr)
-	}
-	e.cause = c.withContextErr(e.cause)
-	if c.tooLate {
-		e.cause = errtext.With(e.cause, errtext.ErrTooLate)
-	}
-	return e
-}
-
 // runHooks runs the call hooks, each in the context of the one before it.
 func (c *call) runHooks() {
 	c.observers = c.conf.observers
@@ -247,6 +189,139 @@ func (c *call) askGate(gate Gate) (err error) {
 	return gate(c.ctx, operationOf(c.op), Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends,
 	})
+}
+
+// run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
+// reserveAndJournal, openUpload, send, recordAttempt with readResponse and decideNext. Between
+// two, the loop asks whether c.next retries, and sleeps c.pause.
+func (c *call) run() error {
+	c.callContext = callContext{c.ctx, c}
+	c.request = *bareRequest.WithContext(&c.callContext)
+	req := &c.request
+	// send sets the Host: with one, http.Client would copy the URL.
+	req.Method, req.URL, req.Header = c.method, &c.url, placeholderHeader
+	c.retry.Request = req
+	if c.body != nil {
+		if err := c.retry.SetBody(c.body); err != nil {
+			return err
+		}
+	}
+	req.GetBody = nil // with it, net/http could rewind the body and resend a write
+	c.headerForCookies(req)
+	resp, err := c.conf.loop.Do(&c.retry)
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
+	return err
+}
+
+// newLoop makes the retry loop of all calls through an HTTP client. Of go-retryablehttp it uses the loop itself, which
+// rewinds the body before each attempt. All else of it is switched off, because a call decides, waits and makes its
+// result itself:
+//
+//   - RetryMax: the call counts its attempts, in schedule.
+//   - CheckRetry: decideNext has decided. The default would retry writes.
+//   - Backoff: PrepareRetry waits, and ends with the context of the call.
+//   - ErrorHandler: finish makes the error. The default would discard the last response.
+//   - Logger: there is none. The call tells its observers.
+//
+// The hooks get no call, but the context of its request. So the call is in that context: see callFrom.
+func newLoop(h *http.Client) *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient: h,
+		RetryMax:   math.MaxInt,
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			return callFrom(ctx).next.retries(), nil
+		},
+		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
+		PrepareRetry: func(req *http.Request) error {
+			c := callFrom(req.Context())
+			c.headerForCookies(req)
+			if err := waits.Sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
+				return err
+			}
+			return c.rekey()
+		},
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+var (
+	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+
+	// placeholderHeader keeps http.Client from copying the header for redirects, which are never
+	// followed. The transport sends the header of the call.
+	placeholderHeader = http.Header{}
+)
+
+// headerForCookies clones the header for an attempt if net/http will add cookies to it.
+func (c *call) headerForCookies(req *http.Request) {
+	if c.conf.httpClient.Jar != nil {
+		req.Header = c.header.Clone()
+	}
+}
+
+// finish makes the result of the call.
+func (c *call) finish(loopErr error) error {
+	err := c.result(loopErr)
+	c.noteEnd(err)
+	if info := c.opts.info; info != nil {
+		*info = Info{
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
+			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
+			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
+		}
+	}
+	c.emitCall(err)
+	return err
+}
+
+// result makes the error of the call, or nil. The order of the cases is their precedence: what is known
+// about the effect of the call comes first, then why nothing was sent, then the last attempt with what
+// kept the call from another one.
+func (c *call) result(loopErr error) error {
+	switch {
+	case c.done: // whatever came before
+		return nil
+	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
+		e := c.asError()
+		e.outcome = OutcomeApplied
+		return e
+	case c.unknown != nil: // no later refusal and no end of a wait makes it known
+		t := c.ticket()
+		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
+		return c.unknown
+	case c.rule != "": // kept the first attempt back
+		return c.refused(ruleRefusal(c.op, c.rule, c.ruleErr))
+	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
+		return c.waitError
+	}
+	e := c.asError()
+	if c.waitError != nil {
+		e.cause = errtext.With(e.cause, c.waitError)
+	}
+	if c.status == 0 && e.cause == nil {
+		e.cause = c.redactError(loopErr)
+	}
+	e.cause = c.withContextErr(e.cause)
+	if c.tooLate {
+		e.cause = errtext.With(e.cause, errtext.ErrTooLate)
+	}
+	return e
+}
+
+// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
+// guard is first: a crash in between leaves the ticket.
+func (c *call) noteEnd(err error) {
+	outcome := journal.Outcome(OutcomeOf(err))
+	if c.reserved && c.conf.guard.Settle(c.ctx, c.ticketID, string(outcome), c.response.results()) != nil {
+		outcome = journal.Unknown
+	}
+	if c.ticketID == "" || !c.journaled() {
+		return
+	}
+	_ = c.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
 }
 
 // emitCall reports the end of the call.

@@ -100,6 +100,19 @@ func (c *call) needKey() error {
 	return c.refuse(RuleToken, c.redactError(err))
 }
 
+var errSameKey = errors.New("the token source has no other key")
+
+// rekey asks for another key after the service has rejected one.
+func (c *call) rekey() error {
+	c.rekeyed = true
+	key, err := c.conf.keys().Get(c.ctx, c.timeout)
+	if err == nil && key == c.key {
+		err = errSameKey
+	}
+	c.cause = c.redactError(err)
+	return err
+}
+
 // reserveAndJournal reserves the credits of the call and stores its ticket before an attempt.
 func (c *call) reserveAndJournal(now time.Time) error {
 	if c.unknown == nil { // no earlier attempt can have had an effect

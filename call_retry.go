@@ -62,7 +62,7 @@ var decisions = [...]struct {
 	failService:    {"the service failed", stepRetry, stepRetry, stepUnknown},
 	failGateway:    {"a gateway failed", stepRetry, stepUnknown, stepUnknown},
 	failCut:        {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
-	failUnproved:   {"a success that is not the service's", stepRetry, stepUnknown, stepUnknown},
+	failUnproved:   {"a success that may not be the service's", stepRetry, stepUnknown, stepUnknown},
 	failOther:      {"an unusual failure", stepStop, stepUnknown, stepUnknown},
 	failNotService: {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
 	failCanceled:   {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},

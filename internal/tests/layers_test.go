@@ -39,16 +39,12 @@ func TestLayers(t *testing.T) {
 var (
 	layer    = regexp.MustCompile(`(?ms)^[123]\. .*?\.$`)
 	fileName = regexp.MustCompile("`([a-z_]+\\.go)`")
-	eight    = regexp.MustCompile(`(?s)Read the eight files.*?\n\n`)
 )
 
 // layerProblems are the uses that go up, and the circles.
 func layerProblems(page string, uses map[string]map[string]bool) (problems []string) {
 	layerOf := map[string]int{}
 	for n, text := range layer.FindAllString(page, 3) {
-		if strings.Contains(text, "the eight files above") {
-			text += eight.FindString(page)
-		}
 		for _, name := range fileName.FindAllStringSubmatch(text, -1) {
 			layerOf[name[1]] = n + 1
 		}
