@@ -64,15 +64,19 @@ func flipIf(place string, holds bool) bool {
 }
 `
 
-// instrument returns the files of the overlay, and every flip that they allow.
-func instrument(name string, code []byte) (map[string][]byte, []flip, error) {
+// instrument returns the files of the overlay, and every flip that they allow. It finds the steps in the code of the types.
+func instrument(name string, code, types []byte) (map[string][]byte, []flip, error) {
 	fset := token.NewFileSet()
+	steps, err := parser.ParseFile(fset, "the types", types, 0)
+	if err != nil {
+		return nil, nil, err
+	}
 	file, err := parser.ParseFile(fset, name, code, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &patient{fset: fset, code: string(code)}
-	p.steps = constants(file, "step")
+	p.steps = constants(steps, "step")
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.GenDecl:

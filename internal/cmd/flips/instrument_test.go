@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const small = `package p
+const smallTypes = `package p
 
 type step int
 
@@ -22,6 +22,9 @@ const (
 	stepWait
 	stepRekey
 )
+`
+
+const small = `package p
 
 var decisions = [...]struct {
 	reason               string
@@ -45,7 +48,7 @@ func other(a bool) bool { return a || true }
 `
 
 func TestInstrument(t *testing.T) {
-	files, flips, err := instrument("small.go", []byte(small))
+	files, flips, err := instrument("small.go", []byte(small), []byte(smallTypes))
 	require.NoError(t, err)
 	var texts []string
 	for _, f := range flips {
@@ -70,7 +73,7 @@ func TestInstrument(t *testing.T) {
 }
 
 func TestInstrument_NoTable(t *testing.T) {
-	_, _, err := instrument("none.go", []byte("package p\n"))
+	_, _, err := instrument("none.go", []byte("package p\n"), []byte(smallTypes))
 	require.Error(t, err)
 }
 
@@ -78,7 +81,9 @@ func TestInstrument_NoTable(t *testing.T) {
 func TestInstrument_TheTable(t *testing.T) {
 	code, err := os.ReadFile("../../../" + source)
 	require.NoError(t, err)
-	_, flips, err := instrument(source, code)
+	steps, err := os.ReadFile("../../../" + types)
+	require.NoError(t, err)
+	_, flips, err := instrument(source, code, steps)
 	require.NoError(t, err)
 	cells := map[string]int{}
 	for _, f := range flips {

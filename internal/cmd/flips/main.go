@@ -27,6 +27,7 @@ import (
 
 const (
 	source   = "call_retry.go"
+	types    = "call_types.go" // the steps are there
 	variable = "PROSPECTKIT_FLIP"
 	uncalled = "^(TestRetry_DecisionTable|TestRetryData)$" // they know the table
 )
@@ -59,7 +60,11 @@ func run(out io.Writer, which kinds, wanted *regexp.Regexp, jobs int) error {
 	if err != nil {
 		return err
 	}
-	changed, flips, err := instrument(source, code)
+	steps, err := os.ReadFile(types)
+	if err != nil {
+		return err
+	}
+	changed, flips, err := instrument(source, code, steps)
 	if err != nil {
 		return err
 	}
