@@ -96,8 +96,12 @@ func TestZeroValuesThatEncodeThemselves(t *testing.T) {
 func TestInstantsInPlacesOfAnInterface(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
 	for _, v := range []any{
-		map[string]json.Marshaler{"at": at}, map[string]encoding.TextMarshaler{"at": &at}, [1]json.Marshaler{at},
-		struct{ At json.Marshaler }{at}, &struct{ At encoding.TextMarshaler }{at}, []json.Marshaler{&at},
+		map[string]json.Marshaler{"at": at},
+		map[string]encoding.TextMarshaler{"at": &at},
+		[1]json.Marshaler{at},
+		struct{ At json.Marshaler }{at},
+		&struct{ At encoding.TextMarshaler }{at},
+		[]json.Marshaler{&at},
 	} {
 		text, err := json.Marshal(v)
 		require.NoError(t, err)
