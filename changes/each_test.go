@@ -78,7 +78,11 @@ func (s pages) Broken(what string) error                               { return 
 
 // changes is the feed of the service.
 func (s *service) changes(saved string, opts ...Option) iter.Seq2[*Change[record], error] {
-	return Each(context.Background(), Source[record, page]{
+	return Each(context.Background(), s.source(), saved, opts)
+}
+
+func (s *service) source() Source[record, page] {
+	return Source[record, page]{
 		List: "list", Limit: s.limit,
 		Pages: func(ctx context.Context, limit int) iter.Seq2[*page, error] {
 			walk := pagewalk.Config[record, string, int]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit}
@@ -90,7 +94,7 @@ func (s *service) changes(saved string, opts ...Option) iter.Seq2[*Change[record
 		ID: func(r *record) string { return r.id }, UpdatedAt: func(r *record) time.Time { return r.at },
 		Refuse:  func(bad check.Violations) error { return fmt.Errorf("refused: %s %s", bad[0].Param, bad[0].Problem) },
 		Require: func(e *FullSyncRequiredError) error { return fmt.Errorf("lists.rows: %w", e) },
-	}, saved, opts)
+	}
 }
 
 // start is the checkpoint of a new feed.
@@ -172,6 +176,43 @@ func TestEach_BeginsWithManyRowsOfOneInstant(t *testing.T) {
 		ids, _, err := s.drain(saved)
 		require.NoError(t, err)
 		require.Len(t, ids, 1)
+	}
+}
+
+// A first page without rows ends the feed, whatever the total says: no row tells where it may begin.
+func TestEach_AFirstPageWithoutRows(t *testing.T) {
+	require.False(t, new(pass[record]).covers())
+
+	s := newService(100)
+	saved := s.start(t)
+	at, empty, requests := s.now, true, []int{}
+	source := s.source()
+	source.Pages = func(_ context.Context, limit int) iter.Seq2[*page, error] {
+		return func(yield func(*page, error) bool) {
+			requests = append(requests, limit)
+			rows := &page{Items: []record{{"a", at}}, TotalRecords: 1, TotalKnown: true, Kind: s.kind}
+			if !empty || yield(&page{TotalRecords: 1, TotalKnown: true, Kind: s.kind}, nil) {
+				yield(rows, nil)
+			}
+		}
+	}
+	for checkpoint, want := range map[string]Reason{"": ReasonNoCheckpoint, saved: ReasonCount} {
+		empty, requests = true, nil
+		var after string
+		for _, err := range Each(t.Context(), source, checkpoint, nil) {
+			e, ok := errors.AsType[*FullSyncRequiredError](err)
+			require.True(t, ok)
+			require.Equal(t, want, e.Reason)
+			after = e.After
+		}
+		require.Equal(t, []int{10}, requests)
+		empty, at = false, time.Now()
+		for c, err := range Each(t.Context(), source, after, nil) {
+			require.NoError(t, err)
+			require.Equal(t, "a", c.Row.id)
+			after = ""
+		}
+		require.Empty(t, after, "a row that changes after that comes")
 	}
 }
 

@@ -197,7 +197,7 @@ func (r *Review) Changes(since string) (changes []Change) {
 	was, now := strings.Split(since, "."), strings.Split(r.Digest(), ".")
 	for i, s := range sections {
 		at := 1 + 2*i
-		if was[at+1] != now[at+1] {
+		if was[at] != now[at] || was[at+1] != now[at+1] {
 			before, _ := strconv.Atoi(was[at])
 			after, _ := strconv.Atoi(now[at])
 			changes = append(changes, Change{s, before, after})

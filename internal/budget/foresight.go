@@ -202,7 +202,7 @@ func (f *foresight) response(r flight) Observation {
 	case s.flows() || f.refills:
 		left = float64(limit-1) - f.load(arrived) - f.others + 0.5 // to the nearest
 		if reset = f.reset - arrived - floor(f.reset-arrived, length)*length; f.refills {
-			reset = Instant((float64(limit) - left) * float64(length) / float64(limit))
+			reset = Instant((float64(limit) - left) * float64(length) / float64(max(1, limit)))
 		}
 	default:
 		l.expire(f.now, length)

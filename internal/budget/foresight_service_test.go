@@ -131,6 +131,19 @@ func TestFarAway(t *testing.T) {
 	}
 }
 
+// A window whose limit is unknown has no rate: it is expected to reset after its whole length at the latest.
+func TestABucketWithoutALimit(t *testing.T) {
+	s := mid(10, 0)
+	f := &foresight{s: *s, now: 31 * second, trip: 2 * second, window: Day, reset: 60 * second, refills: true}
+	f.s.Limits[Day].Max = 0
+	for used, want := range map[float64]time.Duration{0: 12 * time.Hour, 10: 24 * time.Hour, 1000: 24 * time.Hour} {
+		f.s.Buckets[Day] = Level{used, 31 * second}
+		o := f.response(flight{number: 50, over: 34 * second})
+		require.Zero(t, o.Remaining)
+		require.Equal(t, want, o.Reset)
+	}
+}
+
 // A response is expected to tell what is left by the service's rule, to us and to others, and when the window resets.
 func TestWhatAServiceIsExpectedToTell(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -127,7 +127,7 @@ var (
 
 // selfMade reports whether a value encodes itself, and searches its text.
 func (f *Found) selfMade(v reflect.Value, path string) bool {
-	if !v.CanInterface() {
+	if v.Kind() == reflect.Interface || !v.CanInterface() { // what is in an interface comes next, by its own type
 		return false
 	}
 	if v.CanAddr() {

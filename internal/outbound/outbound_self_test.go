@@ -1,10 +1,12 @@
 package outbound_test
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,6 +90,24 @@ func TestZeroValuesThatEncodeThemselves(t *testing.T) {
 	require.Equal(t, []string{strings.ToValidUTF8(bad, "\uFFFD")}, outbound.Inspect(map[level]int{0: 1, 1: 2}, "").Invalid, "a key")
 	require.Empty(t, outbound.Inspect(map[*level]int{nil: 1}, "").Invalid)
 	require.Equal(t, []string{"zero"}, outbound.Inspect(map[string]any{"zero": invalid{}}, "").Invalid)
+}
+
+// The value counts, whatever methods the type of its place has.
+func TestInstantsInPlacesOfAnInterface(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
+	for _, v := range []any{
+		map[string]json.Marshaler{"at": at},
+		map[string]encoding.TextMarshaler{"at": &at},
+		[1]json.Marshaler{at},
+		struct{ At json.Marshaler }{at},
+		&struct{ At encoding.TextMarshaler }{at},
+		[]json.Marshaler{&at},
+	} {
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		require.Contains(t, string(outbound.Inspect(v, "").Rewrite(text)), `"2026-01-02T02:04:05.678Z"`, "%T", v)
+	}
+	require.Empty(t, outbound.Inspect(map[string]json.Marshaler{"at": (*time.Time)(nil)}, "").Times)
 }
 
 // invalid encodes itself as what is no text.
