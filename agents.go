@@ -224,8 +224,11 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 		return nil, err
 	}
 	agent, err := decodeObject[Agent](*response)
+	if err != nil {
+		return nil, err
+	}
 	agent.ID = cmp.Or(agent.ID, agentID)
-	return agent, err
+	return agent, nil
 }
 
 // Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess

@@ -23,7 +23,7 @@ import (
 type transport struct{ base http.RoundTripper }
 
 // RoundTrip makes one attempt and reads its whole response into the call. The response it returns
-// has no body left to read.
+// has no body left to read. A request that is not sent has nothing to close: its body is in memory.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callFrom(req.Context())
 	a := attempt{call: c, began: time.Now(), delivery: DeliveryNotSent}
@@ -170,7 +170,11 @@ func (c *call) notAdmitted(err error) error {
 	}
 	full, ok := errors.AsType[*budget.FullError](err)
 	if !ok {
-		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "while it waited for the rate limit"))
+		why := err
+		if c.ctx.Err() != nil {
+			why = errtext.End(c.ctx, "while it waited for the rate limit")
+		}
+		c.cause = errtext.With(c.cause, why)
 		return err
 	}
 	c.waitError = &WaitError{

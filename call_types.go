@@ -209,7 +209,7 @@ func (c *callContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// callFrom returns the call that a context belongs to, or nil.
+// callFrom returns the call that a context belongs to. Every request of the loop has one.
 func callFrom(ctx context.Context) *call {
 	c, _ := ctx.Value(callKey{}).(*call)
 	return c

@@ -179,6 +179,10 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		return refusal(row, bad)
 	}
 	accept := func(raw *Object) error {
+		if object, ok := out.(*Object); ok {
+			*object = *raw // also if the response is empty
+			return nil
+		}
 		if out == nil || raw.IsZero() {
 			return nil
 		}

@@ -131,8 +131,7 @@ func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)
 		c := jsonscan.New(array.raw)
-		c.Array()
-		for c.Element() {
+		for ok := c.Array(); ok && c.Element(); {
 			if value := c.Span(); c.Err() != nil || !yield(Object{raw: value}) {
 				return
 			}

@@ -248,3 +248,11 @@ func TestObject_DecodesTheShortest(t *testing.T) {
 	require.Equal(t, 7, n)
 	require.EqualError(t, prospectkit.Object{}.Decode(&n), "prospectkit: nothing to decode")
 }
+
+func TestObject_AllOfNoArray(t *testing.T) {
+	for _, text := range []string{`1,2`, `{},3`, `null,[4]`, `"a" , "b"`, ``} {
+		var o prospectkit.Object
+		require.NoError(t, o.UnmarshalJSON([]byte(text)))
+		require.Empty(t, slices.Collect(o.All("")), text)
+	}
+}

@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -42,6 +43,10 @@ func TestCall_EmptyResponse(t *testing.T) {
 	typed := struct{ N int }{7}
 	require.NoError(t, client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), nil, &typed))
 	require.Equal(t, 7, typed.N, "there was nothing to decode")
+	var object prospectkit.Object
+	require.NoError(t, json.Unmarshal([]byte(`{"n":7}`), &object))
+	require.NoError(t, client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), nil, &object))
+	require.True(t, object.IsZero(), "an Object is the response, here none, and never an earlier one")
 }
 
 // What is repeated is decided by the class that the caller names.
