@@ -81,7 +81,8 @@ type terms struct {
 
 // check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *check.Violations, starts bool) {
-	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank") // that white space counts as blank is assumed: lists trim their names
+	// That white space counts as blank is assumed: lists trim their names.
+	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank")
 	s.expires.check(bad)
 	bad.Between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
 	switch {

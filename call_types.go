@@ -227,8 +227,8 @@ func (c *call) refused(e *RefusedError) *RefusedError {
 	return e
 }
 
-// ticket returns the ticket of the call, which gets its id the first time. Its time of sending is that of the first attempt whose
-// outcome is unknown so far.
+// ticket returns the ticket of the call, which gets its id the first time. Its time of sending is that of
+// the first attempt whose outcome is unknown so far.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
 		c.ticketID = rand.Text()

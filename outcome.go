@@ -153,7 +153,8 @@ type resolver struct {
 }
 
 func newResolver(c *config, o *op.Op, t journal.Ticket, local bool) *resolver {
-	return &resolver{conf: c, op: o, ticket: t, info: new(Info), sent: clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}}
+	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
+	return &resolver{conf: c, op: o, ticket: t, info: new(Info), sent: sent}
 }
 
 func (q *resolver) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
