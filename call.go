@@ -200,15 +200,15 @@ func (c *call) run() error {
 	req := &c.request
 	// send sets the Host: with one, http.Client would copy the URL.
 	req.Method, req.URL, req.Header = c.method, &c.url, placeholderHeader
-	c.retry.Request = req
+	c.loopRequest.Request = req
 	if c.body != nil {
-		if err := c.retry.SetBody(c.body); err != nil {
+		if err := c.loopRequest.SetBody(c.body); err != nil {
 			return err
 		}
 	}
 	req.GetBody = nil // with it, net/http could rewind the body and resend a write
 	c.headerForCookies(req)
-	resp, err := c.conf.loop.Do(&c.retry)
+	resp, err := c.conf.loop.Do(&c.loopRequest)
 	if resp != nil {
 		_ = resp.Body.Close()
 	}

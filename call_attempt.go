@@ -69,7 +69,7 @@ func (c *call) admit(a *attempt) error {
 	if c.opts.priority == PriorityBatch {
 		want.Priority = budget.Batch
 	}
-	if c.surface.limiter.Take(a.began, want.Priority, &a.budget.Permit) {
+	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {
 		return nil
 	}
 	err := c.enqueue(a, want) // there is no room: how long would the wait be?
@@ -144,7 +144,7 @@ func (c *call) journaled() bool {
 }
 
 // refuse keeps an attempt from being sent. Only the first one makes a refusal of the call: after it,
-// something was sent.
+// there was an attempt.
 func (c *call) refuse(rule SafetyRule, cause error) error {
 	switch {
 	case cause == nil:
@@ -158,7 +158,7 @@ func (c *call) refuse(rule SafetyRule, cause error) error {
 
 // enqueue asks for a permit, in the queue unless NoWait. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
-	a.budget.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
+	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
 	return err
 }
@@ -306,7 +306,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	case a.BodyErr == nil:
 		if c.cause = c.readResponse(resp, *a.Body, a.hasRateHeaders, now); c.cause == nil {
 			c.done, c.next = true, stepStop
-			c.surface.retries.Succeeded()
+			c.surface.allowance.Succeeded()
 		}
 	}
 	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
@@ -326,7 +326,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 
 // reportToBudget tells the budget the outcome of an attempt.
 func (c *call) reportToBudget(a *attempt, resp *http.Response) {
-	seen := &a.budget.Observation
+	seen := &a.report.Observation
 	*seen = budget.NoFigures
 	seen.Replays = a.trace.Replays()
 	switch {
@@ -345,5 +345,5 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 	if a.ended.IsZero() { // nothing was recorded
 		a.ended = time.Now()
 	}
-	c.surface.limiter.Done(a.ended, &a.budget)
+	c.surface.limiter.Done(a.ended, &a.report)
 }

@@ -143,7 +143,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next, c.tooLate = stepStop, true
 	case pause > c.opts.maxWait && (given || c.next == stepWait): // the policy bounds a mere backoff
 		c.next = stepStop
-	case c.next == stepRetry && !c.surface.retries.Take(now): // last, because it uses the allowance up
+	case c.next == stepRetry && !c.surface.allowance.Take(now): // last, because it uses the allowance up
 		c.next = stepStop
 	case c.next == stepWait: // the pause holds the surface: the next attempt is queued for it
 	default:

@@ -46,7 +46,7 @@ type args struct {
 // expected is what a method knows of the response, beyond its type and the row of the operation.
 type expected[T any] struct {
 	// proof reports whether a response holds what only the service can know about the call. If nil,
-	// the documented shape of its response proves a read, and nothing proves a write.
+	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
 	proof func(*T) bool
 
 	accept   func(*T) error // refuses a response that was decoded; nil accepts it
@@ -68,8 +68,8 @@ type call struct {
 	scratch
 }
 
-// plan is what is sent, and within which limits. Nothing changes it after prepare and the call hooks,
-// with one exception: an exchange that is abandoned keeps the header, and the call goes on with a copy.
+// plan is what is sent, and within which limits. It is fixed after prepare and the call hooks. A key that
+// changes goes into a copy of the header, and after an abandoned exchange the call goes on with a copy.
 type plan struct {
 	conf      *config
 	op        *op.Op
@@ -137,14 +137,14 @@ type scratch struct {
 	bad         check.Violations
 	callContext callContext
 	request     http.Request
-	retry       retryablehttp.Request
+	loopRequest retryablehttp.Request
 	first       [1]Attempt
 }
 
 // attempt is one attempt on the wire.
 type attempt struct {
 	call           *call
-	budget         budget.Report
+	report         budget.Report
 	began          time.Time
 	ended          time.Time // zero until it has
 	truncated      bool      // the end of the upload was not sent
@@ -172,7 +172,7 @@ const (
 
 	// From here on, another attempt follows: see retries.
 	stepRetry  // after a backoff, if attempts and the retry allowance are left
-	stepResend // after a backoff, if attempts are left; needs no allowance, since nothing reached the service
+	stepResend // after a backoff, if attempts are left; needs no allowance, since the service processed nothing
 	stepWait   // the surface is held for Retry-After: admit waits, not c.pause
 	stepRekey  // with another key, unless the source has none
 )

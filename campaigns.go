@@ -101,8 +101,8 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 
 // Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
 // of body and response is documented: you supply the fields. The sandbox takes name, channels,
-// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). After a lost
-// response, it is retried only with [AllowRetryUnknown].
+// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). After an
+// unknown outcome, it is retried only with [AllowRetryUnknown].
 //
 // Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely:
 // [CodeCampaignNotFound], [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],

@@ -15,10 +15,10 @@
 // # Calls
 //
 // A [Client] has one field per part of the service, such as [Client.Lists]. Share it: it is safe for concurrent use.
-// Methods take a context, ids, a struct of parameters if there is more to set, and options. [Operations] lists them all.
+// Methods take a context, ids, a struct of parameters if there is more to set, and options. [Operations] lists what they call.
 //
-// Where the service's API description shows no fields, a body is [Fields] and a response an [Object]. Comments call that
-// undocumented, and a guess, which the sandbox shares as a rule, assumed.
+// Where the service's API description shows no fields, a body is [Fields] and a response an [Object]. Comments call this
+// undocumented. They call a guess assumed; the sandbox behaves by the same guesses.
 //
 // # Errors
 //
@@ -32,7 +32,7 @@
 //	}
 //
 // [OutcomeOf] tells whether the call was applied, [AdviceOf] what to do next. [OutcomeUnknownError.Resolve] reads what
-// became of a write whose outcome is unknown.
+// became of a write whose outcome is unknown, where the API can tell.
 //
 // # Retries
 //

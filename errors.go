@@ -147,12 +147,12 @@ var statusClasses = map[int]ErrorClass{
 	http.StatusTooManyRequests:     ErrRateLimited,
 }
 
-// Outcome says whether a call had its effect. Every error of this package reports one.
+// Outcome says whether a call had its effect. Every error of a call reports one.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeNotApplied Outcome = "not applied" // nothing was sent, the call was rejected, or it is a read
+	OutcomeNotApplied Outcome = "not applied" // nothing was sent, the call was rejected, or it is a free read
 	OutcomeApplied    Outcome = "applied"     // the service confirmed it
 	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )
@@ -182,7 +182,7 @@ func AdviceOf(err error) Advice {
 	if advice, ok := adviceOf(err); ok {
 		return advice
 	}
-	return Advice{Action: ActionVerifyFirst, Hint: "the error is not one of prospectkit's"}
+	return Advice{Action: ActionVerifyFirst, Hint: "the error is not that of a call"}
 }
 
 // adviceOf returns the advice of an error of this package.
@@ -281,7 +281,7 @@ const (
 	DeliveryUnprocessed Delivery = "unprocessed" // the peer's protocol layer says that it was not processed
 	DeliveryUnknown     Delivery = "unknown"     // it may have been processed
 	DeliveryCutShort    Delivery = "cut short"   // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived
+	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived, or an error response
 )
 
 // withoutEffect returns the error of a call that changed nothing.
@@ -522,7 +522,7 @@ func (e *RefusedError) errorCode() Code {
 
 // WaitError is a call that this client refused because its wait for a rate limit would be longer
 // than [WithMaxWait] allows, or end after the context's deadline. It was not sent; as the cause of an
-// [*Error], earlier attempts were. A call that cannot fit in time is refused at once, any other when its
+// [*Error], there were earlier attempts. A call that cannot fit in time is refused at once, any other when its
 // longest wait is over. It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
 // near.
 type WaitError struct {

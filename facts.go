@@ -69,8 +69,8 @@ func (e FactEdit) check(bad *check.Violations) {
 	check.OneOf(bad, "category", e.Category, factCategories...)
 }
 
-// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After a lost
-// response, it is retried only with [AllowRetryUnknown], because a teammate may edit the fact in
+// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After an unknown
+// outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the fact in
 // between. No read of a fact is documented, so an unknown outcome cannot be resolved.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact and for one of another
@@ -112,8 +112,8 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
-// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After a lost
-// response, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
+// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After an unknown
+// outcome, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],
 // [CodeKnowledgeHubNotReady].

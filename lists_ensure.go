@@ -116,9 +116,9 @@ func (e *ensuring) afterUnknown(ctx context.Context) (*Ensured, error) {
 }
 
 // taken looks for the list that holds the name. A list created just now may not be visible yet.
-func (e *ensuring) taken(ctx context.Context, refusal error) (*Ensured, error) {
+func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var info Info
-	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: refusal}
+	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: cause}
 	reads := append(slices.Clip(e.reads), WithInfo(&info))
 	err := waits.Until(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		conflict.Holder, conflict.Near, err = e.lists.named(ctx, e.in.Name, reads)
@@ -186,7 +186,7 @@ func (e *NameConflictError) Is(target error) bool {
 	return target == error(CodeListNameTaken) || target == error(ErrConflict)
 }
 
-// Unwrap returns the service's refusal, or nil if this call found the conflict by reading.
+// Unwrap returns the error of the creation, or nil if this call found the conflict by reading.
 func (e *NameConflictError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].

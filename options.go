@@ -446,8 +446,8 @@ func actorOf(ctx context.Context) string {
 	return who
 }
 
-// WithLogger logs calls at Debug, failures of calls at Warn, and at Info waits, retries, attempts without a
-// usable response, and undocumented parts of responses. It logs a fixed list of fields: never a key, an id,
+// WithLogger logs calls at Debug, failures of calls at Warn, and at Info waits, attempts without a usable
+// response, what follows each, and undocumented parts of responses. It logs a fixed list of fields: never a key, an id,
 // a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
 // letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
 // of an idle connection to the standard logger, which no transport can turn off.

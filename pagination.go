@@ -187,7 +187,7 @@ type pager[T any] struct {
 	first int    // number of the first page
 	limit int    // elements a page
 	query string // identifies the collection in a checkpoint
-	order bool   // is documented
+	order bool   // whether the order is documented
 	id    func(*T) string
 	fetch func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
 }

@@ -184,7 +184,7 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 		if documented := op.DocumentedLimits[s]; !b.conf.TrustHeaders {
 			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), retries: budget.NewRetryAllowance()}
+		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), allowance: budget.NewRetryAllowance()}
 		b.surfaces[s] = p
 	}
 	return p
@@ -194,7 +194,7 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 type surfaceState struct {
 	surface op.Surface
 	limiter budget.Pacer
-	retries *budget.RetryAllowance
+	allowance *budget.RetryAllowance
 
 	mu   sync.Mutex
 	last RateWindow

@@ -28,8 +28,8 @@ type Exchange struct {
 	Request *http.Request
 	Upload  *Upload
 	Limit   int64         // of the body
-	Timer   *time.Timer   // ends the attempt
-	Silence time.Duration // after which it does
+	Timer   *time.Timer   // ends the attempt; what arrives sets it anew
+	Silence time.Duration // that ends it
 
 	began   time.Time
 	arrived atomic.Pointer[http.Response]

@@ -60,7 +60,7 @@ const (
 )
 
 // Class says what repeating a call may do. Reads, metered reads and writes are retried by different
-// rules. Among writes, the class decides whether a caller can allow more retries, and never adds one.
+// rules. No class adds a retry of a write: with the effects, it decides whether a caller may allow one.
 type Class string
 
 // The classes, the safest first.

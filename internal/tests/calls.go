@@ -49,10 +49,10 @@ var (
 // names are those that the sandbox assumes.
 var EveryCall = merged(listCalls, agentCalls, campaignCalls, otherCalls)
 
-func merged(rooms ...map[string]AnyCall) map[string]AnyCall {
+func merged(sets ...map[string]AnyCall) map[string]AnyCall {
 	all := make(map[string]AnyCall)
-	for _, room := range rooms {
-		maps.Copy(all, room)
+	for _, set := range sets {
+		maps.Copy(all, set)
 	}
 	return all
 }

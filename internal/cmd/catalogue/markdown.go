@@ -24,7 +24,7 @@ The same facts for programs are in [operations.json](../operations.json).
 | ` + "`read`" + ` | nothing | retried |
 | ` + "`metered-read`" + ` | changes nothing, may cost credits again | not retried: it may have been billed |
 | ` + "`idempotent`" + ` | leaves the same state | not retried, unless you allow it |
-| ` + "`guarded-by-name`" + ` | is rejected while the name is taken | not retried: check whether the name exists |
+| ` + "`guarded-by-name`" + ` | is rejected while the name is taken | not retried, unless you allow it: check whether the name exists |
 | ` + "`guarded-by-state`" + ` | is rejected once the state has changed | not retried: read the state |
 | ` + "`unsafe`" + ` | may repeat the effect | not retried: verify first |
 
