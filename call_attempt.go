@@ -177,7 +177,7 @@ func (c *call) notAdmitted(err error) error {
 		c.cause = errtext.With(c.cause, why)
 		return err
 	}
-	c.waitError = &WaitError{
+	c.waitError = &RateLimitWaitError{
 		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface),
 		Window: Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
 		deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,

@@ -70,8 +70,8 @@ func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 		for name, op := range map[string]prospectkit.Operation{
 			"a write":            described(http.MethodPost, prospectkit.ClassGuardedByState),
 			"an idempotent one":  described(http.MethodPut, prospectkit.ClassIdempotent),
-			"a paid read":        described(http.MethodPost, prospectkit.ClassMeteredRead),
-			"a paid read by GET": described(http.MethodGet, prospectkit.ClassMeteredRead),
+			"a paid read":        described(http.MethodPost, prospectkit.ClassPaidRead),
+			"a paid read by GET": described(http.MethodGet, prospectkit.ClassPaidRead),
 		} {
 			t.Run(key+"/"+name, func(t *testing.T) {
 				inMemory(t, func(w http.ResponseWriter, r *http.Request) {

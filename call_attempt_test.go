@@ -124,7 +124,7 @@ func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 // to where that could matter. This pins the behavior of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 	get := described(http.MethodGet, prospectkit.ClassRead)
-	meteredGet := described(http.MethodGet, prospectkit.ClassMeteredRead)
+	paidGet := described(http.MethodGet, prospectkit.ClassPaidRead)
 	unsafeGet := described(http.MethodGet, prospectkit.ClassUnsafe)
 	post := described(http.MethodPost, prospectkit.ClassUnsafe)
 	tests := map[string]struct {
@@ -134,7 +134,7 @@ func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 		outcome  prospectkit.Outcome
 	}{
 		"read":                 {get, nil, 2, prospectkit.OutcomeNotApplied},
-		"metered GET":          {meteredGet, nil, 1, prospectkit.OutcomeUnknown},
+		"paid GET":             {paidGet, nil, 1, prospectkit.OutcomeUnknown},
 		"unsafe GET":           {unsafeGet, nil, 1, prospectkit.OutcomeUnknown},
 		"write":                {post, map[string]int{"n": 1}, 1, prospectkit.OutcomeUnknown},
 		"write without a body": {post, nil, 1, prospectkit.OutcomeUnknown},

@@ -26,7 +26,7 @@ func TestContext_DeadlineBeforeTheWait(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), within)
 				defer cancel()
 				_, err = client.Account.Me(ctx)
-				var wait *prospectkit.WaitError
+				var wait *prospectkit.RateLimitWaitError
 				require.ErrorAs(t, err, &wait)
 				require.InDelta(t, 41, wait.Wait.Seconds(), 1.5)
 				if want {

@@ -225,7 +225,7 @@ type validator interface{ validate() error }
 // is reused.
 func decodeResponse[T any](o *op.Op, shape op.Shape, body []byte, maxItems int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
-		if shape == op.Typed || o.Class == op.MeteredRead || shape == op.Partial && o.FreeRead() {
+		if shape == op.Typed || o.Class == op.PaidRead || shape == op.Partial && o.FreeRead() {
 			return errors.New("the response is empty")
 		}
 		return nil

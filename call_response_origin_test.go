@@ -306,7 +306,7 @@ func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 
 			small := newClient(t, always(200, `{"profiles":["`+misfit+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
-			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil)))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, prospectkit.ClassPaidRead), nil, nil)))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
 		})
 	}
@@ -360,12 +360,12 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 }
 
 // The five calls that may cost credits are retried after the service's own 500, unless the policy forbids it.
-func TestDecode_MeteredReadsAreNotRetried(t *testing.T) {
+func TestDecode_PaidReadsAreNotRetried(t *testing.T) {
 	failing := serves(500, envelope("UNEXPECTED_ERROR"))
 	for _, forbidden := range []bool{false, true} {
 		inMemory(t, failing, func(t *testing.T, m *memoryServer) {
 			t.Helper()
-			client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoMeteredRetry: forbidden}))
+			client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: forbidden}))
 			want := map[bool]int32{false: 3, true: 1}[forbidden]
 			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
 				before := m.Requests.Load()
@@ -382,9 +382,9 @@ func TestDecode_MeteredReadsAreNotRetried(t *testing.T) {
 }
 
 // Forbidding that retry forbids no other one, and changes no other outcome.
-func TestDecode_NoMeteredRetryForbidsOnlyThat(t *testing.T) {
+func TestDecode_NoPaidRetryForbidsOnlyThat(t *testing.T) {
 	search := everyCall["search.prospects"]
-	forbidden := prospectkit.WithRetry(prospectkit.RetryPolicy{NoMeteredRetry: true})
+	forbidden := prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: true})
 	page := always(200, `{"profiles":[],"total":0}`)
 	for _, refused := range []roundTrip{always(429, envelope("RATE_LIMITED"), "Retry-After", "1"), always(425, "")} {
 		synctest.Test(t, func(t *testing.T) {

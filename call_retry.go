@@ -39,13 +39,13 @@ const (
 	failUnusable // a 2xx of the service that is too long, or does not fit the user's type
 )
 
-// decisions is the table of the retry rules: for each failure, the step that follows for reads, metered
+// decisions is the table of the retry rules: for each failure, the step that follows for reads, paid
 // reads and writes. decide and decideNext add the few exceptions. Writes of every class share a column:
 // none is retried after it may have been processed. AllowRetryUnknown replaces stepUnknown, and only
 // that, by a retry where the column of reads retries.
 var decisions = [...]struct {
-	reason               string
-	read, metered, write step
+	reason            string
+	read, paid, write step
 }{
 	// Not processed: every call may be retried.
 	failNotSent:     {"nothing was sent", stepResend, stepResend, stepResend},
@@ -72,18 +72,18 @@ var decisions = [...]struct {
 	failUnusable: {"a success that is too long or does not fit", stepStop, stepLost, stepLost},
 }
 
-// decide looks up the step after a failure. A later page of a metered scroll is not retried after it
+// decide looks up the step after a failure. A later page of a paid scroll is not retried after it
 // may have been processed: its token may be used up.
 func decide(f failure, class op.Class, laterPage bool) step {
 	row := decisions[f]
 	switch class {
 	case op.Read:
 		return row.read
-	case op.MeteredRead:
-		if laterPage && row.metered == stepRetry {
+	case op.PaidRead:
+		if laterPage && row.paid == stepRetry {
 			return stepUnknown
 		}
-		return row.metered
+		return row.paid
 	default:
 		return row.write
 	}
@@ -103,7 +103,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if c.next == stepUnknown && c.opts.allowRetryUnknown && decisions[f].read.retries() {
 		c.next = stepRetry
 	}
-	if c.next == stepRetry && c.op.Class == op.MeteredRead && c.opts.retry.NoMeteredRetry {
+	if c.next == stepRetry && c.op.Class == op.PaidRead && c.opts.retry.NoPaidRetry {
 		c.next = stepStop
 	}
 	if c.next.retries() {

@@ -23,7 +23,7 @@ var played = []struct {
 	processed          bool    // the service processes the request before it fails
 	unsent             bool    // the request does not arrive
 	tooLong            bool    // the response asks for a wait that is too long
-	omitted            string  // why metered reads and later pages are not played
+	omitted            string  // why paid reads and later pages are not played
 }{
 	{name: "connection refused", needs: retrydata.ClosedPort, row: failNotSent, unsent: true},
 	{name: "no TLS", needs: retrydata.TLS, row: failUnreachable, unsent: true},
@@ -131,7 +131,7 @@ func retryData(t *testing.T) *retrydata.File {
 		},
 		Kinds: []retrydata.Term{
 			{Name: retrydata.Read, Means: "changes nothing, costs nothing"},
-			{Name: retrydata.Metered, Means: "changes nothing, may cost credits"},
+			{Name: retrydata.Paid, Means: "changes nothing, may cost credits"},
 			{Name: retrydata.LaterPage, Means: "the second page of such a read: its scroll token may be used up"},
 			{Name: retrydata.Write, Means: "changes something; every class of writes"},
 		},
@@ -149,7 +149,7 @@ func retryData(t *testing.T) *retrydata.File {
 			Name: p.name, Fault: p.fault, Needs: p.needs, Once: cellsOf(i, false), Always: cellsOf(i, true),
 		})
 		if last := &f.Failures[i]; p.omitted != "" {
-			last.Omitted = []retrydata.Term{{Name: retrydata.Metered, Means: p.omitted}, {Name: retrydata.LaterPage, Means: p.omitted}}
+			last.Omitted = []retrydata.Term{{Name: retrydata.Paid, Means: p.omitted}, {Name: retrydata.LaterPage, Means: p.omitted}}
 		}
 	}
 	for row := failNotSent; int(row) < len(decisions); row++ {
@@ -166,8 +166,8 @@ func kindOf(row *op.Op) string {
 	switch row.Class {
 	case op.Read:
 		return retrydata.Read
-	case op.MeteredRead:
-		return retrydata.Metered
+	case op.PaidRead:
+		return retrydata.Paid
 	default:
 		return retrydata.Write
 	}
@@ -179,9 +179,9 @@ func cellsOf(i int, always bool) retrydata.Cells {
 	if !always && p.unsent {
 		return nil // the address is wrong for all attempts
 	}
-	kinds := map[string]op.Class{retrydata.Read: op.Read, retrydata.Metered: op.MeteredRead, retrydata.LaterPage: op.MeteredRead, retrydata.Write: op.Unsafe}
+	kinds := map[string]op.Class{retrydata.Read: op.Read, retrydata.Paid: op.PaidRead, retrydata.LaterPage: op.PaidRead, retrydata.Write: op.Unsafe}
 	if p.omitted != "" {
-		delete(kinds, retrydata.Metered)
+		delete(kinds, retrydata.Paid)
 		delete(kinds, retrydata.LaterPage)
 	}
 	if always {

@@ -140,7 +140,7 @@ func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
 
 func requirePaused(t *testing.T, err error, opens time.Time) {
 	t.Helper()
-	var wait *prospectkit.WaitError
+	var wait *prospectkit.RateLimitWaitError
 	require.ErrorAs(t, err, &wait)
 	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 	require.Equal(t, prospectkit.SurfaceLists, wait.Surface)
@@ -189,7 +189,7 @@ func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 
 func pausedFor(t *testing.T, err error) time.Duration {
 	t.Helper()
-	var wait *prospectkit.WaitError
+	var wait *prospectkit.RateLimitWaitError
 	require.ErrorAs(t, err, &wait)
 	return wait.Wait
 }

@@ -14,9 +14,9 @@ import (
 // The decision table, written a second time: what follows each failure, per kind of call. Writes of every class are alike, and
 // a later page of a scroll differs from the first in one line.
 var decided = []struct {
-	name                            string
-	failure                         failure
-	read, metered, laterPage, write step
+	name                         string
+	failure                      failure
+	read, paid, laterPage, write step
 }{
 	{"failNotSent", failNotSent, stepResend, stepResend, stepResend, stepResend},
 	{"failUnprocessed", failUnprocessed, stepResend, stepResend, stepResend, stepResend},
@@ -45,8 +45,8 @@ func TestRetry_DecisionTable(t *testing.T) {
 					require.Equal(t, row.write, decide(row.failure, class, later), "%s, later page %t", class, later)
 				}
 			}
-			require.Equal(t, row.metered, decide(row.failure, op.MeteredRead, false), "first page")
-			require.Equal(t, row.laterPage, decide(row.failure, op.MeteredRead, true), "later page")
+			require.Equal(t, row.paid, decide(row.failure, op.PaidRead, false), "first page")
+			require.Equal(t, row.laterPage, decide(row.failure, op.PaidRead, true), "later page")
 		})
 	}
 }

@@ -25,8 +25,8 @@ var kinds = []struct {
 		_, err := c.Account.Me(ctx, o)
 		return err
 	}},
-	{"metered", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		return c.Call(ctx, described(http.MethodPost, prospectkit.ClassMeteredRead), map[string]int{"size": 100}, nil, o)
+	{"paid", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
+		return c.Call(ctx, described(http.MethodPost, prospectkit.ClassPaidRead), map[string]int{"size": 100}, nil, o)
 	}},
 	{"later page", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		return c.CallLaterPage(ctx, o)
@@ -87,9 +87,9 @@ const (
 // responses lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
 // last attempt proves about the effect. All kinds of writes behave alike.
 var answers = []struct {
-	name                     string
-	serve                    http.HandlerFunc
-	read, metered, later, wr string
+	name                  string
+	serve                 http.HandlerFunc
+	read, paid, later, wr string
 }{
 	{"500", serves(500, envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown", "1 unknown"},
 	{"500 HTML", serves(500, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
@@ -168,7 +168,7 @@ var answers = []struct {
 func TestRetry_AttemptsPerResponse(t *testing.T) {
 	for _, a := range answers {
 		for _, kind := range kinds {
-			want := map[string]string{"read": a.read, "metered": a.metered, "later page": a.later}[kind.name]
+			want := map[string]string{"read": a.read, "paid": a.paid, "later page": a.later}[kind.name]
 			if want == "" {
 				want = a.wr
 			}
@@ -236,7 +236,7 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 
 // An upload that was cut short was not applied, and the file would end early again, whatever the class of the call.
 func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
-	for _, class := range []prospectkit.Class{prospectkit.ClassRead, prospectkit.ClassMeteredRead, prospectkit.ClassUnsafe} {
+	for _, class := range []prospectkit.Class{prospectkit.ClassRead, prospectkit.ClassPaidRead, prospectkit.ClassUnsafe} {
 		t.Run(string(class), func(t *testing.T) {
 			rt, asked := inTurn(t, func(r *http.Request) (*http.Response, error) {
 				_, err := io.Copy(io.Discard, r.Body)

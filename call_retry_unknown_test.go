@@ -68,7 +68,7 @@ func TestRetry_UnknownStaysUnknown(t *testing.T) {
 func TestRetry_CallsThatAllowNoRetryUnknown(t *testing.T) {
 	client := newClient(t, always(200, "{}"))
 	for name, err := range map[string]error{
-		"metered": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassMeteredRead), nil, nil, prospectkit.AllowRetryUnknown()),
+		"paid":    client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassPaidRead), nil, nil, prospectkit.AllowRetryUnknown()),
 		"unsafe":  client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil, prospectkit.AllowRetryUnknown()),
 		"state":   client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
 		"unclear": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassIdempotent), nil, nil, prospectkit.AllowRetryUnknown()),

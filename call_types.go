@@ -119,7 +119,7 @@ type tally struct {
 	// Why an attempt was not sent: a rule, or the limiter.
 	rule      SafetyRule
 	ruleErr   error
-	waitError *WaitError
+	waitError *RateLimitWaitError
 
 	// What may have happened, for resolution, journal and guard.
 	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown

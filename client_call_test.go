@@ -56,7 +56,7 @@ func TestCall_RespectsTheClass(t *testing.T) {
 		unknown            bool
 	}{
 		prospectkit.ClassRead:           {3, 3, false},
-		prospectkit.ClassMeteredRead:    {3, 1, true},
+		prospectkit.ClassPaidRead:       {3, 1, true},
 		prospectkit.ClassIdempotent:     {1, 1, true},
 		prospectkit.ClassGuardedByName:  {1, 1, true},
 		prospectkit.ClassGuardedByState: {1, 1, true},

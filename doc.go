@@ -18,7 +18,7 @@
 // Methods take a context, ids, a struct of parameters if there is more to set, and options. [Operations] lists what they call.
 //
 // Where the service's API description shows no fields, a body is [Fields] and a response an [Object]. Comments call this
-// undocumented. They call a guess assumed; the sandbox behaves by the same guesses.
+// undocumented. Where this package or its sandbox guesses, they say assumed.
 //
 // # Errors
 //
@@ -32,7 +32,7 @@
 //	}
 //
 // [OutcomeOf] tells whether the call was applied, [AdviceOf] what to do next. [OutcomeUnknownError.Resolve] reads what
-// became of a write whose outcome is unknown, where the API can tell.
+// became of a write, where the API can tell.
 //
 // # Retries
 //
@@ -42,7 +42,7 @@
 // [NoSend] refuse calls that could do harm.
 //
 // Calls queue for the rate limit of the workspace: see [Budget]. A queued call whose wait would outlast the context or
-// [WithMaxWait] fails with a [*WaitError], at once if that is foreseeable.
+// [WithMaxWait] fails with a [*RateLimitWaitError], at once if that is foreseeable.
 //
 // # Iterators
 //

@@ -70,7 +70,7 @@ func Explain(code Code) (Explanation, bool) {
 }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
-// locally, [CodeRateLimited] for a [WaitError], or [CodeListNameTaken] for a [NameConflictError]. It
+// locally, [CodeRateLimited] for a [RateLimitWaitError], or [CodeListNameTaken] for a [NameConflictError]. It
 // is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
@@ -112,7 +112,7 @@ const (
 	ErrUnauthorized        = ErrorClass("the key was not accepted")
 	ErrForbidden           = ErrorClass("the key or its owner may not do this")
 	ErrInsufficientCredits = ErrorClass("not enough credits")
-	ErrRateLimited         = ErrorClass("rate limited")               // also a WaitError
+	ErrRateLimited         = ErrorClass("rate limited")               // also a RateLimitWaitError
 	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
 	ErrResponseLost        = ErrorClass("the response was lost")      // applied or billed, but it cannot be read
 	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: the call was not sent
@@ -520,12 +520,12 @@ func (e *RefusedError) errorCode() Code {
 	return CodeValidationFailed
 }
 
-// WaitError is a call that this client refused because its wait for a rate limit would be longer
+// RateLimitWaitError is a call that this client refused because its wait for a rate limit would be longer
 // than [WithMaxWait] allows, or end after the context's deadline. It was not sent; as the cause of an
 // [*Error], there were earlier attempts. A call that cannot fit in time is refused at once, any other when its
 // longest wait is over. It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
 // near.
-type WaitError struct {
+type RateLimitWaitError struct {
 	Op      string
 	Method  string
 	Route   string
@@ -539,32 +539,32 @@ type WaitError struct {
 }
 
 // Error says how long the wait would be.
-func (e *WaitError) Error() string {
+func (e *RateLimitWaitError) Error() string {
 	return errtext.Line(e.Op, errtext.Full{
 		Surface: string(e.Surface), Window: string(e.Window), Wait: e.Wait, FitsAt: e.FitsAt,
 		Waited: e.waited, Deadline: e.deadline,
 	}.String())
 }
 
-// Is matches the targets that [WaitError] names.
-func (e *WaitError) Is(target error) bool {
+// Is matches the targets that [RateLimitWaitError] names.
+func (e *RateLimitWaitError) Is(target error) bool {
 	return target == error(ErrRateLimited) || target == error(CodeRateLimited) ||
 		e.deadline && target == context.DeadlineExceeded
 }
 
 // Outcome returns [OutcomeNotApplied].
-func (e *WaitError) Outcome() Outcome { return OutcomeNotApplied }
+func (e *RateLimitWaitError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionAfterDelay] with the wait.
-func (e *WaitError) Advice() Advice {
+func (e *RateLimitWaitError) Advice() Advice {
 	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
 }
 
 // LogValue groups the fields that are safe to log.
-func (e *WaitError) LogValue() slog.Value {
+func (e *RateLimitWaitError) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait),
 	)
 }
 
-func (e *WaitError) errorCode() Code { return CodeRateLimited }
+func (e *RateLimitWaitError) errorCode() Code { return CodeRateLimited }

@@ -57,7 +57,7 @@ func TestErrors_ClassesOfAResponse(t *testing.T) {
 func TestErrors_NoClassMatchesNothing(t *testing.T) {
 	none := prospectkit.ErrorClass("")
 	_, page := call(t.Context(), newClient(t, always(404, "<html>")), false)
-	for _, err := range []error{prospectkit.CodeEndpointNotFound, prospectkit.Code("NEW"), page, new(prospectkit.Error), &prospectkit.WaitError{}} {
+	for _, err := range []error{prospectkit.CodeEndpointNotFound, prospectkit.Code("NEW"), page, new(prospectkit.Error), &prospectkit.RateLimitWaitError{}} {
 		require.NotErrorIs(t, err, none)
 	}
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(prospectkit.ErrResponseLost))

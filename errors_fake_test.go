@@ -32,7 +32,7 @@ var zeroErrors = map[string]error{
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},
 	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
-	"WaitError":           &prospectkit.WaitError{},
+	"RateLimitWaitError":  &prospectkit.RateLimitWaitError{},
 }
 
 // exportedErrors finds in the source what has a method Error.
@@ -114,7 +114,7 @@ func TestErrors_MadeByHand(t *testing.T) {
 		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
 			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
 		}},
-		"prospectkit: the rate limit has no room within the longest wait allowed (WithMaxWait)": &prospectkit.WaitError{},
+		"prospectkit: the rate limit has no room within the longest wait allowed (WithMaxWait)": &prospectkit.RateLimitWaitError{},
 		"prospectkit: not settled": &prospectkit.WaitTimeoutError{},
 		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameConflictError{Holder: &prospectkit.List{}},
 	} {
@@ -149,7 +149,7 @@ func TestErrors_AdviceOf(t *testing.T) {
 		require.ErrorAs(t, err, &ours)
 		require.Equal(t, ours.Advice(), prospectkit.AdviceOf(fmt.Errorf("syncing: %w", err)))
 	}
-	wait := &prospectkit.WaitError{Wait: 7}
+	wait := &prospectkit.RateLimitWaitError{Wait: 7}
 	require.ErrorIs(t, wait, prospectkit.CodeRateLimited)
 	require.Equal(t, prospectkit.CodeRateLimited, prospectkit.CodeOf(wait))
 

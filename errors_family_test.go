@@ -57,7 +57,7 @@ func TestErrors_EveryKind(t *testing.T) {
 	answered := []string{"attempts", "code", "op", "outcome", "param", "request_id", "status"}
 	want := map[string]facts{
 		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
-		"refused by the limit":    {"*prospectkit.WaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
+		"refused by the limit":    {"*prospectkit.RateLimitWaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
 		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
 		"409":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
 		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", answered},

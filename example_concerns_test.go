@@ -211,7 +211,7 @@ func ExampleBudget_Snapshot() {
 }
 
 // Teammates have used the minute up. One call learns it by a 429; the next is not sent, because the whole surface is held.
-func ExampleWaitError() {
+func ExampleRateLimitWaitError() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
 	client := clientOf(sb, prospectkit.WithMaxWait(10*time.Second))
@@ -221,7 +221,7 @@ func ExampleWaitError() {
 	fmt.Println(errors.Is(err, prospectkit.CodeRateLimited))
 
 	_, err = client.Lists.Page(ctx, prospectkit.ListsParams{})
-	if refused, ok := errors.AsType[*prospectkit.WaitError](err); ok {
+	if refused, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
 		fmt.Println(refused.Surface, refused.Outcome()+", it would fit in", refused.Wait.Round(time.Minute))
 	}
 	fmt.Println("sent", sb.Calls("lists.list"), "time")

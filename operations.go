@@ -25,15 +25,15 @@ const (
 )
 
 // Class says what repeating an operation may do. After a request may have arrived, reads are
-// retried, metered reads only after the service's own error 500, and writes only with
-// [AllowRetryUnknown]. That option excludes [ClassMeteredRead], [ClassGuardedByState], [ClassUnsafe], and
+// retried, paid reads only after the service's own error 500, and writes only with
+// [AllowRetryUnknown]. That option excludes [ClassPaidRead], [ClassGuardedByState], [ClassUnsafe], and
 // every write that may spend credits, send messages or write into a CRM: an effect left out counts as a yes.
 type Class string
 
 // The classes, the safest first.
 const (
 	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
-	ClassMeteredRead    = Class(op.MeteredRead)    // changes nothing, costs credits
+	ClassPaidRead       = Class(op.PaidRead)       // changes nothing, costs credits
 	ClassIdempotent     = Class(op.Idempotent)     // repeating it leaves the same state
 	ClassGuardedByName  = Class(op.GuardedByName)  // a second call is refused because the name is taken
 	ClassGuardedByState = Class(op.GuardedByState) // a second call is refused because the state has changed

@@ -212,10 +212,10 @@ type RetryPolicy struct {
 	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
 	MaxDelay    time.Duration // bounds the backoff, which doubles; up to a tenth is added to it; default 8 s
 
-	// NoMeteredRetry never retries a call that may spend credits after the service's own error 500.
+	// NoPaidRetry never retries a call that may spend credits after the service's own error 500.
 	// By default such a call is retried, but no later page of a search: "a failed request never
 	// consumes credits" (documented).
-	NoMeteredRetry bool
+	NoPaidRetry bool
 }
 
 // NoRetry makes every call a single attempt.
@@ -243,7 +243,7 @@ func WithRetry(p RetryPolicy) Option {
 
 // WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with
 // Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
-// with the error of the response. A call that queues ends with a [WaitError]: at once if it cannot fit,
+// with the error of the response. A call that queues ends with a [RateLimitWaitError]: at once if it cannot fit,
 // otherwise when the time is over. Zero refuses every wait.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {

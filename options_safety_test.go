@@ -19,7 +19,7 @@ func TestSafety_Modes(t *testing.T) {
 		forbids func(prospectkit.Operation) bool
 	}{
 		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, func(o prospectkit.Operation) bool {
-			return o.Class != prospectkit.ClassRead && o.Class != prospectkit.ClassMeteredRead
+			return o.Class != prospectkit.ClassRead && o.Class != prospectkit.ClassPaidRead
 		}},
 		"NoSpend": {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o prospectkit.Operation) bool { return o.Spends != prospectkit.EffectNo }},
 		"NoSend": {prospectkit.NoSend, prospectkit.RuleNoSend, func(o prospectkit.Operation) bool {

@@ -281,7 +281,7 @@ func TestToken_DecisionsAreTold(t *testing.T) {
 		"read": func(ctx context.Context, c *prospectkit.Client) error {
 			return discard(c.Lists.Get(ctx, listID, prospectkit.GetListParams{}))
 		},
-		"metered": func(ctx context.Context, c *prospectkit.Client) error {
+		"paid": func(ctx context.Context, c *prospectkit.Client) error {
 			return discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
 		},
 		"write": func(ctx context.Context, c *prospectkit.Client) error { return move(ctx, c) },

@@ -88,6 +88,14 @@ type Resolution struct {
 	Note    string    // what remains uncertain, and why
 }
 
+// String returns verdict and note, without the object.
+func (r Resolution) String() string {
+	if r.Note == "" {
+		return string(r.Verdict)
+	}
+	return string(r.Verdict) + ": " + r.Note
+}
+
 // Resolved returns the object of a resolution, if it is a *T.
 func Resolved[T any](r *Resolution) (*T, bool) {
 	if r == nil {

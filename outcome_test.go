@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -294,4 +295,13 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 	})
 
 	require.Contains(t, new(prospectkit.NameConflictError).Error(), "the name is taken")
+}
+
+// A resolution is printed without its object, which may hold personal data.
+func TestResolution_String(t *testing.T) {
+	happened := &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: &prospectkit.List{Name: "Ada"}}
+	require.Equal(t, "happened", fmt.Sprint(happened))
+	happened.Note = "there may be another one"
+	require.Equal(t, "happened: there may be another one", fmt.Sprintf("%v", *happened))
+	require.Equal(t, "<nil>", fmt.Sprint((*prospectkit.Resolution)(nil)))
 }

@@ -166,7 +166,7 @@ func WithRestarts(times int) PageOption {
 // tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
 	eachOption(opts, bad, func(option PageOption) { option.applyPage(c, bad) })
-	spends, bounded := o.Class == op.MeteredRead, c.paidPages != 0 || c.unlimited
+	spends, bounded := o.Class == op.PaidRead, c.paidPages != 0 || c.unlimited
 	switch {
 	case spends && !bounded:
 		bad.Add("MaxPaidPages", "is required, because each page may spend credits; UnlimitedPages if you mean it")
@@ -291,7 +291,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Pa
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
 func (r *pageRange[T]) TooEarly(err error) bool {
-	_, ok := errors.AsType[*WaitError](err)
+	_, ok := errors.AsType[*RateLimitWaitError](err)
 	return ok
 }
 

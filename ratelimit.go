@@ -62,7 +62,7 @@ type RateWindow struct {
 //
 // Clients derived by [Client.With] share one; [WithBudget] shares it with others of the same
 // workspace. Calls are queued for as long as [WithMaxWait] and the context allow. They are refused
-// at once with a [WaitError] if that cannot be enough.
+// at once with a [RateLimitWaitError] if that cannot be enough.
 type Budget struct {
 	conf     BudgetConfig
 	link     *budget.StoreClient // to the store
@@ -192,8 +192,8 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 
 // surfaceState is the limiter, the retry allowance and the last rate headers of one surface.
 type surfaceState struct {
-	surface op.Surface
-	limiter budget.Pacer
+	surface   op.Surface
+	limiter   budget.Pacer
 	allowance *budget.RetryAllowance
 
 	mu   sync.Mutex

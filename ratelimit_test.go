@@ -103,7 +103,7 @@ func TestBudget_RefusesFast(t *testing.T) {
 			"deadline": func() error { _, err := client.Lists.Page(short, prospectkit.ListsParams{}); return err },
 		} {
 			err := try()
-			var full *prospectkit.WaitError
+			var full *prospectkit.RateLimitWaitError
 			require.ErrorAs(t, err, &full, name)
 			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 			require.Equal(t, name == "deadline", isDeadline(err))

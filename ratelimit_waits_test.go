@@ -194,7 +194,7 @@ func TestBudget_ReportedRefusalsAreTrue(t *testing.T) {
 					continue
 				}
 				refused++
-				var wait *prospectkit.WaitError
+				var wait *prospectkit.RateLimitWaitError
 				require.ErrorAs(t, err, &wait)
 				require.Greater(t, wait.Wait, 100*time.Millisecond)
 				require.Equal(t, time.Now().Add(wait.Wait), wait.FitsAt)
@@ -217,7 +217,7 @@ func TestBudget_RefusedAfterWaiting(t *testing.T) {
 		for err == nil {
 			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(2*time.Second))
 		}
-		var wait *prospectkit.WaitError
+		var wait *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &wait)
 		require.InDelta(t, 1.3, wait.Wait.Seconds(), 0.1, "of 3.3 s")
 		require.ErrorContains(t, err, "after a wait of 2s, the rate limit of surface lists (minute) has room in 1.3")
@@ -240,7 +240,7 @@ func TestBudget_SlowFirstRequest(t *testing.T) {
 		}
 		time.Sleep(500 * time.Millisecond)
 		_, err := client.Agents.List(t.Context(), prospectkit.NoWait())
-		var wait *prospectkit.WaitError
+		var wait *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &wait)
 		require.Positive(t, wait.Wait)
 		group.Wait()

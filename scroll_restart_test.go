@@ -147,7 +147,7 @@ func TestScroll_NoRestartWhenAWaitDoesNotFit(t *testing.T) {
 		defer cancel()
 		var p prospectkit.Progress
 		got, err := names(client.Search.Prospects(ctx, everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(3), prospectkit.WithProgress(&p)))
-		var wait *prospectkit.WaitError
+		var wait *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &wait)
 		require.Len(t, got, 2)
 		require.Equal(t, 1, sent)

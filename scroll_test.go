@@ -281,7 +281,7 @@ func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
 	require.Len(t, got, 4)
 }
 
-// What may be retried, on the first page and after it: a metered page that may have been delivered never is.
+// What may be retried, on the first page and after it: a paid page that may have been delivered never is.
 func TestScroll_PagesAreRetriedOnlyIfThatCostsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail          roundTrip

@@ -91,7 +91,7 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 // credits.
 //
 // It is retried after an error 500 of the service, because a failed request is never billed; set
-// NoMeteredRetry of [RetryPolicy] to forbid that. It is never retried after an unknown outcome: the
+// NoPaidRetry of [RetryPolicy] to forbid that. It is never retried after an unknown outcome: the
 // error is then an [OutcomeUnknownError]. An empty body is an error, never an empty page.
 //
 // Errors: those of [SearchService.Prospects].

@@ -128,7 +128,7 @@ func newKiller(t *testing.T, seed uint64) *killer {
 		for _, f := range []string{"every=5:status=429:retry-after=0", "every=7:drop-after", "every=11:drop-before"} {
 			args = append(args, "-fault", o.Name+":"+f)
 		}
-		if o.Class != op.MeteredRead { // which is retried after a 500
+		if o.Class != op.PaidRead { // which is retried after a 500
 			args = append(args, "-fault", o.Name+":every=4:status=502:applied", "-fault", o.Name+":every=13:status=500")
 		}
 	}

@@ -131,7 +131,7 @@ func result(e prospectkit.Event, failure string) []attribute.KeyValue {
 // without a response. It is empty for a success.
 func errorType(e prospectkit.Event, delivery prospectkit.Delivery) string {
 	_, refused := errors.AsType[*prospectkit.RefusedError](e.Err)
-	_, hopeless := errors.AsType[*prospectkit.WaitError](e.Err)
+	_, hopeless := errors.AsType[*prospectkit.RateLimitWaitError](e.Err)
 	switch {
 	case e.Code.Known():
 		return string(e.Code)

@@ -39,7 +39,7 @@ func (k FailureKind) fault(o *op.Op) *Fault {
 		opts = []FaultOption{DropAfter()}
 	case FailedAfter:
 		opts = []FaultOption{Status(500, "UNEXPECTED_ERROR")}
-		if o == nil || o.Class != op.MeteredRead {
+		if o == nil || o.Class != op.PaidRead {
 			opts = append(opts, Applied())
 		}
 	case ResponseCut:

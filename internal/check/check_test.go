@@ -207,7 +207,7 @@ func TestOperation(t *testing.T) {
 	check.Operation(&bad, &op.Op{Method: "HEAD", Surface: "moon", Class: "odd", Timeout: -1}, "/{a}")
 	require.Equal(t, check.Violations{
 		{Param: "Operation.Name", Problem: "is required"},
-		{Param: "Operation.Class", Problem: `is "odd", must be one of ["read" "metered-read" "idempotent" "guarded-by-name" "guarded-by-state" "unsafe"]`},
+		{Param: "Operation.Class", Problem: `is "odd", must be one of ["read" "paid-read" "idempotent" "guarded-by-name" "guarded-by-state" "unsafe"]`},
 		{Param: "Operation.Method", Problem: `is "HEAD", must be one of ["GET" "POST" "PUT" "PATCH" "DELETE"]`},
 		{Param: "Operation.Path", Problem: "must start with / and hold no braces, query or dot segment"},
 		{Param: "Operation.Surface", Problem: `is "moon", must be one of the surfaces of this package`},

@@ -28,7 +28,7 @@ type Exchange struct {
 	Request *http.Request
 	Upload  *Upload
 	Limit   int64         // of the body
-	Timer   *time.Timer   // ends the attempt; what arrives sets it anew
+	Timer   *time.Timer   // ends the attempt; what arrives restarts it
 	Silence time.Duration // that ends it
 
 	began   time.Time

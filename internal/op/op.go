@@ -59,14 +59,14 @@ const (
 	ScopeCompanies Scope = "companies"
 )
 
-// Class says what repeating a call may do. Reads, metered reads and writes are retried by different
+// Class says what repeating a call may do. Reads, paid reads and writes are retried by different
 // rules. No class adds a retry of a write: with the effects, it decides whether a caller may allow one.
 type Class string
 
 // The classes, the safest first.
 const (
 	Read           Class = "read"             // changes nothing, costs nothing
-	MeteredRead    Class = "metered-read"     // changes nothing, costs credits: a paid read
+	PaidRead       Class = "paid-read"        // changes nothing, costs credits
 	Idempotent     Class = "idempotent"       // repeating it leaves the same state
 	GuardedByName  Class = "guarded-by-name"  // a second call is refused because the name is taken
 	GuardedByState Class = "guarded-by-state" // a second call is refused because the state has changed
@@ -141,7 +141,7 @@ func (o *Op) Route() string {
 func (o *Op) FreeRead() bool { return o.Class == Read }
 
 // Write reports whether the call may change something.
-func (o *Op) Write() bool { return o.Class != Read && o.Class != MeteredRead }
+func (o *Op) Write() bool { return o.Class != Read && o.Class != PaidRead }
 
 // Expand fills the parameters of a template in order, each escaped to be one path element. It
 // reports false if the number of arguments does not fit.

@@ -219,7 +219,7 @@ var (
 		Likely:  []string{"SCHEDULED_SEND_NOT_FOUND", "CONNECTION_NOTE_TOO_LONG"},
 	})
 	CampaignsPreviewStep = def(Op{
-		Name: "campaigns.preview-step", Method: "POST", Class: MeteredRead, Spends: Assumed,
+		Name: "campaigns.preview-step", Method: "POST", Class: PaidRead, Spends: Assumed,
 		Provenance: CallerSupplied, Shape: Partial,
 		Summary: "render a step for a sample lead, without saving or sending",
 		Verify:  "nothing was saved or sent; whether it cost credits is undocumented",
@@ -261,7 +261,7 @@ var (
 // Search, contacts and imports.
 var (
 	SearchProspects = def(Op{
-		Name: "search.prospects", Method: "POST", Path: "/business/prospects/search", Class: MeteredRead, Spends: Yes, Shape: Partial,
+		Name: "search.prospects", Method: "POST", Path: "/business/prospects/search", Class: PaidRead, Spends: Yes, Shape: Partial,
 		Summary: "search for prospects, by scroll token",
 		Verify:  "no documented read shows whether the page was billed",
 		Likely:  []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
@@ -277,14 +277,14 @@ var (
 		Summary: "list the saved searches",
 	})
 	SearchRunSaved = def(Op{
-		Name: "search.run-saved", Method: "POST", Path: "/business/saved-searches/{savedSearchId}/run", Surface: SavedSearches, Class: MeteredRead, Spends: Assumed, Shape: Partial,
+		Name: "search.run-saved", Method: "POST", Path: "/business/saved-searches/{savedSearchId}/run", Surface: SavedSearches, Class: PaidRead, Spends: Assumed, Shape: Partial,
 		Summary: "run a saved search, by scroll token",
 		Verify:  "no documented read shows whether the page was billed",
 		Likely:  []string{"SAVED_SEARCH_NOT_FOUND", "SAVED_SEARCH_INVALID", "SAVED_SEARCH_TYPE_MISMATCH", "INSUFFICIENT_CREDITS"},
 	})
 	SearchCompanies = def(Op{
 		Name: "search.companies", Method: "POST", Path: "/companies/search", Scope: ScopeCompanies, Surface: Companies,
-		Class: MeteredRead, Spends: Assumed, Shape: Raw,
+		Class: PaidRead, Spends: Assumed, Shape: Raw,
 		Summary: "search for companies",
 		Verify:  "no documented read shows whether the page was billed",
 		Likely: []string{
@@ -297,7 +297,7 @@ var (
 		Summary: "read the accepted search filter values",
 	})
 	ContactsResolve = def(Op{
-		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: MeteredRead, Spends: Assumed, Shape: Raw,
+		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: PaidRead, Spends: Assumed, Shape: Raw,
 		Summary: "find the id of a contact",
 		Verify:  "nothing was changed; whether it cost credits is undocumented",
 		Likely:  []string{"CONTACT_NOT_FOUND"},

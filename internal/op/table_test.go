@@ -28,7 +28,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 	var (
 		methods     = []string{"GET", "POST", "PATCH"}
 		scopes      = []op.Scope{op.ScopeAny, op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies}
-		classes     = []op.Class{op.Read, op.MeteredRead, op.Idempotent, op.GuardedByName, op.GuardedByState, op.Unsafe}
+		classes     = []op.Class{op.Read, op.PaidRead, op.Idempotent, op.GuardedByName, op.GuardedByState, op.Unsafe}
 		effects     = []op.Effect{op.No, op.Yes, op.Assumed}
 		provenances = []op.Provenance{op.Documented, op.AssumedPath, op.CallerSupplied}
 		shapes      = []op.Shape{op.Typed, op.Partial, op.Raw}
@@ -84,15 +84,15 @@ func TestRouteOfACallerSuppliedPath(t *testing.T) {
 	require.Equal(t, "(path undocumented)", op.AgentsPause.Route())
 }
 
-func TestReadsAreGetsUnlessMetered(t *testing.T) {
+func TestReadsAreGetsUnlessPaid(t *testing.T) {
 	for _, o := range op.All() {
 		require.Equal(t, o.Class == op.Read, o.Method == http.MethodGet, o.Name)
 		require.Equal(t, o.Class == op.Read, o.FreeRead(), o.Name)
-		require.Equal(t, o.Class != op.Read && o.Class != op.MeteredRead, o.Write(), o.Name)
+		require.Equal(t, o.Class != op.Read && o.Class != op.PaidRead, o.Write(), o.Name)
 		if o.Class == op.Read {
 			require.False(t, o.Spends.Possible() || o.Sends.Possible() || o.WritesOutside.Possible(), "%s: a read without consequences", o.Name)
 		}
-		if o.Class == op.MeteredRead {
+		if o.Class == op.PaidRead {
 			require.True(t, o.Spends.Possible(), o.Name)
 		}
 	}
@@ -146,7 +146,7 @@ func TestClasses(t *testing.T) {
 	of := func(c op.Class) []string { return names(func(o *op.Op) bool { return o.Class == c }) }
 	require.Equal(t, []string{
 		"campaigns.preview-step", "search.prospects", "search.run-saved", "search.companies", "contacts.resolve",
-	}, of(op.MeteredRead))
+	}, of(op.PaidRead))
 	require.Equal(t, []string{
 		"lists.move", "agents.adjust", "campaigns.adjust", "campaigns.edit-send", "facts.edit", "hubs.set-default",
 	}, of(op.Idempotent))

@@ -75,7 +75,7 @@ const (
 // The kinds of calls.
 const (
 	Read      = "read"
-	Metered   = "metered read"
+	Paid      = "paid read"
 	LaterPage = "later page"
 	Write     = "write"
 )

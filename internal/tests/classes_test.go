@@ -16,9 +16,9 @@ import (
 // promises are what a class says about a call: how often it is sent when each attempt fails like this, and what is known in the
 // end. All writes are alike.
 var promises = []struct {
-	name                 string
-	failure              RoundTrip
-	read, metered, write string
+	name              string
+	failure           RoundTrip
+	read, paid, write string
 }{
 	{"failed", Always(500, Envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown"},
 	{"failed in between", Always(502, "<!DOCTYPE html><title>Error</title>", "Content-Type", "text/html"), "3 not applied", "1 unknown", "1 unknown"},
@@ -41,7 +41,7 @@ func TestRetry_ClassOfEveryOperation(t *testing.T) {
 					return p.failure(r)
 				}))
 				_, err := call(t.Context(), client)
-				want := map[op.Class]string{op.Read: p.read, op.MeteredRead: p.metered}[row.Class]
+				want := map[op.Class]string{op.Read: p.read, op.PaidRead: p.paid}[row.Class]
 				if want == "" {
 					want = p.write
 				}

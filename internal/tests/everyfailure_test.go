@@ -67,7 +67,7 @@ func TestEveryFailure_EveryCall(t *testing.T) {
 func judgeCall(run *sandbox.Run, row *op.Op, resolved *prospectkit.Resolution, applied int) error {
 	outcome := prospectkit.OutcomeOf(run.Err())
 	harmless := []int{429}
-	if row.Class == op.MeteredRead { // documented: a failed request costs nothing
+	if row.Class == op.PaidRead { // documented: a failed request costs nothing
 		harmless = append(harmless, 500)
 	}
 	switch {

@@ -286,7 +286,7 @@ func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
 		}
 	}
 	require.Subset(t, slices.Collect(maps.Keys(seen)), []string{
-		"Error", "OutcomeUnknownError", "WaitError", "RefusedError", "WaitTimeoutError",
+		"Error", "OutcomeUnknownError", "RateLimitWaitError", "RefusedError", "WaitTimeoutError",
 	}, "the ways are many enough")
 }
 

@@ -120,7 +120,7 @@ func sleepUntilTomorrow(t *testing.T, err error) {
 	t.Helper()
 	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 	var at time.Time
-	if wait, ok := errors.AsType[*prospectkit.WaitError](err); ok {
+	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
 		require.Equal(t, prospectkit.WindowDay, wait.Window)
 		at = wait.FitsAt
 	} else {

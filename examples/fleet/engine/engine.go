@@ -51,7 +51,7 @@ func Judge(err error) Verdict {
 	if errors.Is(err, prospectkit.ErrOutcomeUnknown) {
 		return Verdict{After: resolvable}
 	}
-	if wait, ok := errors.AsType[*prospectkit.WaitError](err); ok {
+	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
 		return Verdict{After: max(wait.Wait, soon)}
 	}
 	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {

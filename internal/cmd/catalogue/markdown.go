@@ -22,7 +22,7 @@ The same facts for programs are in [operations.json](../operations.json).
 | Class | What a second request does | After an unknown outcome |
 | --- | --- | --- |
 | ` + "`read`" + ` | nothing | retried |
-| ` + "`metered-read`" + ` | changes nothing, may cost credits again | not retried: it may have been billed |
+| ` + "`paid-read`" + ` | changes nothing, may cost credits again | not retried: it may have been billed |
 | ` + "`idempotent`" + ` | leaves the same state | not retried, unless you allow it |
 | ` + "`guarded-by-name`" + ` | is rejected while the name is taken | not retried, unless you allow it: check whether the name exists |
 | ` + "`guarded-by-state`" + ` | is rejected once the state has changed | not retried: read the state |

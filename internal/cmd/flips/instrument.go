@@ -149,7 +149,7 @@ func (p *patient) table(value ast.Expr) {
 		p.err = errors.New("decisions is not a literal")
 		return
 	}
-	columns := []string{"read", "metered", "write"}
+	columns := []string{"read", "paid", "write"}
 	for _, element := range table.Elts {
 		row, _ := element.(*ast.KeyValueExpr)
 		if row == nil {

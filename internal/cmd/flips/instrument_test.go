@@ -28,7 +28,7 @@ const small = `package p
 
 var decisions = [...]struct {
 	reason               string
-	read, metered, write step
+	read, paid, write step
 }{
 	failCut: {"cut", stepRetry, stepUnknown, stepUnknown},
 }
@@ -61,7 +61,7 @@ func TestInstrument(t *testing.T) {
 	require.Contains(t, texts, "decide, n > 1 -> true")
 	require.Contains(t, texts, "decide, n == 2 -> false")
 	code := string(files["small.go"])
-	require.Contains(t, code, `failCut: {"cut", flipStep("failCut.read", stepRetry), flipStep("failCut.metered", stepUnknown), flipStep(`)
+	require.Contains(t, code, `failCut: {"cut", flipStep("failCut.read", stepRetry), flipStep("failCut.paid", stepUnknown), flipStep(`)
 	require.Contains(t, texts, "decide, b (2) -> true")
 	require.Contains(t, code, `if flipIf("condition 3", a) && (flipIf("condition 4", b) || flipIf("condition 5", n > 1)) {`)
 	require.Contains(t, code, `return other(a && b)`, "no condition of its own")

@@ -244,7 +244,7 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 
 // reasonOf says why there is no response, without addresses and texts of others.
 func reasonOf(err error) string {
-	var wait *prospectkit.WaitError
+	var wait *prospectkit.RateLimitWaitError
 	switch {
 	case errors.Is(err, errTooMany):
 		return fmt.Sprintf("the %d requests of a run were used up", MaxRequests)
