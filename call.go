@@ -87,8 +87,8 @@ func (c *callOf[T]) results() int {
 	return -1
 }
 
-// prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It fills as much
-// of the plan as observers of a refused call need.
+// prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It looks into the
+// file of an upload. It fills as much of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
 	c.conf, c.op, c.in, c.ctx = conf, o, in, ctx
 	c.method, c.route = o.Method, o.Path
