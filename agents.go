@@ -122,7 +122,7 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 		return unknowable(nil, "the listing has no names of agents")
 	case agent == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
-	case !agent.maybe(AgentType(want.Kind)):
+	case !agent.mayBeOf(AgentType(want.Kind)):
 		return ruledOut(agent, "an agent of another kind holds the name")
 	case !want.Start && agent.Status != "" && !agent.Draft():
 		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")
@@ -497,8 +497,8 @@ func (v ValueCheck) compare(value string, offers []string, in record) CheckedVal
 	return found
 }
 
-// maybe reports whether there is an agent, and it is of a kind or does not say.
-func (a *Agent) maybe(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
+// mayBeOf reports whether there is an agent, and it is of a kind or does not say.
+func (a *Agent) mayBeOf(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
 
 // named finds the agent with exactly this name. nameless reports agents without names.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {

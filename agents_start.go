@@ -123,7 +123,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found.maybe(spec.kind) {
+	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found.mayBeOf(spec.kind) {
 		return &EnsuredAgent{Agent: found}, nil
 	}
 	if start {
@@ -141,7 +141,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	}, func(unknown *OutcomeUnknownError) (again bool, err error) {
 		r, err := unknown.Resolve(ctx, reads...)
 		holder, held := Resolved[Agent](r)
-		if holder.maybe(spec.kind) {
+		if holder.mayBeOf(spec.kind) {
 			found = holder
 		}
 		return !held && r.hadNoEffect(), err
@@ -169,7 +169,7 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 	err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
 		agent, nameless, err := s.named(ctx, spec.name, reads)
 		switch {
-		case agent.maybe(spec.kind):
+		case agent.mayBeOf(spec.kind):
 			e.Agent = agent
 		case agent == nil && err == nil && !nameless: // without the scope for lists, it has to wait
 			list, _, _ := (&ListsService{s.service}).named(ctx, spec.name, reads)

@@ -23,7 +23,7 @@ import (
 // service is what the services of a client share.
 type service struct{ conf *config }
 
-// do makes a call, and returns its response. At most one expectation counts.
+// do makes a call, and returns its response. want is optional: at most one is used.
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*T, error) {
 	c, err := doCall(ctx, conf, o, in, opts, want...)
 	if err != nil {
@@ -120,10 +120,10 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if len(*bad) > 0 {
-		return c.refused(refusal(c.op, *bad))
+		return c.withRoute(refusal(c.op, *bad))
 	}
 	if rule := conf.safetyRule(o, in, &c.opts); rule != "" {
-		return c.refused(ruleRefusal(c.op, rule, nil))
+		return c.withRoute(ruleRefusal(c.op, rule, nil))
 	}
 	c.surface = conf.budget.surface(o.Surface)
 	return nil
@@ -171,7 +171,7 @@ func (c *call) runHook(f CallHook) {
 func (c *call) askGates() error {
 	for _, gate := range c.conf.gates {
 		if err := c.askGate(gate); err != nil {
-			return c.refused(ruleRefusal(c.op, RuleGate, err))
+			return c.withRoute(ruleRefusal(c.op, RuleGate, err))
 		}
 	}
 	return nil
@@ -293,7 +293,7 @@ func (c *call) result(loopErr error) error {
 		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
 		return c.unknown
 	case c.rule != "": // kept the first attempt back
-		return c.refused(ruleRefusal(c.op, c.rule, c.ruleErr))
+		return c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
 	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
 		return c.waitError
 	}

@@ -53,7 +53,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
 
-// admit queues until the attempt may be sent. It fails if that would be after the deadline or beyond
+// admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be after the deadline or beyond
 // WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop // unless the attempt is sent, the loop ends
@@ -97,7 +97,7 @@ func (c *call) needKey() error {
 		return nil
 	}
 	_, err := keys.Get(c.ctx, c.timeout)
-	return c.refuse(RuleToken, c.redactError(err))
+	return c.keepBack(RuleToken, c.redactError(err))
 }
 
 var errSameKey = errors.New("the token source has no other key")
@@ -122,7 +122,7 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	if err := c.reserve(); err != nil || !c.journaled() {
 		return err
 	}
-	return c.refuse(RuleJournal, c.conf.journal.Sending(c.ctx, c.ticket()))
+	return c.keepBack(RuleJournal, c.conf.journal.Sending(c.ctx, c.ticket()))
 }
 
 // reserve reserves the credits of the call before its first attempt.
@@ -135,7 +135,7 @@ func (c *call) reserve() error {
 	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.FreeRead()
 	err := c.conf.guard.Reserve(c.ctx, cost)
 	c.reserved = err == nil
-	return c.refuse(RuleSpendGuard, err)
+	return c.keepBack(RuleSpendGuard, err)
 }
 
 // journaled reports whether the call needs a ticket before it is sent.
@@ -143,9 +143,9 @@ func (c *call) journaled() bool {
 	return c.conf.journal != nil && !c.op.FreeRead()
 }
 
-// refuse keeps an attempt from being sent. Only the first one makes a refusal of the call: after it,
-// there was an attempt.
-func (c *call) refuse(rule SafetyRule, cause error) error {
+// keepBack keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is
+// added to the cause of the last attempt.
+func (c *call) keepBack(rule SafetyRule, cause error) error {
 	switch {
 	case cause == nil:
 	case len(c.attempts) == 0:

@@ -91,7 +91,7 @@ func isJSON(resp *http.Response) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
-// readErrorResponse reads an unsuccessful response into c.errorResponse.
+// readErrorResponse reads a response that is unsuccessful or was refused into c.errorResponse.
 func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time) {
 	e := &c.errorResponse
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")

@@ -103,7 +103,7 @@ type tally struct {
 	headers       http.Header
 	rate          RateWindow
 	requestID     string // of the last unsuccessful response that had one
-	errorResponse Error  // of the last attempt; zero without an unsuccessful response
+	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
@@ -221,8 +221,8 @@ func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
-// refused completes a refusal of the call, whose route may be the caller's.
-func (c *call) refused(e *RefusedError) *RefusedError {
+// withRoute completes a refusal of the call, whose route may be the caller's.
+func (c *call) withRoute(e *RefusedError) *RefusedError {
 	e.Method, e.Route = c.method, c.route
 	return e
 }

@@ -70,10 +70,10 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.listing(op.CampaignsList, "campaigns").items(ctx, opts)
+	return s.pager(op.CampaignsList, "campaigns").items(ctx, opts)
 }
 
-func (s *CampaignsService) listing(o *op.Op, name string, ids ...string) pager[Object] {
+func (s *CampaignsService) pager(o *op.Op, name string, ids ...string) pager[Object] {
 	return listing[Object]{conf: s.conf, op: o, ids: ids, name: name}.
 		pager(func(o *Object) string { return o.Text("id") })
 }
@@ -122,7 +122,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fie
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.listing(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
+	return s.pager(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
 }
 
 // StepsPage reads the steps of a campaign, and returns the response as it is.
@@ -141,7 +141,7 @@ func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opt
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.listing(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
+	return s.pager(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
 }
 
 // SendsPage reads the scheduled sends of a campaign, and returns the response as it is.

@@ -36,8 +36,8 @@ const (
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
-// Client calls the service, with one field for each part of the API. It is immutable and safe for
-// concurrent use.
+// Client calls the service, with one field for each part of the API. It is safe for concurrent use. Only Close
+// changes it.
 type Client struct {
 	Account   *AccountService   // who the key belongs to, credits
 	Lists     *ListsService     // lists, their rows, folders, CRM push

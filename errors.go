@@ -103,7 +103,7 @@ func (c ErrorClass) Outcome() Outcome {
 }
 
 // The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by
-// their status. A response that is not the service's own, such as the error page of a proxy,
+// their status. A response without the service's error envelope, such as the error page of a proxy,
 // matches no class; but any 429 matches [ErrRateLimited].
 const (
 	ErrNotFound            = ErrorClass("missing or not visible")
@@ -227,11 +227,11 @@ func (a Advice) String() string {
 	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
 }
 
-// Error is an unsuccessful response, or the lack of any response to a call that changed nothing. If
-// it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
+// Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to a
+// call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not started. If it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
 // cannot be read. It is always returned as a pointer.
 type Error struct {
-	Op     string // name in the operation catalogue, for example "lists.create"
+	Op     string // name in the operation catalogue, for example "lists.create", or the method that made several calls
 	Method string
 	Route  string // path template, without ids
 
@@ -324,7 +324,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap returns why there was no response, or the end of the context that stopped the retries.
+// Unwrap returns why there was no usable response, or what stopped the retries.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Outcome says whether the call had its effect. For an error made by a test, it is that of the
@@ -484,8 +484,8 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 // opFromEnv is the Op of an error of [FromEnv].
 const opFromEnv = "client.from-env"
 
-// Advice returns [ActionFixInput] for arguments, [ActionNever] for a safety rule, and
-// [ActionMayPass] for [RuleJournal], [RuleSpendGuard] and [RuleToken].
+// Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal],
+// [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
 	switch {
 	case e.Rule == RuleJournal:

@@ -67,7 +67,7 @@ type Column struct {
 // String returns the column as JSON, for fmt.
 func (c Column) String() string { return textOf(Object{}, c) }
 
-// Bounds of the API reference.
+// Bounds of the API description.
 const (
 	maxListSearch  = 200
 	maxCRMContacts = 500
@@ -255,7 +255,7 @@ func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []Ca
 
 // CRMPush selects contacts of a list and a CRM to push them into.
 type CRMPush struct {
-	CRM        string   `json:"crm"`                  // one of five kinds; the API reference masks their names
+	CRM        string   `json:"crm"`                  // one of five kinds; the API description masks their names
 	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil for the whole list
 }
 

@@ -109,7 +109,7 @@ func (o Operation) row() (row *op.Op, bad check.Violations) {
 	row = &op.Op{
 		Name: o.Name, Method: o.Method, Path: novelty.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
 		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), WritesOutside: possible(o.WritesOutside),
-		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, 30*time.Second),
+		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, op.UsualTimeout),
 	}
 	check.Operation(&bad, row, o.Path)
 	return row, bad

@@ -137,7 +137,7 @@ type config struct {
 
 	// Of one client, not shared by With.
 	closed *atomic.Bool
-	look   func(context.Context, *resolver, []CallOption) (Resolution, error)
+	look   func(context.Context, *resolver, []CallOption) (Resolution, error) // Client.look, which knows the services
 
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
@@ -411,9 +411,9 @@ func WithJournal(j journal.Journal) ClientOption {
 // not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
 // [RuleSpendGuard], and nothing is sent. Calls that cost nothing (documented) need no price.
 //
-// A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds a
-// final verdict. The start of an agent counts all its runs, since later ones happen without a call: see
-// [spend.Price]. [Client.With] cannot replace a guard.
+// A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
+// [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
+// ones happen without a call: see [spend.Price]. [Client.With] cannot replace a guard.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {

@@ -125,8 +125,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // ends first, the verdict is [VerdictNotSeen] and not Final. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason. A read that fails is an error.
 //
-// With [WithJournal], a final verdict is noted in the journal. An error of the journal is returned
-// beside the resolution.
+// With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted there. An
+// error of either is returned beside the resolution.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	switch {
 	case e.Resolution != nil:
@@ -157,7 +157,7 @@ type resolver struct {
 	ticket journal.Ticket
 	sent   clock.Sent
 	info   *Info // of the last read
-	undone bool  // perhaps, by somebody else: what the last read shows does not prove that the call had no effect
+	undone bool  // somebody else may have undone the change, so that not seeing it proves nothing
 }
 
 func newResolver(c *config, o *op.Op, t journal.Ticket, local bool) *resolver {

@@ -68,7 +68,7 @@ type Report struct {
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
 	Incomplete bool // the total kept falling while pages were read again: some records may have been skipped
-	Rewound    bool // the checkpoint's records were gone: some records may have been delivered twice
+	Rewound    bool // the checkpoint's records were not found: some records may have been delivered twice
 	Finished   bool // the end was reached
 
 	// Missing is set at the end of a range over the whole collection: the smallest total that the
@@ -226,15 +226,15 @@ func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[
 func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
 	r := &pageRange[T]{pager: p}
 	var bad check.Violations
-	r.conf.apply(p.op, opts, false, &bad)
+	r.options.apply(p.op, opts, false, &bad)
 	walk := pagewalk.Config[T, ListKind, RateWindow]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
-		Prefetch: r.conf.prefetch, Progress: r.conf.progress,
+		Prefetch: r.options.prefetch, Progress: r.options.progress,
 	}
 	walk.Progress.Start(p.fingerprint(), p.order)
-	if r.conf.checkpoint != "" {
+	if r.options.checkpoint != "" {
 		var err error
-		if walk.Resume, err = pagewalk.Parse(r.conf.checkpoint, p.fingerprint()); err != nil {
+		if walk.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
 			bad.Add("ResumeFrom", "%v", err)
 		}
 	}
@@ -243,7 +243,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 		return
 	}
 	var each callConfig
-	for _, option := range r.conf.calls { // their violations are those of the first call
+	for _, option := range r.options.calls { // their violations are those of the first call
 		option.applyCall(&each, &bad)
 	}
 	if r.info = each.info; r.info != nil {
@@ -267,21 +267,21 @@ func collection(params any) string {
 // pageRange reads the pages of one range.
 type pageRange[T any] struct {
 	pager[T]
-	conf    pageConfig
+	options pageConfig
 	info    *Info // of WithInfo
 	maxBody int   // as it was set before the range: a page that is read early must not read it
 }
 
 // Fetch reads a page.
 func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], error) {
-	page, err := r.fetch(ctx, number, r.conf.calls)
+	page, err := r.fetch(ctx, number, r.options.calls)
 	return (*pagewalk.Page[T, ListKind, RateWindow])(page), err
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
 func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], func(), error) {
 	info := Info{MaxBody: r.maxBody}
-	calls, deliver := r.conf.calls, func() {}
+	calls, deliver := r.options.calls, func() {}
 	if r.info != nil {
 		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}

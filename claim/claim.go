@@ -14,7 +14,7 @@ import (
 // Rule names a rule of the service's anonymization gate.
 type Rule string
 
-// The rules, in the words of the API reference.
+// The rules, in the words of the API description.
 const (
 	Email    Rule = "e-mail address"
 	Digits   Rule = "9 or more phone-like digits"

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The retry allowance of a surface: ten retries at first, then one per ten successful calls, and one every
-// thirty seconds.
+// The retry allowance of a surface, in tenths: ten retries at first, then one per ten successful calls. With
+// none left, one every thirty seconds.
 const (
-	maxRetries   = 10
-	perSuccess   = 0.1
+	aRetry       = 10
+	maxRetries   = 10 * aRetry
 	freeInterval = 30 * time.Second
 )
 
@@ -17,7 +17,7 @@ const (
 // that fails.
 type RetryAllowance struct {
 	mu   sync.Mutex
-	left float64
+	left int // tenths of a retry
 	last time.Time
 }
 
@@ -29,8 +29,8 @@ func (t *RetryAllowance) Take(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.left >= 1:
-		t.left--
+	case t.left >= aRetry:
+		t.left -= aRetry
 	case now.Sub(t.last) < freeInterval:
 		return false
 	}
@@ -38,9 +38,9 @@ func (t *RetryAllowance) Take(now time.Time) bool {
 	return true
 }
 
-// Succeeded gives a part of a retry back.
+// Succeeded gives a tenth of a retry back.
 func (t *RetryAllowance) Succeeded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.left = min(t.left+perSuccess, maxRetries)
+	t.left = min(t.left+1, maxRetries)
 }

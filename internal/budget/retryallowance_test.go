@@ -23,7 +23,6 @@ func TestRetryAllowance(t *testing.T) {
 	}
 	require.False(t, allowance.Take(now.Add(31*time.Second)))
 	allowance.Succeeded()
-	allowance.Succeeded() // sums of tenths are not exact
 	require.True(t, allowance.Take(now.Add(31*time.Second)), "one for ten successes")
 	for range 1000 {
 		allowance.Succeeded()

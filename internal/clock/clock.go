@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// How far clocks may differ: those of the Date header and of createdAt; the local one and the
-// service's, without a Date header; and while a gateway repeats a request.
+// How far clocks may differ.
 const (
-	maxSkew            = 2 * time.Minute
-	maxSkewWithoutDate = 24 * time.Hour
-	maxRepeat          = 10 * time.Second
+	maxSkew            = 2 * time.Minute  // that of the Date header and that of createdAt
+	maxSkewWithoutDate = 24 * time.Hour   // the local one and the service's, without a Date header
+	maxRepeat          = 10 * time.Second // while a gateway repeats a request
 )
 
 // Since is the time since an instant, by the monotonic clock if the instant is of this process, so

@@ -21,7 +21,7 @@ type MisfitError struct {
 	RowID func() string // a closure, so that no dump shows it
 }
 
-// NewMisfit says that what does not fit a type. The row id may be empty.
+// NewMisfit returns the error of something, such as "a row", that does not fit a type. The row id may be empty.
 func NewMisfit(what string, t reflect.Type, rowID string, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
@@ -30,7 +30,7 @@ func NewMisfit(what string, t reflect.Type, rowID string, err error) error {
 	return &MisfitError{*redact.Opaque(text, err), func() string { return rowID }}
 }
 
-// IsMisfit reports whether any other response would also fail to decode.
+// IsMisfit reports whether a response did not fit the type, or holds too much, so that a retry is not tried.
 func IsMisfit(err error) bool {
 	_, ok := errors.AsType[*MisfitError](err)
 	return ok || errors.Is(err, jsonscan.ErrTooMuch)

@@ -9,7 +9,7 @@ import (
 // The time limits of one attempt. The service is documented to time out after 60 s for agents. A shorter
 // limit of ours would turn known outcomes into unknown ones.
 const (
-	usualTimeout  = 30 * time.Second
+	UsualTimeout  = 30 * time.Second
 	agentsTimeout = 75 * time.Second
 	uploadTimeout = 10 * time.Minute
 )
@@ -375,7 +375,7 @@ func def(o Op) *Op {
 	shared := families[name]
 	o.Surface = cmp.Or(o.Surface, shared.surface)
 	o.Scope = cmp.Or(o.Scope, shared.scope)
-	o.Timeout = cmp.Or(o.Timeout, shared.timeout, usualTimeout)
+	o.Timeout = cmp.Or(o.Timeout, shared.timeout, UsualTimeout)
 	if o.Class != Read { // which changes nothing
 		o.VisibleAfter = cmp.Or(o.VisibleAfter, shared.visibleAfter, usuallyVisibleAfter)
 	}

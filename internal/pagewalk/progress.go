@@ -28,7 +28,8 @@ type Report struct {
 	OrderKnown bool
 }
 
-// Progress follows a walk. It is safe for concurrent use. The methods of a nil one do nothing.
+// Progress follows a walk. It is safe for concurrent use. A walk may have a nil one: the methods
+// that change it then do nothing.
 type Progress struct {
 	mu     sync.Mutex
 	report Report
@@ -108,8 +109,8 @@ func (p *Progress) Checkpoint() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// anchors is how many of the last ids a checkpoint names. As long as one of these records exists,
-// the place is found again.
+// anchors is how many of the last ids a checkpoint names. The place is found again if one of these records is
+// on its page, or as near to it as the total has moved.
 const anchors = 16
 
 // Checkpoint is the place after the last record delivered.

@@ -356,7 +356,7 @@ func (w *walk[T, K, R]) reopen(cp *Checkpoint) (*Page[T, K, R], error) {
 			}
 		}
 	}
-	// None of the records delivered last is left: go back as far as the others can have moved, and
+	// None of the records delivered last was found there: go back as far as the others can have moved, and
 	// risk repeats.
 	w.Progress.Update(func(r *Report) { r.Rewound = true })
 	w.total = home.total()
