@@ -14,8 +14,8 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
@@ -76,7 +76,7 @@ func (c *callOf[T]) proved() bool {
 	return c.shape != op.Raw && !c.op.Write()
 }
 
-func (c *callOf[T]) fields() *novelty.Shape {
+func (c *callOf[T]) fields() *undocumented.Shape {
 	return c.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
 }
 

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/undocumented"
 )
 
 // readResponse decodes a 2xx response, and refuses one that may be a gateway's.
@@ -174,13 +175,13 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 	if len(c.observers) == 0 {
 		return
 	}
-	var found []novelty.Found
+	var found []undocumented.Found
 	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
-		found = append(found, novelty.Found{Kind: novelty.Code, Name: novelty.PlainName(string(c.errorResponse.Code))})
+		found = append(found, undocumented.Found{Kind: undocumented.Code, Name: redact.PlainName(string(c.errorResponse.Code))})
 	}
 	for name := range resp.Header {
-		if novelty.IsHeader(name) && len(name) <= maxName {
-			found = append(found, novelty.Found{Kind: novelty.Header, Name: name})
+		if undocumented.IsHeader(name) && len(name) <= maxName {
+			found = append(found, undocumented.Found{Kind: undocumented.Header, Name: name})
 		}
 	}
 	reported := c.conf.reported
@@ -205,15 +206,15 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 }
 
 // responseShape is the documented part of the responses that are decoded into a type, or nil.
-func (p *plan) responseShape(t reflect.Type, keys ...string) *novelty.Shape {
+func (p *plan) responseShape(t reflect.Type, keys ...string) *undocumented.Shape {
 	if p.op.Entity != "" {
 		keys = append(slices.Clip(keys), p.op.Entity)
 	}
 	typed := p.shape == op.Typed
-	return novelty.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), typed, keys...)
+	return undocumented.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), typed, keys...)
 }
 
-var errorShape = novelty.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
+var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
 
 // validator is implemented by responses with required fields. All other fields are read leniently:
 // one that is missing or of another type is zero.
@@ -262,8 +263,8 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
 	if err := jsonscan.DecodeRecord(text, maxItems, out); err != nil {
-		if misfit, ok := errors.AsType[*jsonscan.MisfitError](err); ok {
-			return novelty.NewMisfit("a row", misfit.Type, misfit.ID, misfit.Err)
+		if m, ok := errors.AsType[*jsonscan.MismatchError](err); ok {
+			return mismatch.New("a row", m.Type, m.ID, m.Err)
 		}
 		return err
 	}

@@ -291,20 +291,20 @@ func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 	var out struct{ Status int }
 	write := described(http.MethodPost, prospectkit.ClassUnsafe)
 	read := described(http.MethodGet, prospectkit.ClassRead)
-	const misfit = `{"status":"unavailable"}`
+	const mismatch = `{"status":"unavailable"}`
 	for name, c := range map[string]struct {
 		headers []string
 		want    prospectkit.Outcome
 	}{"of the service": {nil, prospectkit.OutcomeApplied}, "of another server": {bare, prospectkit.OutcomeUnknown}} {
 		t.Run(name, func(t *testing.T) {
-			rt, asked := inTurn(t, always(200, misfit, c.headers...), always(200, misfit, c.headers...))
+			rt, asked := inTurn(t, always(200, mismatch, c.headers...), always(200, mismatch, c.headers...))
 			err := newClient(t, rt).Call(t.Context(), write, nil, &out)
 			require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
 			err = newClient(t, rt).Call(t.Context(), read, nil, &out)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, 2, *asked, "no repetition makes it fit")
 
-			small := newClient(t, always(200, `{"profiles":["`+misfit+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
+			small := newClient(t, always(200, `{"profiles":["`+mismatch+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, prospectkit.ClassPaidRead), nil, nil)))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))

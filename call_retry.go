@@ -8,7 +8,7 @@ import (
 
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/waits"
@@ -166,7 +166,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, err)
 	}
 	switch status := resp.StatusCode; {
-	case novelty.IsMisfit(c.cause) && (a.hasRateHeaders || c.op.FreeRead()):
+	case mismatch.Is(c.cause) && (a.hasRateHeaders || c.op.FreeRead()):
 		return failUnusable
 	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
 		return failLost

@@ -17,10 +17,11 @@ import (
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
@@ -89,9 +90,9 @@ type plan struct {
 
 	response interface { // what depends on its type: the callOf around this call
 		decode(body []byte) error
-		proved() bool           // reports whether the service must have sent what was decoded
-		fields() *novelty.Shape // that are documented
-		results() int           // that may have a price each; -1 if the response does not tell
+		proved() bool                // reports whether the service must have sent what was decoded
+		fields() *undocumented.Shape // that are documented
+		results() int                // that may have a price each; -1 if the response does not tell
 	}
 }
 
@@ -255,7 +256,7 @@ func (c *call) asError() *Error {
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	e.Status = cmp.Or(e.Status, c.status)
 	e.cause = c.cause
-	if m, ok := errors.AsType[*novelty.MisfitError](c.cause); ok {
+	if m, ok := errors.AsType[*mismatch.Error](c.cause); ok {
 		e.RowID = c.secrets().Clean(m.RowID(), maxName)
 	}
 	return e

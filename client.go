@@ -18,9 +18,10 @@ import (
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
@@ -68,7 +69,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		maxBody:  32 << 20,
-		reported: new(novelty.Memory),
+		reported: new(undocumented.Memory),
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
@@ -187,7 +188,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			return nil
 		}
 		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-			return novelty.NewMisfit("the response", reflect.TypeOf(out).Elem(), "", err)
+			return mismatch.New("the response", reflect.TypeOf(out).Elem(), "", err)
 		}
 		return nil
 	}

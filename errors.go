@@ -14,7 +14,6 @@ import (
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
@@ -382,7 +381,7 @@ const maxName = 64
 
 // logged returns the code if it is a plain name, as all known ones are: what the service sends can be anything.
 func (c Code) logged() string {
-	if c != "" && novelty.PlainName(string(c)) == "" {
+	if c != "" && redact.PlainName(string(c)) == "" {
 		return "undocumented"
 	}
 	return string(c)

@@ -111,7 +111,7 @@ type withA struct {
 }
 
 // Whatever refuses a value, the error names type and field, and neither id nor value.
-func TestErrors_MisfitsHoldNoValues(t *testing.T) {
+func TestErrors_MismatchesHoldNoValues(t *testing.T) {
 	const person = "Ada Lovelace <ada@engines.example> +49 30 23125"
 	huge := strings.Repeat("9", 1<<20)
 	for name, c := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 )
 
@@ -173,7 +173,7 @@ type NameConflictError struct {
 func (e *NameConflictError) Error() string {
 	text := "the name is taken, but no list has it: an agent may hold it"
 	if e.Holder != nil {
-		holder := cmp.Or(novelty.PlainName(string(e.Holder.Kind)), "list of another kind")
+		holder := cmp.Or(redact.PlainName(string(e.Holder.Kind)), "list of another kind")
 		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
 	} else if len(e.Near) > 0 {
 		text = "the name is taken; a list differs from it in case only"

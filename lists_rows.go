@@ -12,7 +12,7 @@ import (
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/rowquery"
@@ -190,7 +190,7 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
-				e := withoutEffect(op.ListsRows, novelty.NewMisfit("a row", reflect.TypeFor[T](), "", cause))
+				e := withoutEffect(op.ListsRows, mismatch.New("a row", reflect.TypeFor[T](), "", cause))
 				e.RowID = hide.Clean(row.ID(), maxName)
 				value, err = nil, e
 			}

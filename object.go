@@ -11,7 +11,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/outbound"
 )
 
@@ -84,7 +84,7 @@ func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
 	}
-	if err := novelty.DecodeStrict(o.raw, v); err != nil {
+	if err := mismatch.DecodeStrict(o.raw, v); err != nil {
 		return fmt.Errorf("prospectkit: %w", err)
 	}
 	return nil
@@ -120,7 +120,7 @@ func (o Object) Find(path string) (Object, error) {
 		key, after, _ := strings.Cut(rest, ".")
 		inner, ok := o.Get(key)
 		if !ok {
-			return Object{}, fmt.Errorf("prospectkit: %w", novelty.NotThere(path, reached, o.raw))
+			return Object{}, fmt.Errorf("prospectkit: %w", mismatch.NotThere(path, reached, o.raw))
 		}
 		o, rest, reached = inner, after, reached+"."+key
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/undocumented"
 )
 
 // EventKind says what an [Event] reports.
@@ -137,10 +137,10 @@ type UndocumentedKind string
 
 // The kinds of undocumented things.
 const (
-	UndocumentedField  = UndocumentedKind(novelty.Field)  // of an object that is fully documented
-	UndocumentedValue  = UndocumentedKind(novelty.Value)  // of an enumeration
-	UndocumentedCode   = UndocumentedKind(novelty.Code)   // of an error
-	UndocumentedHeader = UndocumentedKind(novelty.Header) // about rate limits, or Deprecation or Sunset
+	UndocumentedField  = UndocumentedKind(undocumented.Field)  // of an object that is fully documented
+	UndocumentedValue  = UndocumentedKind(undocumented.Value)  // of an enumeration
+	UndocumentedCode   = UndocumentedKind(undocumented.Code)   // of an error
+	UndocumentedHeader = UndocumentedKind(undocumented.Header) // about rate limits, or Deprecation or Sunset
 )
 
 // Undocumented is something in a response that is not documented for this version of the package: a

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Scope is a permission that a key needs for an operation. A key without any scope has them all.
@@ -107,7 +107,7 @@ func codesOf(names []string) []Code {
 func (o Operation) row() (row *op.Op, bad check.Violations) {
 	possible := func(e Effect) op.Effect { return cmp.Or(op.Effect(e), op.Assumed) }
 	row = &op.Op{
-		Name: o.Name, Method: o.Method, Path: novelty.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Name: o.Name, Method: o.Method, Path: redact.Route(o.Path), Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
 		Class: op.Class(o.Class), Spends: possible(o.Spends), Sends: possible(o.Sends), WritesOutside: possible(o.WritesOutside),
 		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, op.UsualTimeout),
 	}

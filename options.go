@@ -18,13 +18,13 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/credential"
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -125,7 +125,7 @@ type config struct {
 	plainHTTP bool  // of AllowPlainHTTP
 	budget    *Budget
 	observers []Observer
-	reported  *novelty.Memory // shared by With
+	reported  *undocumented.Memory // shared by With
 
 	journal   journal.Journal // nil: none
 	guard     *spend.Guard    // nil: none
@@ -555,7 +555,7 @@ func WithShapes(data []byte) ClientOption {
 		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
 			o, _ := op.ByName(name)
 			if path, moved, ok := file.Operations[name].PathOf(o); !ok {
-				bad.Add("WithShapes", "has a route that does not fit %q", novelty.PlainName(strings.ReplaceAll(name, ".", "-")))
+				bad.Add("WithShapes", "has a route that does not fit %q", redact.PlainName(strings.ReplaceAll(name, ".", "-")))
 			} else if moved {
 				all[o] = [2]string{o.Method, path}
 			}

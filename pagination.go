@@ -15,7 +15,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/novelty"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 )
@@ -343,7 +343,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 func (l listing[T]) read(response Object) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return nil, fmt.Errorf("the response has no %s: it is %s", l.name, novelty.Outline(response.raw))
+		return nil, fmt.Errorf("the response has no %s: it is %s", l.name, mismatch.Outline(response.raw))
 	}
 	items, err := decodeObject[[]T](array)
 	if err != nil {

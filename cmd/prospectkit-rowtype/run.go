@@ -210,17 +210,17 @@ func (c *command) compare(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	misfits, looked := fits.Misfits(), ofTotal(fits.Count(), total)
+	mismatches, looked := fits.Mismatches(), ofTotal(fits.Count(), total)
 	switch {
 	case fits.Count() == 0:
 		fmt.Fprintf(c.stdout, "The list has no rows, so there is nothing to compare with %s.\n", file.Type)
 		return exitOK, nil
-	case len(misfits) == 0:
+	case len(mismatches) == 0:
 		fmt.Fprintf(c.stdout, "%s fits: looked at %s.\n", file.Type, looked)
 		return exitOK, nil
 	}
-	fmt.Fprintf(c.stdout, "%s no longer fits: %s, looked at %s.\n\n", file.Type, number(len(misfits), "difference"), looked)
-	for _, m := range misfits {
+	fmt.Fprintf(c.stdout, "%s no longer fits: %s, looked at %s.\n\n", file.Type, number(len(mismatches), "difference"), looked)
+	for _, m := range mismatches {
 		fmt.Fprintf(c.stdout, "  %s: %s (in %s)\n", m.Field, m.Problem, number(m.Rows, "row"))
 	}
 	fmt.Fprintf(c.stdout, "\nTo write the type again: prospectkit-rowtype -list %s -type %s -o %s\n", id, file.Type, c.check)

@@ -68,7 +68,7 @@ func (b *builder) slice(t reflect.Type) reader {
 			}
 			s.len = n + 1
 			at := c.pos
-			if target := unsafe.Add(s.data, n*size); !elem.read(d, target) && !d.misfit(elem, target, at) {
+			if target := unsafe.Add(s.data, n*size); !elem.read(d, target) && !d.mismatch(elem, target, at) {
 				return false
 			}
 		}
@@ -97,7 +97,7 @@ func (b *builder) array(t reflect.Type) reader {
 			at := c.pos
 			if n >= length {
 				c.Skip()
-			} else if target := unsafe.Add(p, n*size); !elem.read(d, target) && !d.misfit(elem, target, at) {
+			} else if target := unsafe.Add(p, n*size); !elem.read(d, target) && !d.mismatch(elem, target, at) {
 				return false
 			}
 		}
@@ -152,7 +152,7 @@ func (b *builder) dictionary(t reflect.Type) reader {
 		for n := 0; c.next('}'); n++ {
 			key, ok := d.mapKey(l, &last)
 			at := c.pos
-			if !ok || !c.spendEntry(n, size) || !elem.read(d, value) && !d.misfit(elem, value, at) {
+			if !ok || !c.spendEntry(n, size) || !elem.read(d, value) && !d.mismatch(elem, value, at) {
 				return false
 			}
 			if put != nil {

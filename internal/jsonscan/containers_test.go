@@ -8,7 +8,7 @@ import (
 )
 
 // In records a value that does not fit reads as zero where it stands, and of duplicates the last one counts whatever the first was like.
-func TestMisfitsAndDuplicatesInContainersOfRecords(t *testing.T) {
+func TestMismatchesAndDuplicatesInContainersOfRecords(t *testing.T) {
 	type holder struct {
 		Array [3]int
 		By    map[string]int

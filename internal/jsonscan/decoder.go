@@ -121,13 +121,13 @@ func (d *decoder) read(c *Cursor, out reflect.Value) error {
 	d.c, d.id, d.top, d.failed, d.recording = c, 0, c.depth+1, nil, false
 	start, root, p := c.Mark(), d.plan.root, out.UnsafePointer()
 	if !root.read(d, p) {
-		d.misfit(root, p, start)
+		d.mismatch(root, p, start)
 	}
 	return cmp.Or(c.Err(), d.failed)
 }
 
-// misfit reads over a value that does not fit its type, and which reads as zero.
-func (d *decoder) misfit(n *node, p unsafe.Pointer, start int) bool {
+// mismatch reads over a value that does not fit its type, and which reads as zero.
+func (d *decoder) mismatch(n *node, p unsafe.Pointer, start int) bool {
 	if !d.passOver(start) {
 		return false
 	}
@@ -135,7 +135,7 @@ func (d *decoder) misfit(n *node, p unsafe.Pointer, start int) bool {
 	return true
 }
 
-// passOver is misfit for a value that is written nowhere.
+// passOver is mismatch for a value that is written nowhere.
 func (d *decoder) passOver(start int) bool {
 	c := d.c
 	if c.bad != 0 || d.failed != nil {
@@ -150,7 +150,7 @@ func (d *decoder) passOver(start int) bool {
 // leave leaves the value to encoding/json, which has no bound on memory. Records never are.
 func (d *decoder) leave() { d.weighing = !d.plan.lenient }
 
-// null reads null, which has no effect. In records it is a misfit.
+// null reads null, which has no effect. In records it is a mismatch.
 func (d *decoder) null() bool { return !d.plan.lenient && d.c.Null() }
 
 // mostElements bounds arrays of records of which nobody says how many elements they have at most.
@@ -164,7 +164,7 @@ func (d *decoder) mostHere() int {
 	return d.most
 }
 
-// enter goes into a container. What is none is a misfit, except null.
+// enter goes into a container. What is none is a mismatch, except null.
 func (d *decoder) enter(opening byte) (inside, ok bool) {
 	if !d.c.Is(opening) {
 		return false, d.null()

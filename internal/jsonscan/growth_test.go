@@ -78,7 +78,7 @@ func TestWhatIsMadeIsBounded(t *testing.T) {
 	const size = 2 << 20
 	for name, text := range map[string]string{
 		"slice of structs":         repeated(`"slice":[`, `{}`, `]`, size),
-		"of numbers, which misfit": repeated(`"slice":[`, `1`, `]`, size),
+		"of numbers, which mismatch": repeated(`"slice":[`, `1`, `]`, size),
 		"of null":                  repeated(`"slice":[`, `null`, `]`, size),
 		"key of another case":      repeated(`"SLice":[`, `{}`, `]`, size),
 		"key of another alphabet":  repeated("\"\u212aelvin\u017f\":[", `{}`, `]`, size),

@@ -139,7 +139,7 @@ func follow(pointers []embedded, offset uintptr, inner *node) *node {
 			p = *pointer
 		}
 		p = unsafe.Add(p, offset)
-		return inner.read(d, p) || d.misfit(inner, p, start)
+		return inner.read(d, p) || d.mismatch(inner, p, start)
 	}}
 }
 
@@ -199,7 +199,7 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 			c.pos, c.bad = skipValue(data, skipSpace(data, at), c.depth)
 		case k.node.isString && at < len(data) && data[at] == '"':
 			*(*string)(target) = c.String()
-		case !k.node.read(d, target) && !d.misfit(k.node, target, at):
+		case !k.node.read(d, target) && !d.mismatch(k.node, target, at):
 			return false
 		}
 	}

@@ -53,7 +53,7 @@ func TestKeysOfRecordsMatchExactly(t *testing.T) {
 }
 
 // What does not fit a promoted field of a record reads as zero, and nothing else does.
-func TestMisfitsOfPromotedFields(t *testing.T) {
+func TestMismatchesOfPromotedFields(t *testing.T) {
 	type promoted struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`

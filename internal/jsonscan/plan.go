@@ -27,7 +27,7 @@ type node struct {
 	isString bool
 }
 
-// reader reads the next value into the one at p. It reports false for a misfit, after which the cursor may stand anywhere in the value.
+// reader reads the next value into the one at p. It reports false for a mismatch, after which the cursor may stand anywhere in the value.
 type reader func(d *decoder, p unsafe.Pointer) bool
 
 type planKey struct {

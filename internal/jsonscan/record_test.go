@@ -112,10 +112,10 @@ func TestRowsOfAPage(t *testing.T) {
 	}
 	text := `{"data":[{"id":"x","name":"a"},{"name":"b","extra":{"id":"deep","n":1},"ID":7}],"total":"2"}`
 	_, err := decodeText[page[Exact[own]]](text)
-	misfit, ok := errors.AsType[*MisfitError](err)
+	mismatch, ok := errors.AsType[*MismatchError](err)
 	require.True(t, ok, err)
-	require.Equal(t, "x", misfit.ID)
-	require.Equal(t, json.Unmarshal([]byte(`{"id":"x","name":"a"}`), new(own)).Error(), misfit.Error())
+	require.Equal(t, "x", mismatch.ID)
+	require.Equal(t, json.Unmarshal([]byte(`{"id":"x","name":"a"}`), new(own)).Error(), mismatch.Error())
 
 	got, err := decodeText[page[Exact[own]]](strings.Replace(text, `"x"`, `5`, 1))
 	require.NoError(t, err)

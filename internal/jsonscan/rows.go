@@ -36,16 +36,16 @@ var (
 // exactly is what every [Exact] is.
 type exactly interface{ isExact() }
 
-// MisfitError says that an object does not fit the type that it was to be read into.
-type MisfitError struct {
+// MismatchError says that an object does not fit the type that it was to be read into.
+type MismatchError struct {
 	Type reflect.Type
 	ID   string // of the object
 	Err  error  // of encoding/json; it may quote the object
 }
 
-func (e *MisfitError) Error() string { return e.Err.Error() }
+func (e *MismatchError) Error() string { return e.Err.Error() }
 
-func (e *MisfitError) Unwrap() error { return e.Err }
+func (e *MismatchError) Unwrap() error { return e.Err }
 
 var errNoObject = errors.New("a row is not an object")
 
@@ -155,7 +155,7 @@ func (b *builder) exactly(t reflect.Type) reader {
 		id := l.inner.idSince(start)
 		*(*string)(p) = id
 		if err != nil && d.c.bad == 0 {
-			d.failed = &MisfitError{f.Type, id, err}
+			d.failed = &MismatchError{f.Type, id, err}
 		}
 		return err == nil
 	}

@@ -106,7 +106,7 @@ func TestBoundOnRowsIsOneOnRows(t *testing.T) {
 }
 
 // A row that does not fit is told wherever the rows are, and as what it is.
-func TestMisfitsAreToldWhereverTheyAre(t *testing.T) {
+func TestMismatchesAreToldWhereverTheyAre(t *testing.T) {
 	type own struct{ N int }
 	type page struct {
 		Inner struct {
@@ -121,16 +121,16 @@ func TestMisfitsAreToldWhereverTheyAre(t *testing.T) {
 	}
 	text := `{"inner":{"rows":[{"N":1,"id":"a"},{"id":"b","N":"x","id":"c"}]},"rest":["a"]}`
 	err := DecodeRecord([]byte(text), 0, new(page))
-	var misfit *MisfitError
-	require.ErrorAs(t, err, &misfit)
-	require.Equal(t, "c", misfit.ID)
+	var mismatch *MismatchError
+	require.ErrorAs(t, err, &mismatch)
+	require.Equal(t, "c", mismatch.ID)
 	var typeError *json.UnmarshalTypeError
 	require.ErrorAs(t, err, &typeError)
 	require.Equal(t, json.Unmarshal([]byte(`{"id":"b","N":"x","id":"c"}`), new(own)).Error(), err.Error())
 	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":{"rows":[{},1]},"rest":["a"]}`), 0, new(page)), errNoObject)
 	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":[{"rows":[{},null]},{"rows":[]}]}`), 0, new(indexed)), errNoObject)
-	require.ErrorAs(t, DecodeRecord([]byte(`{"inner":{"rows":[{"id":"a","N":"x"},{"id":"b","N":"y"}]}}`), 0, new(page)), &misfit)
-	require.Equal(t, "a", misfit.ID, "the first is told")
+	require.ErrorAs(t, DecodeRecord([]byte(`{"inner":{"rows":[{"id":"a","N":"x"},{"id":"b","N":"y"}]}}`), 0, new(page)), &mismatch)
+	require.Equal(t, "a", mismatch.ID, "the first is told")
 	broken := `{"inner":{"rows":[{"N":1},{"N":"x","id":}]},"rest":["a"]}`
 	require.EqualError(t, DecodeRecord([]byte(broken), 0, new(page)), "invalid JSON at byte 40: expected a value")
 }

@@ -67,7 +67,7 @@ func TestReadFile_WrittenByHand(t *testing.T) {
 	fits := NewFits(f, nil)
 	require.NoError(t, fits.Add([]byte(`{"ID":"1","Next":{"ID":"2"}}`)))
 	require.Error(t, fits.Add([]byte(`[]`)))
-	require.Empty(t, fits.Misfits())
+	require.Empty(t, fits.Mismatches())
 	require.Equal(t, 1, fits.Count())
 }
 

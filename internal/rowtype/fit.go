@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Misfit is a way in which rows do not fit a type: they would lose something, or not decode.
-type Misfit struct {
+// Mismatch is a way in which rows do not fit a type: they would lose something, or not decode.
+type Mismatch struct {
 	Field   string // with those around it, by their keys
 	Problem string
 	Rows    int // how many rows have it
@@ -20,13 +20,13 @@ type Fits struct {
 	file    *File
 	columns []Column
 	rows    int
-	found   map[Misfit]int
-	last    map[Misfit]int // the last row that each was found in
+	found   map[Mismatch]int
+	last    map[Mismatch]int // the last row that each was found in
 }
 
 // NewFits starts without rows. The columns are those that the list has now.
 func NewFits(f *File, columns []Column) *Fits {
-	return &Fits{file: f, columns: columns, found: map[Misfit]int{}, last: map[Misfit]int{}}
+	return &Fits{file: f, columns: columns, found: map[Mismatch]int{}, last: map[Mismatch]int{}}
 }
 
 // Add compares a row. It is an error if the row is no JSON object.
@@ -43,21 +43,21 @@ func (f *Fits) Add(row []byte) error {
 // Count returns how many rows were added.
 func (f *Fits) Count() int { return f.rows }
 
-// Misfits returns what was found, in the order of the fields.
-func (f *Fits) Misfits() []Misfit {
-	var list []Misfit
+// Mismatches returns what was found, in the order of the fields.
+func (f *Fits) Mismatches() []Mismatch {
+	var list []Mismatch
 	for m, n := range f.found {
 		m.Rows = n
 		list = append(list, m)
 	}
-	slices.SortFunc(list, func(a, b Misfit) int {
+	slices.SortFunc(list, func(a, b Mismatch) int {
 		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Problem, b.Problem))
 	})
 	return list
 }
 
 func (f *Fits) note(path, problem string) {
-	m := Misfit{Field: cmp.Or(path, "the row"), Problem: problem}
+	m := Mismatch{Field: cmp.Or(path, "the row"), Problem: problem}
 	if f.last[m] != f.rows {
 		f.last[m] = f.rows
 		f.found[m]++

@@ -79,18 +79,18 @@ func TestFits(t *testing.T) {
 			require.NoError(t, fits.Add([]byte(row)), row)
 		}
 		if want == "" {
-			require.Empty(t, fits.Misfits(), row)
+			require.Empty(t, fits.Mismatches(), row)
 			continue
 		}
-		require.Len(t, fits.Misfits(), 1, row)
-		m := fits.Misfits()[0]
+		require.Len(t, fits.Mismatches(), 1, row)
+		m := fits.Mismatches()[0]
 		require.Equal(t, want, m.Field+": "+m.Problem, row)
 		require.Equal(t, 2, m.Rows, "each row once")
 	}
 }
 
 // What does not fit is listed by field and problem, with the number of rows that have it.
-func TestFits_Misfits(t *testing.T) {
+func TestFits_Mismatches(t *testing.T) {
 	t.Parallel()
 	file, err := ReadFile([]byte(handWritten), "A")
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestFits_Misfits(t *testing.T) {
 		require.NoError(t, fits.Add([]byte(row)))
 	}
 	var got []string
-	for _, m := range fits.Misfits() {
+	for _, m := range fits.Mismatches() {
 		got = append(got, fmt.Sprintf("%s: %s (%d)", m.Field, m.Problem, m.Rows))
 	}
 	require.Equal(t, []string{

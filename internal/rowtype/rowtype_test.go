@@ -240,7 +240,7 @@ func TestRows_Random(t *testing.T) {
 		for _, row := range rows {
 			require.NoError(t, fits.Add([]byte(row)))
 		}
-		require.Empty(t, fits.Misfits(), "seed %d: %q\n%s", seed, rows, text)
+		require.Empty(t, fits.Mismatches(), "seed %d: %q\n%s", seed, rows, text)
 
 		r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		columns = slices.Clone(columns)

@@ -109,7 +109,7 @@ func (b *batch) add(t *testing.T, name string, iterate bool, rows, others []stri
 	for _, row := range others {
 		fits := NewFits(file, nil)
 		require.NoError(t, fits.Add([]byte(row)))
-		if len(fits.Misfits()) == 0 {
+		if len(fits.Mismatches()) == 0 {
 			b.Fitting[name] = append(b.Fitting[name], json.RawMessage(row))
 			b.fitting++
 		}

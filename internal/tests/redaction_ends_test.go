@@ -163,7 +163,7 @@ var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, er
 	"no page": func(*http.Request, *MemoryServer) (*http.Response, error) {
 		return Respond(200, `{"`+ListID+`": "`+zebra+`"}`), nil
 	},
-	"misfit": func(*http.Request, *MemoryServer) (*http.Response, error) {
+	"mismatch": func(*http.Request, *MemoryServer) (*http.Response, error) {
 		return Respond(200, `{"age": "`+zebra+`", "data": [{"id": "`+ListID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`), nil
 	},
 	"unknown state": func(*http.Request, *MemoryServer) (*http.Response, error) {

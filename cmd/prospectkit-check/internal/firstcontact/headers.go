@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/novelty"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/undocumented"
 )
 
 // rateHeaders are the documented ones.
@@ -197,7 +197,7 @@ func (j *judge) others() {
 	for _, s := range j.samples() {
 		for name := range s.exchange.header {
 			canonical := http.CanonicalHeaderKey(name)
-			if novelty.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {
+			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {
 				taken[canonical] = true
 				j.file.Others = append(j.file.Others, canonical)
 				differences = append(differences, canonical+" is undocumented")

@@ -1,4 +1,4 @@
-package novelty
+package undocumented
 
 import (
 	"encoding/json"
@@ -123,15 +123,6 @@ func TestMuchThatIsNew(t *testing.T) {
 		b.WriteString(`,"` + strings.Repeat("x", i+1) + `":1`)
 	}
 	require.Len(t, s.In([]byte("{"+b.String()[1:]+"}")), maxReported)
-}
-
-func TestPlainName(t *testing.T) {
-	for _, name := range []string{"", "a", "z", "A", "Z", "snake_case-Name", strings.Repeat("x", 40)} {
-		require.Equal(t, name, PlainName(name))
-	}
-	for _, text := range []string{strings.Repeat("x", 41), "a b", "a1", "a.b", "é", "a@b", "[", "`", "{"} {
-		require.Empty(t, PlainName(text), text)
-	}
 }
 
 func TestIsHeader(t *testing.T) {

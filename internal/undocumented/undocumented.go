@@ -1,6 +1,6 @@
-// Package novelty compares JSON texts with Go types: which members and values a type does not know,
-// which fields of a type a text lacks, and why a value does not fit. It remembers what it has reported.
-package novelty
+// Package undocumented finds what a response has beyond its documented shape: members of objects, values of enumerations, headers.
+// It remembers what it has reported.
+package undocumented
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Kind says what was found.
@@ -23,7 +24,7 @@ const (
 	Header Kind = "header"
 )
 
-// Found is something new. It holds plain names only, see [PlainName].
+// Found is something new. It holds plain names only, see [redact.PlainName].
 type Found struct {
 	Kind  Kind
 	Name  string // of a field or value with those around it
@@ -182,36 +183,11 @@ func (p *pass) note(kind Kind, s *Shape, text []byte) {
 		p.seen = make(map[seenText]bool)
 	}
 	p.seen[key] = true
-	found := Found{Kind: kind, Name: strings.Join(p.path, "."), Value: PlainName(key.text)}
+	found := Found{Kind: kind, Name: strings.Join(p.path, "."), Value: redact.PlainName(key.text)}
 	if kind == Field {
 		found.Name, found.Value = strings.Trim(found.Name+"."+found.Value, "."), ""
 	}
 	p.found = append(p.found, found)
-}
-
-// Route is a path without ids, for errors, logs and spans: an element that is no plain name counts as
-// an id.
-func Route(path string) string {
-	elements := strings.Split(path, "/")
-	for i, element := range elements {
-		if PlainName(element) == "" && element != "" {
-			elements[i] = "{id}"
-		}
-	}
-	return strings.Join(elements, "/")
-}
-
-// PlainName returns a text that looks like a name in an API: at most 40 letters, underscores and
-// hyphens. For any other text, which could be an id, an address or a sentence, it returns nothing.
-func PlainName(s string) string {
-	const most = 40
-	odd := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r != '-'
-	}
-	if len(s) > most || strings.ContainsFunc(s, odd) {
-		return ""
-	}
-	return s
 }
 
 // IsHeader reports whether a response header is a new one of the API: about rate limits,

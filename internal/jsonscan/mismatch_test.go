@@ -8,7 +8,7 @@ import (
 )
 
 // The id of a row that does not fit is known wherever it stands in the row.
-func TestMisfitKnowsTheID(t *testing.T) {
+func TestMismatchKnowsTheID(t *testing.T) {
 	type own struct {
 		Name string
 		N    int
@@ -19,22 +19,22 @@ func TestMisfitKnowsTheID(t *testing.T) {
 	}
 	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`, `{"name":1,"n":2,"any":{"id":"y"},"id":"x"}`, `{"any":{"id":"y"},"name":[],"id":"x","n":1}`} {
 		_, err := decodeText[page]("{\"data\":[" + text + "]}")
-		var misfit *MisfitError
-		require.ErrorAs(t, err, &misfit, text)
-		require.Equal(t, "x", misfit.ID, text)
+		var mismatch *MismatchError
+		require.ErrorAs(t, err, &mismatch, text)
+		require.Equal(t, "x", mismatch.ID, text)
 	}
 }
 
 // The id of a row that is read into a map is known, too.
-func TestMisfitOfAMapKnowsTheID(t *testing.T) {
+func TestMismatchOfAMapKnowsTheID(t *testing.T) {
 	type page struct {
 		Data []Exact[map[string]int] `json:"data"`
 	}
 	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`} {
 		_, err := decodeText[page]("{\"data\":[" + text + "]}")
-		var misfit *MisfitError
-		require.ErrorAs(t, err, &misfit, text)
-		require.Equal(t, "x", misfit.ID, text)
+		var mismatch *MismatchError
+		require.ErrorAs(t, err, &mismatch, text)
+		require.Equal(t, "x", mismatch.ID, text)
 	}
 }
 

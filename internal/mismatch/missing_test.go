@@ -1,4 +1,4 @@
-package novelty
+package mismatch
 
 import (
 	"reflect"

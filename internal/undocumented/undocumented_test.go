@@ -1,4 +1,4 @@
-package novelty
+package undocumented
 
 import (
 	"strconv"
@@ -18,17 +18,6 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(m.counts), maxSeries+4)
 	require.Equal(t, maxSeries+smallFirst+(3*maxSeries-smallFirst)/smallEvery, examined)
-}
-
-func TestRoute(t *testing.T) {
-	for path, want := range map[string]string{
-		"":                         "",
-		"/business/lists":          "/business/lists",
-		"/lists/65f0c0ffee65/rows": "/lists/{id}/rows",
-		"/a/ada@mail.example/":     "/a/{id}/",
-	} {
-		require.Equal(t, want, Route(path))
-	}
 }
 
 // An operation that was known before the memory was full keeps its own count. All others share one.

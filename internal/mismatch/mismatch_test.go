@@ -1,4 +1,4 @@
-package novelty
+package mismatch
 
 import (
 	"encoding/json"
@@ -41,22 +41,22 @@ func TestReasonOfAnElement(t *testing.T) {
 	}
 }
 
-func TestMisfit(t *testing.T) {
+func TestMismatch(t *testing.T) {
 	t.Parallel()
 	type row struct{ A int }
 	cause := json.Unmarshal([]byte(`{"A":"secret"}`), new(row))
-	err := NewMisfit("a row", reflect.TypeFor[row](), "id-1", cause)
-	require.EqualError(t, err, "a row does not fit novelty.row: field A: got string, want int")
-	require.True(t, IsMisfit(fmt.Errorf("in a page: %w", err)))
-	var misfit *MisfitError
-	require.ErrorAs(t, err, &misfit)
-	require.Equal(t, "id-1", misfit.RowID())
-	require.NotContains(t, fmt.Sprintf("%+v", misfit), "id-1")
+	err := New("a row", reflect.TypeFor[row](), "id-1", cause)
+	require.EqualError(t, err, "a row does not fit mismatch.row: field A: got string, want int")
+	require.True(t, Is(fmt.Errorf("in a page: %w", err)))
+	var mismatch *Error
+	require.ErrorAs(t, err, &mismatch)
+	require.Equal(t, "id-1", mismatch.RowID())
+	require.NotContains(t, fmt.Sprintf("%+v", mismatch), "id-1")
 
-	require.Equal(t, jsonscan.ErrTooMuch, NewMisfit("a row", reflect.TypeFor[row](), "", jsonscan.ErrTooMuch))
-	require.True(t, IsMisfit(jsonscan.ErrTooMuch))
-	require.False(t, IsMisfit(cause))
-	require.False(t, IsMisfit(nil))
+	require.Equal(t, jsonscan.ErrTooMuch, New("a row", reflect.TypeFor[row](), "", jsonscan.ErrTooMuch))
+	require.True(t, Is(jsonscan.ErrTooMuch))
+	require.False(t, Is(cause))
+	require.False(t, Is(nil))
 }
 
 // A reason holds only what the type names: no value, and no key that is not of the type.

@@ -1,4 +1,5 @@
-package novelty
+// Package mismatch says why a JSON text does not fit a Go type, or an expectation of the caller, in words that quote no value.
+package mismatch
 
 import (
 	"encoding/json"
@@ -14,25 +15,25 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// MisfitError is a response that does not fit the user's type. Retrying cannot fix that. Its text
+// Error is a response that does not fit the user's type. Retrying cannot fix that. Its text
 // names only type and field, because errors of encoding/json and of unmarshal methods quote values.
-type MisfitError struct {
+type Error struct {
 	redact.OpaqueError
 	RowID func() string // a closure, so that no dump shows it
 }
 
-// NewMisfit returns the error of something, such as "a row", that does not fit a type. The row id may be empty.
-func NewMisfit(what string, t reflect.Type, rowID string, err error) error {
+// New returns the error of something, such as "a row", that does not fit a type. The row id may be empty.
+func New(what string, t reflect.Type, rowID string, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
 	}
 	text := fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), Reason(t, err))
-	return &MisfitError{*redact.Opaque(text, err), func() string { return rowID }}
+	return &Error{*redact.Opaque(text, err), func() string { return rowID }}
 }
 
-// IsMisfit reports whether a response did not fit the type, or holds too much, so that a retry is not tried.
-func IsMisfit(err error) bool {
-	_, ok := errors.AsType[*MisfitError](err)
+// Is reports whether a response did not fit the type, or holds too much, so that a retry is not tried.
+func Is(err error) bool {
+	_, ok := errors.AsType[*Error](err)
 	return ok || errors.Is(err, jsonscan.ErrTooMuch)
 }
 

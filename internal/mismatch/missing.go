@@ -1,4 +1,4 @@
-package novelty
+package mismatch
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
+	"example.com/prospectkit/internal/redact"
 )
 
 // DecodeStrict decodes a JSON text into v. It is an error if either side misses anything.
@@ -48,7 +49,7 @@ func missing(text []byte, t reflect.Type, path string) error {
 	case t.Kind() == reflect.Map && c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			inner := path + "." + PlainName(string(key))
+			inner := path + "." + redact.PlainName(string(key))
 			if err := missing(c.Span(), t.Elem(), inner); err != nil {
 				return err
 			}
@@ -121,7 +122,7 @@ func Outline(text []byte) string {
 		var names []string
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if name := PlainName(string(key)); name != "" && len(names) < most {
+			if name := redact.PlainName(string(key)); name != "" && len(names) < most {
 				names = append(names, name)
 			}
 			c.Skip()
