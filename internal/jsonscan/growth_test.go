@@ -77,21 +77,21 @@ func repeated(head, unit, tail string, bytes int) string {
 func TestWhatIsMadeIsBounded(t *testing.T) {
 	const size = 2 << 20
 	for name, text := range map[string]string{
-		"slice of structs":         repeated(`"slice":[`, `{}`, `]`, size),
+		"slice of structs":           repeated(`"slice":[`, `{}`, `]`, size),
 		"of numbers, which mismatch": repeated(`"slice":[`, `1`, `]`, size),
-		"of null":                  repeated(`"slice":[`, `null`, `]`, size),
-		"key of another case":      repeated(`"SLice":[`, `{}`, `]`, size),
-		"key of another alphabet":  repeated("\"\u212aelvin\u017f\":[", `{}`, `]`, size),
-		"escaped key":              repeated(`"\u0073lice":[`, `{}`, `]`, size),
-		"slices of slices":         repeated(`"slices":[`, `[]`, `]`, size),
-		"map of large values":      repeated(`"map":{`, `"":{}`, `}`, size),
-		"maps in any":              repeated(`"any":[`, `{"":0}`, `]`, size),
-		"maps in slices of any":    repeated(`"anys":[`, `{"":0}`, `]`, size),
-		"pointers":                 repeated(`"ptrs":[`, `{}`, `]`, size),
-		"promoted":                 repeated(`"wides":[`, `{}`, `]`, size),
-		"deep":                     repeated(`"struct":{"deep":[`, `{"wide":{}}`, `]}`, size),
-		"of itself":                repeated(`"leaf":{"leaves":[{"leaves":[`, `{}`, `]}]}`, size),
-		"one array for another":    strings.Repeat(`"slice":[{},{},{},{},{},{},{},{}],`, size/32) + `"id":""`,
+		"of null":                    repeated(`"slice":[`, `null`, `]`, size),
+		"key of another case":        repeated(`"SLice":[`, `{}`, `]`, size),
+		"key of another alphabet":    repeated("\"\u212aelvin\u017f\":[", `{}`, `]`, size),
+		"escaped key":                repeated(`"\u0073lice":[`, `{}`, `]`, size),
+		"slices of slices":           repeated(`"slices":[`, `[]`, `]`, size),
+		"map of large values":        repeated(`"map":{`, `"":{}`, `}`, size),
+		"maps in any":                repeated(`"any":[`, `{"":0}`, `]`, size),
+		"maps in slices of any":      repeated(`"anys":[`, `{"":0}`, `]`, size),
+		"pointers":                   repeated(`"ptrs":[`, `{}`, `]`, size),
+		"promoted":                   repeated(`"wides":[`, `{}`, `]`, size),
+		"deep":                       repeated(`"struct":{"deep":[`, `{"wide":{}}`, `]}`, size),
+		"of itself":                  repeated(`"leaf":{"leaves":[{"leaves":[`, `{}`, `]}]}`, size),
+		"one array for another":      strings.Repeat(`"slice":[{},{},{},{},{},{},{},{}],`, size/32) + `"id":""`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := `{"id":"x",` + text + `}`
