@@ -207,7 +207,7 @@ func (c *call) run() error {
 		}
 	}
 	req.GetBody = nil // with it, net/http could rewind the body and resend a write
-	c.headerForCookies(req)
+	c.cloneHeaderForCookies(req)
 	resp, err := c.conf.loop.Do(&c.loopRequest)
 	if resp != nil {
 		_ = resp.Body.Close()
@@ -236,7 +236,7 @@ func newLoop(h *http.Client) *retryablehttp.Client {
 		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
 		PrepareRetry: func(req *http.Request) error {
 			c := callFrom(req.Context())
-			c.headerForCookies(req)
+			c.cloneHeaderForCookies(req)
 			if err := waits.Sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
 				return err
 			}
@@ -254,8 +254,8 @@ var (
 	placeholderHeader = http.Header{}
 )
 
-// headerForCookies clones the header for an attempt if net/http will add cookies to it.
-func (c *call) headerForCookies(req *http.Request) {
+// cloneHeaderForCookies clones the header for an attempt if net/http will add cookies to it.
+func (c *call) cloneHeaderForCookies(req *http.Request) {
 	if c.conf.httpClient.Jar != nil {
 		req.Header = c.header.Clone()
 	}

@@ -51,7 +51,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-var errAttemptTimeout = errors.New("no response within the time limit of one attempt")
+var errAttemptTimeout = errors.New("no complete response within the time limit of one attempt")
 
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be after the deadline or beyond
 // WithMaxWait. The attempt begins when it is admitted.
@@ -221,7 +221,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		req.Header["Authorization"] = c.key.Header()
 	}
 	if req.Method == http.MethodGet && !c.op.FreeRead() {
-		// Over HTTP/1, net/http retries a GET unless it has a body, even an empty one.
+		// Over HTTP/1, net/http retries a GET unless it has a body; an empty one will do.
 		req.Body = io.NopCloser(strings.NewReader(""))
 	}
 	if a.upload != nil {

@@ -150,7 +150,7 @@ func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 				info, err := call(t.Context(), client, true)
 				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
 				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
-				require.ErrorContains(t, err, "no response within the time limit of one attempt")
+				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
 				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
 				close(h.released)
 				requireNothingLeft(t, client, 0)
@@ -194,7 +194,7 @@ func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
 				requireUnknown(t, err)
 				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
-				require.ErrorContains(t, err, "no response within the time limit of one attempt")
+				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
 				requireNothingLeft(t, client, 1)
 
 				_, err = call(t.Context(), client, false)

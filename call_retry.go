@@ -90,7 +90,7 @@ func decide(f failure, class op.Class, laterPage bool) step {
 }
 
 // decideNext decides what follows an unsuccessful attempt. No later failure makes an unknown outcome
-// known.
+// known, except one that proves success: see stepLost.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
 	f := c.classify(a, resp, err)
 	if f == failKeyRejected {

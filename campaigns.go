@@ -377,8 +377,8 @@ func Initialized(campaign Object) bool {
 }
 
 // WaitInitialized reads the listing until test, such as [Initialized], returns true for the campaign
-// with that id. It keeps waiting while the listing lacks the campaign. It polls as
-// [AgentsService.WaitSettled] does. With a [WaitTimeoutError], it returns the campaign as last seen.
+// with that id. It keeps waiting while the listing lacks the campaign. It polls less
+// often than [AgentsService.WaitSettled]. With a [WaitTimeoutError], it returns the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {

@@ -96,8 +96,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 }
 
 // FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN,
-// surrounding space removed. It reads no other variable; the default transport reads the usual
-// proxy variables. No variable leads to the sandbox.
+// surrounding space removed. Both must be set, also with [WithTokenSource]. It reads no other variable;
+// the default transport reads the usual proxy variables. No variable leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad check.Violations

@@ -125,9 +125,9 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 func (s *ListsService) pager(p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[List]{
-		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collection(p),
-		order: p.FolderID == "" && p.Search == "",
-		id:    func(l *List) string { return l.ID },
+		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),
+		orderKnown: p.FolderID == "" && p.Search == "",
+		id:         func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
@@ -297,10 +297,10 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 // of [push.Except] never. Without ids, it sends nothing. Use [push.SaveTo] and [push.ResumeFrom] to
 // resume a push.
 //
-// A part that was not applied, or whose outcome is unknown, comes with its error; the loop goes on,
+// A part that was sent and not applied, or whose outcome is unknown, comes with its error. The loop goes on,
 // unless you leave it, the context has ended, the call was refused before it was sent, or a checkpoint
-// could not be saved. A second
-// range goes on where the first has ended: it sends what was not applied. No part whose outcome is
+// could not be saved. A part of which [push.Except] keeps everything back is not applied, without an error.
+// A second range goes on where the first has ended: it sends what was not applied. No part whose outcome is
 // unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM.
 //
 // Errors: those of [ListsService.PushToCRM].

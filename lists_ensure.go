@@ -34,7 +34,7 @@ type Ensured struct {
 // found then is never reported as Created. A request without a response lasts as long as
 // [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
 // allow a minute. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
-// says how often it looked.
+// says how often it looked, or that it could not look.
 //
 // If something else has the name, the error is a [NameConflictError], which matches
 // [CodeListNameTaken].

@@ -210,7 +210,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[R]{
 		conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
-		query: listID + "?" + collection(p.wire()), id: id,
+		query: listID + "?" + collectionQuery(p.wire()), id: id,
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number

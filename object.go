@@ -22,7 +22,7 @@ import (
 // that is not valid UTF-8 is refused.
 type Fields map[string]any
 
-// checkChoice refuses an empty choice of people, which could mean everybody.
+// checkChoice refuses an empty choice of people or companies, which could mean all of them.
 func (f Fields) checkChoice(bad *check.Violations) {
 	for _, name := range []string{"filters", "contactIds"} {
 		if choice, ok := f[name]; ok {

@@ -396,7 +396,8 @@ func WithGate(gate Gate) ClientOption {
 
 // WithJournal stores a ticket of every write and every paid read before it is sent, and notes its
 // outcome afterwards. If the ticket cannot be stored, the call is refused with [RuleJournal], and
-// nothing is sent. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
+// nothing is sent; before a retry, the call ends with the error of the last attempt, which then has the
+// journal's error as a cause. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
 //
 // The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
 // each attempt.
@@ -586,10 +587,10 @@ func NoSend() Option {
 // AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
 // and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
-// since the first attempt. The option is refused for operations that may spend, send, write into a CRM or
-// add twice, and for activating, pausing and approving, which a teammate may have undone since. Once the outcome of an
-// attempt is unknown, the call ends as applied or as unknown: a later refusal, such as
-// [CodeListNameTaken], proves nothing.
+// since the first attempt. The option is refused for operations that may spend, such as activating an agent,
+// send, write into a CRM or add twice, and for pausing and approving, which a teammate may have undone
+// since. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later refusal,
+// such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }

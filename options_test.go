@@ -99,7 +99,7 @@ func TestOptions_AttemptTimeoutAtBothLevels(t *testing.T) {
 			}), append(c.client, prospectkit.WithRetry(prospectkit.NoRetry))...)
 			began := time.Now()
 			_, err := client.Account.Me(t.Context(), c.call...)
-			require.ErrorContains(t, err, "no response within the time limit")
+			require.ErrorContains(t, err, "no complete response within the time limit")
 			require.Equal(t, c.want, time.Since(began))
 		})
 	}

@@ -182,14 +182,14 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 
 // pager iterates over a collection by page number. It has no state.
 type pager[T any] struct {
-	conf  *config
-	op    *op.Op
-	first int    // number of the first page
-	limit int    // elements a page
-	query string // identifies the collection in a checkpoint
-	order bool   // whether the order is documented
-	id    func(*T) string
-	fetch func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
+	conf       *config
+	op         *op.Op
+	first      int    // number of the first page
+	limit      int    // elements a page
+	query      string // identifies the collection in a checkpoint
+	orderKnown bool   // whether the order is documented
+	id         func(*T) string
+	fetch      func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
 }
 
 // items iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
@@ -231,7 +231,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
 		Prefetch: r.options.prefetch, Progress: r.options.progress,
 	}
-	walk.Progress.Start(p.fingerprint(), p.order)
+	walk.Progress.Start(p.fingerprint(), p.orderKnown)
 	if r.options.checkpoint != "" {
 		var err error
 		if walk.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
@@ -254,8 +254,8 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	})
 }
 
-// collection identifies a query in checkpoints.
-func collection(params any) string {
+// collectionQuery identifies a query in checkpoints.
+func collectionQuery(params any) string {
 	values, err := query.Values(params)
 	if err != nil {
 		return fmt.Sprintf("%+v", params)

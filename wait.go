@@ -92,7 +92,7 @@ func isTransient(err error) bool {
 	}
 }
 
-// scarcePause is the longest pause while a rate window is almost used up.
+// scarcePause is the longest pause while a rate window is almost used up, or that an error asks for.
 const scarcePause = time.Hour
 
 // pace lengthens a pause between two polls: a waiter leaves half of what is left of a rate window

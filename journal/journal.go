@@ -28,7 +28,7 @@ import (
 // processes.
 type Journal interface {
 	// Sending stores a ticket before its request is sent. The ticket must survive the process and the
-	// machine when Sending returns: an error refuses the call, and nothing is sent. Before a call is
+	// machine when Sending returns: after an error, the request is not sent. Before a call is
 	// retried, Sending is called again with the same ID and a later LastSent.
 	Sending(ctx context.Context, t Ticket) error
 

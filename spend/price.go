@@ -37,8 +37,8 @@ type Agent struct {
 	Until time.Time // when it expires at the latest; zero: it never does
 }
 
-// WorstCase returns how many credits the agent can spend in so many days: one run at its start and
-// one every so many days, each at most PerRun credits. It fails with [ErrUnknownPrice] if the agent
+// WorstCase returns how many credits the agent can spend in so many days: one run at its start, and
+// the later ones, Every days apart, each at most PerRun credits. It fails with [ErrUnknownPrice] if the agent
 // has no limit, or if how often it runs is undocumented.
 func (a Agent) WorstCase(days int) (int64, error) {
 	switch {

@@ -60,7 +60,7 @@ const (
 )
 
 // Class says what repeating a call may do. Reads, paid reads and writes are retried by different
-// rules. No class adds a retry of a write: with the effects, it decides whether a caller may allow one.
+// rules. No class adds a retry of a write. Class and effects decide whether a caller may allow one.
 type Class string
 
 // The classes, the safest first.

@@ -3,10 +3,12 @@
 //
 // An insert in front of the place that the walk has reached moves records back, so that they come
 // twice: the walk drops these repeats. A delete moves records forward, past the boundary of the
-// page that is read next. Each delete that moves a record forward by one place also lowers the
-// total by one, and inserts only move records back. So no record moves forward by more than the
-// total falls. As long as the total does not fall, no record is skipped. When it falls, the walk
-// reads as many pages before the current one again as the fall can have moved records.
+// page that is read next.
+//
+// Where new records come first, every insert is in front. Then no record moves forward by more than the
+// total falls, and as long as the total does not fall, no record is skipped. When it falls, the walk
+// reads as many pages before the current one again as the fall can have moved records. In any other
+// order, an insert behind the place can hide a delete from the total, so that a record is skipped unnoticed.
 //
 // Pages without numbers, each read by a token of the page before it, are walked by [Scroll].
 package pagewalk

@@ -1,4 +1,4 @@
-// Package waits sleeps until a context ends, retries until patience is over, and awaits the states of
+// Package waits sleeps for a time or until a context ends, retries until patience is over, and awaits the states of
 // many things with one listing a poll. It knows no API.
 package waits
 
