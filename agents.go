@@ -288,8 +288,9 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
-// expired or failed. Bound the wait with the context. It polls at once, again after 2 s, then less often,
-// down to once a minute, or less when the rate limit runs short.
+// expired or failed. Bound the wait with the context. It polls at once, again after 2 s or more, then less
+// often, down to once a minute. It leaves half of what is left of the rate window to others: at 30 requests a
+// minute, the first pauses are about 4 s.
 //
 // For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
 // status does not end the wait, but observers get an event. A failed poll is repeated later, unless

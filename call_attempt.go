@@ -261,7 +261,7 @@ func (a *attempt) delivered(resp *http.Response, err error) Delivery {
 		return DeliveryConfirmed
 	case resp != nil:
 		return DeliveryUnknown
-	case !a.expired && a.trace.Refused(err): // err may be why the context ended, which proves nothing about this attempt
+	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
 		return DeliveryUnprocessed
 	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
 		return DeliveryNotSent
@@ -335,8 +335,8 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 			seen.Limit, seen.Remaining = rate.Limit, rate.Remaining
 			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
 		}
-		seen.Refused = resp.StatusCode == http.StatusTooManyRequests
-		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.Refused
+		seen.RateLimited = resp.StatusCode == http.StatusTooManyRequests
+		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.RateLimited
 	case a.delivery == DeliveryNotSent:
 		seen.NotSent = true
 	default:

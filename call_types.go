@@ -174,7 +174,7 @@ const (
 	// From here on, another attempt follows: see retries.
 	stepRetry  // after a backoff, if attempts and the retry allowance are left
 	stepResend // after a backoff, if attempts are left; needs no allowance, since the service processed nothing
-	stepWait   // the surface is held for Retry-After: admit waits, not c.pause
+	stepWait   // the surface is held for Retry-After, or a backoff without it: admit waits, not c.pause
 	stepRekey  // with another key, unless the source has none
 )
 

@@ -37,7 +37,7 @@
 // # Retries
 //
 // Reads are retried with backoff, paid ones only after a 500 of the service; and any call after a 429 or when nothing was
-// sent, where a retry can help. A write that may have arrived is retried only if [AllowRetryUnknown] allows it.
+// sent, where a retry can help. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
 // [ListsService.Ensure] and [AgentsService.Ensure] look first, and then may send it again. [ReadOnly], [NoSpend] and
 // [NoSend] refuse calls that could do harm.
 //

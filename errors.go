@@ -415,7 +415,7 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed: use another one"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
-	// RuleRetryUnknown: what a second request does may be more than what the call asks for.
+	// RuleRetryUnknown: a second request may do more than the call asks for.
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
@@ -448,7 +448,7 @@ func ruleRefusal(o *op.Op, rule SafetyRule, cause error) *RefusedError {
 
 // Violation is one broken bound.
 type Violation struct {
-	Param   string // as the service calls it
+	Param   string // the service's name of a parameter, or the name of a Go argument or option
 	Problem string
 }
 
@@ -522,8 +522,8 @@ func (e *RefusedError) errorCode() Code {
 // RateLimitWaitError is a call that this client refused because its wait for a rate limit would be longer
 // than [WithMaxWait] allows, or end after the context's deadline. It was not sent; as the cause of an
 // [*Error], there were earlier attempts. A call that cannot fit in time is refused at once, any other when its
-// longest wait is over. It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too
-// near.
+// longest wait is over. It matches [ErrRateLimited] and [CodeRateLimited], but not [ErrRefusedLocally], and
+// context.DeadlineExceeded if the deadline was too near.
 type RateLimitWaitError struct {
 	Op      string
 	Method  string

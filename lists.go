@@ -150,7 +150,7 @@ func (n NewList) check(bad *check.Violations) {
 // Create creates an empty list at the folder root.
 //
 // After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
-// [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] does all of this.
+// [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the list again if need be.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name),
 // [CodeValidationFailed]; likely: [CodeListNameReserved].
@@ -298,8 +298,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 // resume a push.
 //
 // A part that was sent and not applied, or whose outcome is unknown, comes with its error. The loop goes on,
-// unless you leave it, the context has ended, the call was refused before it was sent, or a checkpoint
-// could not be saved. A part of which [push.Except] keeps everything back is not applied, without an error.
+// unless you leave it, the context has ended, the call was refused before it was sent, its wait for the
+// rate limit included, or a checkpoint could not be saved. A part of which [push.Except] keeps everything back is not applied, without an error.
 // A second range goes on where the first has ended: it sends what was not applied. No part whose outcome is
 // unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM.
 //
@@ -315,11 +315,17 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			return err
 		},
 		Outcome: func(err error) journal.Outcome { return journal.Outcome(OutcomeOf(err)) },
-		Ends:    func(err error) bool { return errors.Is(err, ErrRefusedLocally) },
+		Ends:    endsPush,
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Unsaved: func(err error) error { return withoutEffect(o, err) },
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: errors.New("an earlier run may have sent it")},
 	}, contactIDs, opts)
+}
+
+// endsPush reports whether an error would meet every other part, too.
+func endsPush(err error) bool {
+	_, queueFull := errors.AsType[*RateLimitWaitError](err)
+	return queueFull || errors.Is(err, ErrRefusedLocally)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the

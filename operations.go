@@ -24,7 +24,7 @@ const (
 	ScopeCompanies = Scope(op.ScopeCompanies)
 )
 
-// Class says what repeating an operation may do. After a request may have arrived, reads are
+// Class says what repeating an operation may do. After a request may have been processed, reads are
 // retried, paid reads only after the service's own error 500, and writes only with
 // [AllowRetryUnknown]. That option excludes [ClassPaidRead], [ClassGuardedByState], [ClassUnsafe], and
 // every write that may spend credits, send messages or write into a CRM: an effect left out counts as a yes.
@@ -33,7 +33,7 @@ type Class string
 // The classes, the safest first.
 const (
 	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
-	ClassPaidRead       = Class(op.PaidRead)       // changes nothing, costs credits
+	ClassPaidRead       = Class(op.PaidRead)       // changes nothing, may cost credits
 	ClassIdempotent     = Class(op.Idempotent)     // repeating it leaves the same state
 	ClassGuardedByName  = Class(op.GuardedByName)  // a second call is refused because the name is taken
 	ClassGuardedByState = Class(op.GuardedByState) // a second call is refused because the state has changed

@@ -212,9 +212,9 @@ type RetryPolicy struct {
 	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
 	MaxDelay    time.Duration // bounds the backoff, which doubles; up to a tenth is added to it; default 8 s
 
-	// NoPaidRetry never retries a call that may spend credits after the service's own error 500.
-	// By default such a call is retried, but no later page of a search: "a failed request never
-	// consumes credits" (documented).
+	// NoPaidRetry never retries a read that may cost credits after the service's own error 500.
+	// By default it is retried, but no later page of a search: "a failed request never consumes
+	// credits" (documented).
 	NoPaidRetry bool
 }
 
@@ -363,7 +363,7 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every event of every call. It can be given more than once.
+// WithObserver calls f for every event of every call, except [EventStart]. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(f != nil, "WithObserver", "got nil")
@@ -584,7 +584,7 @@ func NoSend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
 
-// AllowRetryUnknown lets this call be retried after it may have been delivered, as a read is. It is
+// AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
 // and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
 // since the first attempt. The option is refused for operations that may spend, such as activating an agent,

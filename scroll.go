@@ -83,7 +83,7 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 	return page, nil
 }
 
-// once makes the call of the next page. A call that may have been delivered uses up the token.
+// once makes the call of the next page. A call that may have been processed uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
@@ -141,7 +141,7 @@ func partOf[T any](page *ScrollPage[T], err error) (*pagewalk.Part[T], error) {
 // request (400, 404, 410, 422) counts as expiry.
 func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
-		return true // the page may have been delivered, so its token is spent
+		return true // the request may have been processed, so its token is spent
 	}
 	if _, ok := errors.AsType[pagewalk.BadTokenError](err); ok {
 		return true

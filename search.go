@@ -77,7 +77,7 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 // search, paid for again.
 //
 // The service's tokens move forward only and must not be stored, so a range cannot be resumed, and
-// the request of a later page is never retried once it may have been delivered. After an error, the
+// the request of a later page is never retried once it may have been processed. After an error, the
 // [Report] shows how much was delivered.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].

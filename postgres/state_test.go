@@ -186,7 +186,7 @@ func TestBudget_AgreesWithThePackage(t *testing.T) {
 		for len(open) > 0 && random.IntN(2) == 0 {
 			left := random.IntN(20)
 			ask.Reports = append(ask.Reports, budget.Report{Permit: open[0], Observation: budget.Observation{
-				Limit: 20, Remaining: left, Reset: time.Minute, HasReset: true, Lost: random.IntN(9) == 0, Refused: random.IntN(30) == 0,
+				Limit: 20, Remaining: left, Reset: time.Minute, HasReset: true, Lost: random.IntN(9) == 0, RateLimited: random.IntN(30) == 0,
 			}})
 			open = open[1:]
 		}

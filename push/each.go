@@ -36,11 +36,11 @@ const (
 type run struct {
 	Sender
 	options
-	parts  [][]string
-	print  string
-	states []byte
-	shown  []byte // the outcomes that were yielded in this process
-	busy   atomic.Bool
+	parts       [][]string
+	fingerprint string
+	states      []byte
+	shown       []byte // the outcomes that were yielded in this process
+	busy        atomic.Bool
 }
 
 // Each sends parts, and yields each with its outcome. It is what PushEach of the client consists
@@ -71,10 +71,10 @@ func (r *run) plan(ids []string) {
 		r.parts = append(r.parts, part)
 		fmt.Fprint(sum, "\x00", strings.ToLower(strings.Join(part, "")))
 	}
-	r.print = "push1." + hex.EncodeToString(sum.Sum(nil)[:8]) + "."
+	r.fingerprint = "push1." + hex.EncodeToString(sum.Sum(nil)[:8]) + "."
 	r.states = []byte(strings.Repeat(string(unsent), len(r.parts)))
 	if r.resumes {
-		states, ok := strings.CutPrefix(r.from, r.print)
+		states, ok := strings.CutPrefix(r.from, r.fingerprint)
 		whole := len(states) == len(r.parts) && strings.Trim(states, "-au") == ""
 		if r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others"); ok && whole {
 			r.states = []byte(states)
@@ -137,7 +137,7 @@ func (r *run) store(ctx context.Context) error {
 	if r.save == nil {
 		return nil
 	}
-	if err := r.save(ctx, r.print+string(r.states)); err != nil {
+	if err := r.save(ctx, r.fingerprint+string(r.states)); err != nil {
 		return r.Unsaved(err)
 	}
 	return nil

@@ -12,13 +12,13 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// Part is a part of a push: up to 500 contacts, which were sent in one call.
+// Part is a part of a push: up to 500 contacts, for one call.
 type Part struct {
 	Number int // from 1
 	Of     int // the number of all parts
 
-	// ContactIDs are what was sent, and Excepted what [Except] kept back. A part without ContactIDs was
-	// not sent.
+	// ContactIDs are the contacts of the call, and Excepted what [Except] kept back. Outcome and error say
+	// whether the call was made; for a part without ContactIDs, there is none.
 	ContactIDs []string
 	Excepted   []string
 
@@ -26,7 +26,7 @@ type Part struct {
 	// works in the background, and only the CRM shows the result.
 	Outcome journal.Outcome
 
-	// Earlier says that an earlier run sent the part, and may have stopped before it knew the outcome.
+	// Earlier says that an earlier run sent the part or was about to, and stopped before it knew the outcome.
 	// Nothing was sent now.
 	Earlier bool
 }

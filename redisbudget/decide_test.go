@@ -138,7 +138,7 @@ func (w *twin) flows() {
 	for _, p := range w.open {
 		left, reset := w.flow.take(p.At)
 		o := budget.Observation{Limit: 20, Remaining: max(0, left), Reset: (reset + 999_999).Duration().Truncate(time.Second), HasReset: true, Jitter: w.random.Float64()}
-		o.Refused = left < 0
+		o.RateLimited = left < 0
 		o.Lost = w.random.IntN(200) == 0
 		a.Reports = append(a.Reports, budget.Report{Permit: p, Observation: o})
 	}
@@ -159,7 +159,7 @@ func (w *twin) observation() budget.Observation {
 	}
 	w.left -= 1 + w.random.IntN(3)/2
 	if w.left < 0 {
-		o.Refused, o.RetryAfter, o.HasRetry = w.random.IntN(3) > 0, time.Duration(w.random.IntN(90))*time.Second, w.random.IntN(2) == 0
+		o.RateLimited, o.RetryAfter, o.HasRetry = w.random.IntN(3) > 0, time.Duration(w.random.IntN(90))*time.Second, w.random.IntN(2) == 0
 	}
 	chance := w.random.IntN(40)
 	switch {
@@ -182,7 +182,7 @@ func (w *twin) observation() budget.Observation {
 	case 6:
 		o.Limit, o.Remaining, o.Reset, o.HasReset = w.random.IntN(60)-1, w.random.IntN(60)-1, time.Duration(w.random.Int64()), w.random.IntN(2) == 0
 	case 7, 8:
-		o.Refused, o.Limit, o.Remaining, o.HasReset = true, -1, -1, false
+		o.RateLimited, o.Limit, o.Remaining, o.HasReset = true, -1, -1, false
 	}
 	return o
 }

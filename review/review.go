@@ -25,7 +25,7 @@ type Review struct {
 	Lists    []json.RawMessage
 	Contacts int // rows of the lists
 
-	rows [][]byte // their sums
+	hashes [][]byte // of the contacts
 }
 
 // Section is a part of a review.
@@ -42,7 +42,7 @@ const (
 
 var sections = []Section{Campaign, Steps, Sends, Lists, Contacts}
 
-// Add adds a JSON text to a section. Of a contact, only a sum is kept.
+// Add adds a JSON text to a section. Of a contact, only a hash is kept.
 func (r *Review) Add(s Section, text json.RawMessage) {
 	text = slices.Clone(text)
 	switch s {
@@ -56,7 +56,7 @@ func (r *Review) Add(s Section, text json.RawMessage) {
 		r.Lists = append(r.Lists, text)
 	case Contacts:
 		r.Contacts++
-		r.rows = append(r.rows, sum(text))
+		r.hashes = append(r.hashes, hashOf(text))
 	}
 }
 
@@ -74,9 +74,9 @@ func AddAll[T interface{ Raw() json.RawMessage }](r *Review, s Section, texts it
 // sumLength is that of the sums: 128 bits.
 const sumLength = 16
 
-// sum is the same for the same content: the order of keys, space, escapes, and timestamps of the
+// hashOf is the same for the same content: the order of keys, space, escapes, and timestamps of the
 // reading do not count.
-func sum(text json.RawMessage) []byte {
+func hashOf(text json.RawMessage) []byte {
 	h := sha256.Sum256(canonical(text))
 	return h[:sumLength]
 }
@@ -138,11 +138,11 @@ func (r *Review) sums(s Section) [][]byte {
 	case Lists:
 		texts = r.Lists
 	case Contacts:
-		return slices.SortedFunc(slices.Values(r.rows), bytes.Compare)
+		return slices.SortedFunc(slices.Values(r.hashes), bytes.Compare)
 	}
 	all := make([][]byte, len(texts))
 	for i, text := range texts {
-		all[i] = sum(text)
+		all[i] = hashOf(text)
 	}
 	slices.SortFunc(all, bytes.Compare)
 	return all

@@ -115,7 +115,7 @@ func (l *Limiter) recordRoundTrip(now Instant, r *Report) {
 
 // spread draws how much later than necessary refused calls return.
 func (r *Report) spread() {
-	if o := &r.Observation; o.Refused && o.Jitter == 0 {
+	if o := &r.Observation; o.RateLimited && o.Jitter == 0 {
 		o.Jitter = rand.Float64()
 	}
 }

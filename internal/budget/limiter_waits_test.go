@@ -184,7 +184,7 @@ func TestTheNextKeepsTheTime(t *testing.T) {
 func TestRefusedCallsAreSpread(t *testing.T) {
 	untils := make(map[time.Duration]bool)
 	for range 20 {
-		eachPacer(t, Config{PerMinute: 20}, Observation{Limit: -1, Remaining: -1, Refused: true, HasRetry: true, RetryAfter: 20 * time.Second}, func(t *testing.T, l Pacer) {
+		eachPacer(t, Config{PerMinute: 20}, Observation{Limit: -1, Remaining: -1, RateLimited: true, HasRetry: true, RetryAfter: 20 * time.Second}, func(t *testing.T, l Pacer) {
 			t.Helper()
 			until := time.Until(l.Snapshot().HeldUntil)
 			require.GreaterOrEqual(t, until, 20*time.Second)

@@ -40,7 +40,7 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	s.Dispatched += replays
 	s.count(now, 1+replays, o.Lost)
 	switch {
-	case o.Refused:
+	case o.RateLimited:
 		s.refuse(now, p, o)
 	case p.Epoch != s.Epoch: // it says nothing about the present
 	case o.Lost:

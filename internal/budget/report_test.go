@@ -8,7 +8,7 @@ import (
 )
 
 func refused(change func(*Observation)) Observation {
-	o := Observation{Limit: -1, Remaining: -1, Refused: true}
+	o := Observation{Limit: -1, Remaining: -1, RateLimited: true}
 	change(&o)
 	return o
 }

@@ -103,7 +103,7 @@ func TestUnlimitedSurfaceDoubles(t *testing.T) {
 		}
 	}
 	p := s.Take(now, Interactive)
-	s.Report(now+1, p.Permit, Observation{Limit: -1, Remaining: -1, Refused: true})
+	s.Report(now+1, p.Permit, Observation{Limit: -1, Remaining: -1, RateLimited: true})
 	require.Equal(t, Held, s.Take(now+2, Interactive).Reason)
 	permits, _ := take(&s, now+minute, 1000)
 	require.Len(t, permits, 1)
@@ -164,7 +164,7 @@ func TestReplaysAreUsed(t *testing.T) {
 func TestRefusalHoldsTheSurface(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 50, 30*time.Second))
 	permits, _ := take(s, second, 10)
-	no := Observation{Limit: -1, Remaining: -1, Refused: true, RetryAfter: 20 * time.Second, HasRetry: true, Jitter: 0.5}
+	no := Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: 20 * time.Second, HasRetry: true, Jitter: 0.5}
 	for _, p := range permits {
 		s.Report(2*second, p, no)
 	}
@@ -333,7 +333,7 @@ func FuzzReport(f *testing.F) {
 			}
 			now += Instant(i) * 10 * millisecond
 			s.Report(now, d.Permit, Observation{
-				Limit: limit, Remaining: remaining - i, Reset: time.Duration(reset), HasReset: flags&1 > 0, Refused: flags&2 > 0 && i%3 == 0,
+				Limit: limit, Remaining: remaining - i, Reset: time.Duration(reset), HasReset: flags&1 > 0, RateLimited: flags&2 > 0 && i%3 == 0,
 				RetryAfter: time.Duration(retry), HasRetry: flags&4 > 0, NotSent: flags&8 > 0 && i%4 == 0,
 				Lost: flags&16 > 0 && i%2 == 0, Replays: int(flags) - 100, Jitter: float64(retry),
 			})

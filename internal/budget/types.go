@@ -84,17 +84,17 @@ func (p Permit) Valid() bool { return p.Epoch > 0 }
 // Observation is the result of a request. A zero Limit or Remaining means that the response said so. Set them to -1 if a header is
 // missing.
 type Observation struct {
-	Limit      int // of the window that the response describes; -1 when missing
-	Remaining  int // -1 when missing
-	Reset      time.Duration
-	HasReset   bool
-	Refused    bool // a 429
-	RetryAfter time.Duration
-	HasRetry   bool
-	NotSent    bool    // it provably never reached the service: the permit is unused
-	Lost       bool    // no response: it may be counted, now or later
-	Replays    int     // times that the transport resent it
-	Jitter     float64 // from 0 up to 1: spreads calls that were refused together
+	Limit       int // of the window that the response describes; -1 when missing
+	Remaining   int // -1 when missing
+	Reset       time.Duration
+	HasReset    bool
+	RateLimited bool // a 429
+	RetryAfter  time.Duration
+	HasRetry    bool
+	NotSent     bool    // it provably never reached the service: the permit is unused
+	Lost        bool    // no response: it may be counted, now or later
+	Replays     int     // times that the transport resent it
+	Jitter      float64 // from 0 up to 1: spreads calls that were refused together
 }
 
 // NoFigures is the observation of a response without any rate-limit header.

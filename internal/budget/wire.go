@@ -194,7 +194,7 @@ func (w *wire) report(r *Report) {
 	number(w, &o.Remaining)
 	w.span(&o.Reset)
 	w.flag(&o.HasReset)
-	w.flag(&o.Refused)
+	w.flag(&o.RateLimited)
 	w.span(&o.RetryAfter)
 	w.flag(&o.HasRetry)
 	w.flag(&o.NotSent)

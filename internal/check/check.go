@@ -17,7 +17,7 @@ import (
 
 // Violation is one broken bound.
 type Violation struct {
-	Param   string // as the service calls it
+	Param   string // the service's name of a parameter, or the name of a Go argument or option
 	Problem string
 }
 

@@ -75,8 +75,8 @@ func (t *Trace) Unconnected() bool { return t.unconnected }
 // end of a context can run ahead of the write, so this is no proof once the context has ended.
 func (t *Trace) Unwritten() bool { return t.asked.Load() && !t.wrote.Load() }
 
-// Refused reports whether the peer promises that it did not process a request that failed.
-func (t *Trace) Refused(err error) bool {
+// Unprocessed reports whether the peer promises that it did not process a request that failed.
+func (t *Trace) Unprocessed(err error) bool {
 	return t.http2.Load() && isProtocolRefusal(err) || !t.reused.Load() && isTLSRefusal(err)
 }
 

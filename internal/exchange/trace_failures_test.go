@@ -72,11 +72,11 @@ func TestTrace_Refused(t *testing.T) {
 		fmt.Sprintf(wrap, "http2: Transport received Server's graceful shutdown GOAWAY") + " and more": false,
 	} {
 		err := errors.New(text)
-		require.Equal(t, want, went("http2").Refused(err), text)
-		require.Equal(t, want, went("http2").Refused(&url.Error{Op: "Post", URL: "https://host", Err: err}), text)
-		require.False(t, went("asked", "connected", "wrote").Refused(err), text)
+		require.Equal(t, want, went("http2").Unprocessed(err), text)
+		require.Equal(t, want, went("http2").Unprocessed(&url.Error{Op: "Post", URL: "https://host", Err: err}), text)
+		require.False(t, went("asked", "connected", "wrote").Unprocessed(err), text)
 	}
-	require.False(t, went("http2").Refused(nil))
+	require.False(t, went("http2").Unprocessed(nil))
 }
 
 // A peer that ends the handshake over our certificate has read nothing, unless the connection had served before.
@@ -87,13 +87,13 @@ func TestTrace_RefusedByTLS(t *testing.T) {
 		"unknown certificate", "unknown certificate authority", "access denied",
 	} {
 		err := fmt.Errorf("wrapped: %w", alert("remote error", "tls: "+text))
-		require.True(t, went("asked", "connected", "wrote").Refused(err), text)
-		require.False(t, went("asked", "reused", "wrote").Refused(err), text)
-		require.False(t, went("connected").Refused(alert("local error", "tls: "+text)), text)
+		require.True(t, went("asked", "connected", "wrote").Unprocessed(err), text)
+		require.False(t, went("asked", "reused", "wrote").Unprocessed(err), text)
+		require.False(t, went("connected").Unprocessed(alert("local error", "tls: "+text)), text)
 	}
-	require.False(t, went("connected").Refused(alert("remote error", "tls: internal error")))
-	require.False(t, went("connected").Refused(&net.OpError{Op: "remote error"}))
-	require.False(t, went("connected").Refused(errors.New("tls: bad certificate")))
+	require.False(t, went("connected").Unprocessed(alert("remote error", "tls: internal error")))
+	require.False(t, went("connected").Unprocessed(&net.OpError{Op: "remote error"}))
+	require.False(t, went("connected").Unprocessed(errors.New("tls: bad certificate")))
 }
 
 // A request without a connection failed before it was sent, if the transport calls the hooks, or if nobody named its proxy.

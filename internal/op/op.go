@@ -66,7 +66,7 @@ type Class string
 // The classes, the safest first.
 const (
 	Read           Class = "read"             // changes nothing, costs nothing
-	PaidRead       Class = "paid-read"        // changes nothing, costs credits
+	PaidRead       Class = "paid-read"        // changes nothing, may cost credits
 	Idempotent     Class = "idempotent"       // repeating it leaves the same state
 	GuardedByName  Class = "guarded-by-name"  // a second call is refused because the name is taken
 	GuardedByState Class = "guarded-by-state" // a second call is refused because the state has changed

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -220,4 +221,33 @@ func TestPushEach_SendsNothing(t *testing.T) {
 			require.Empty(t, sb.CRMPushes())
 		})
 	}
+}
+
+// A wait for the rate limit that is refused would be refused for the other parts, too: the range ends, and a second one sends them.
+func TestPushEach_EndsAtARefusedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now(), sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 2, PerDay: 10_000}}))
+		client := SandboxClient(t, sb, prospectkit.NoWait())
+		ids := someContacts(2500)
+		var parts, refused int
+		pushed := client.Lists.PushEach(t.Context(), ListID, "crm-1", ids)
+		for part, err := range pushed {
+			parts++
+			if _, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
+				require.Equal(t, journal.NotApplied, part.Outcome)
+				refused++
+			}
+		}
+		require.Equal(t, 1, refused)
+		require.Less(t, parts, 5)
+		for n := 0; len(arrived(sb)) < len(ids); n++ {
+			require.Less(t, n, 5)
+			time.Sleep(time.Minute)
+			for range pushed { //nolint:revive // it sends
+			}
+		}
+		for _, n := range arrived(sb) {
+			require.Equal(t, 1, n)
+		}
+	})
 }

@@ -17,7 +17,7 @@ type Shared[T any] struct {
 
 	mu      sync.Mutex
 	waiters int
-	paid    time.Time // the requests so far are paid for at this time
+	charged time.Time // up to when the requests so far use up the pace
 	running chan struct{}
 	last    *result[T]
 }
@@ -79,7 +79,7 @@ func (s *Shared[T]) next(from time.Time) (r *result[T], busy chan struct{}, wait
 	if s.running != nil {
 		return nil, s.running, 0
 	}
-	if wait = time.Until(s.paid.Add(time.Duration(1-s.Burst) * s.Every)); wait > 0 {
+	if wait = time.Until(s.charged.Add(time.Duration(1-s.Burst) * s.Every)); wait > 0 {
 		return nil, nil, wait
 	}
 	s.running = make(chan struct{})
@@ -113,8 +113,8 @@ func (s *Shared[T]) Charge(requests int) {
 }
 
 func (s *Shared[T]) charge(at time.Time, requests int) {
-	if s.paid.Before(at) {
-		s.paid = at
+	if s.charged.Before(at) {
+		s.charged = at
 	}
-	s.paid = s.paid.Add(time.Duration(requests) * s.Every)
+	s.charged = s.charged.Add(time.Duration(requests) * s.Every)
 }

@@ -110,7 +110,7 @@ func (l *live) finish(worker int, a answer, took time.Duration) {
 func observation(a answer) budget.Observation {
 	o := budget.NoFigures
 	if a.refused {
-		o.Refused, o.HasRetry, o.RetryAfter = true, true, a.retryAfter
+		o.RateLimited, o.HasRetry, o.RetryAfter = true, true, a.retryAfter
 	}
 	if !a.bare {
 		o.Limit, o.Remaining, o.Reset, o.HasReset = a.limit, a.remaining, a.reset, true
