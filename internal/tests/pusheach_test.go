@@ -243,7 +243,9 @@ func TestPushEach_EndsAtARefusedWait(t *testing.T) {
 		for n := 0; len(arrived(sb)) < len(ids); n++ {
 			require.Less(t, n, 5)
 			time.Sleep(time.Minute)
-			for range pushed { //nolint:revive // it sends
+			for _, err := range pushed {
+				_, refused := errors.AsType[*prospectkit.RateLimitWaitError](err)
+				require.True(t, err == nil || refused, err)
 			}
 		}
 		for _, n := range arrived(sb) {
