@@ -19,10 +19,10 @@ import (
 
 // AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
 //
-// All three have the fields ListName and MaxCreditSpend. ListName names the agent and its results list. It must differ from the name of every list and
-// agent. A blank one is refused (assumed: the documented minimum is one character). MaxCreditSpend
-// bounds one run or refresh; the number of runs is not bounded. WorstCase forecasts what the agent can spend
-// in a number of days, or fails with [spend.ErrUnknownPrice].
+// All three have the fields ListName and MaxCreditSpend. ListName names the agent and its results list. It
+// must differ from the name of every list and agent. A blank one is refused (assumed: the documented minimum
+// is one character). MaxCreditSpend bounds one run or refresh; the number of runs is not bounded. WorstCase
+// forecasts what the agent can spend in a number of days, or fails with [spend.ErrUnknownPrice].
 type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
 

@@ -226,9 +226,10 @@ func (a Advice) String() string {
 	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
 }
 
-// Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to a
-// call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not started. If it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
-// cannot be read. It is always returned as a pointer.
+// Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to
+// a call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not started. If it
+// matches [ErrResponseLost], the service has applied the call, or billed it, but the response cannot be
+// read. It is always returned as a pointer.
 type Error struct {
 	Op     string // name in the operation catalogue, for example "lists.create", or the method that made several calls
 	Method string
@@ -280,7 +281,7 @@ const (
 	DeliveryUnprocessed Delivery = "unprocessed" // the peer's protocol layer says that it was not processed
 	DeliveryUnknown     Delivery = "unknown"     // it may have been processed
 	DeliveryCutShort    Delivery = "cut short"   // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived, or an error response
+	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived, or an error response, even cut short
 )
 
 // withoutEffect returns the error of a call that changed nothing.

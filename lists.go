@@ -150,7 +150,8 @@ func (n NewList) check(bad *check.Violations) {
 // Create creates an empty list at the folder root.
 //
 // After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
-// [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the list again if need be.
+// [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the
+// list again if need be.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name),
 // [CodeValidationFailed]; likely: [CodeListNameReserved].
@@ -298,9 +299,9 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 // resume a push.
 //
 // A part that was sent and not applied, or whose outcome is unknown, comes with its error. The loop goes on,
-// unless you leave it, the context has ended, the call was refused before it was sent, its wait for the
-// rate limit included, or a checkpoint could not be saved. A part of which [push.Except] keeps everything back is not applied, without an error.
-// A second range goes on where the first has ended: it sends what was not applied. No part whose outcome is
+// unless you leave it, the context has ended, the call or its wait for the rate limit was refused, or a
+// checkpoint could not be saved. A part of which [push.Except] keeps everything back is not applied, without
+// an error. A second range goes on where the first has ended: it sends what was not applied. No part whose outcome is
 // unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM.
 //
 // Errors: those of [ListsService.PushToCRM].

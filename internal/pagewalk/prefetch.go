@@ -6,7 +6,7 @@ import (
 )
 
 // Pages that are read ahead are requested at the same time, so the service may look at page 5
-// before it looks at page 4. An insert in front, in between, pushes a record back, so that it is on neither.
+// before it looks at page 4. An insert in front, meanwhile, pushes a record back, so that it is on neither.
 // Therefore a page read ahead counts only if nothing has changed since the last page read on its
 // own: the total is the same, and no record comes twice. A delete may hide an insert from the
 // total. If it was in front of a page boundary, the records after the boundary stay where they are.
