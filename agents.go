@@ -329,7 +329,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			return
 		}
 		each := &waits.Each[Agent]{
-			Shared: s.polls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Passes: isTransient,
+			Shared: s.polls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Transient: isTransient,
 			Get: func(ctx context.Context, id string) (*Agent, error) {
 				agent, err := s.Get(ctx, id)
 				if err != nil {

@@ -12,14 +12,14 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// notStarted is the error after a draft was saved and its activation failed. It keeps the fields of
-// the error response, if there was one.
-func notStarted(cause error) *Error {
+// notStarted is the error of a method after a draft was saved and its activation failed, or has an unknown
+// outcome. It keeps the fields of the error response, if there was one.
+func notStarted(method string, cause error) *Error {
 	var e Error
 	if response, ok := errors.AsType[*Error](cause); ok {
 		e = *response
 	}
-	e.Op, e.Method, e.Route = "agents.create-and-start", op.AgentsActivate.Method, op.AgentsActivate.Path
+	e.Op, e.Method, e.Route = method, op.AgentsActivate.Method, op.AgentsActivate.Path
 	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
 	e.prose = "the draft was saved, but not seen to start"
 	return &e
@@ -56,7 +56,7 @@ type EnsuredAgent struct {
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOption) (*EnsuredAgent, error) {
-	return s.ensure(ctx, in, false, opts)
+	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
 // CreateAndStart saves a draft and activates it. It is [AgentsService.Ensure] with Start, whatever the
@@ -70,7 +70,7 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
-	e, err := s.ensure(ctx, in, true, opts)
+	e, err := s.ensure(ctx, "agents.create-and-start", in, true, opts)
 	if e == nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 }
 
 // ensure gets or creates an agent, and starts it if the spec or the caller says so.
-func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
+func (s *AgentsService) ensure(ctx context.Context, method string, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, err := specOf(in)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *AgentsService) ensure(ctx context.Context, in AgentSpec, start bool, op
 		return e, nil
 	}
 	if err := s.startDraft(ctx, e, spec, sharedOptions(opts)); err != nil {
-		return e, notStarted(err)
+		return e, notStarted(method, err)
 	}
 	return e, nil
 }

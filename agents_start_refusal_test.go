@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,14 +24,26 @@ func TestCreateAndStart_RefusedBeforeTheDraft(t *testing.T) {
 
 // The error after a draft was saved has the fields of the response that refused to start it.
 func TestCreateAndStart_RefusalAfterTheDraft(t *testing.T) {
-	s := stage(t, otherAgents, draftSaved,
-		always(402, `{"error":{"type":"x","code":"INSUFFICIENT_CREDITS","message":"no credits","requestId":"req-7"}}`))
-	_, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped())
-	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
-	require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
-	var refused *prospectkit.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "agents.create-and-start", refused.Op)
-	require.Equal(t, 402, refused.Status)
-	require.Equal(t, prospectkit.CodeInsufficientCredits, refused.Code)
+	for op, method := range map[string]func(*prospectkit.AgentsService) error{
+		"agents.create-and-start": func(s *prospectkit.AgentsService) error {
+			_, err := s.CreateAndStart(t.Context(), capped())
+			return err
+		},
+		"agents.ensure": func(s *prospectkit.AgentsService) error {
+			spec := capped()
+			spec.Start = true
+			_, err := s.Ensure(t.Context(), spec)
+			return err
+		},
+	} {
+		s := stage(t, otherAgents, draftSaved,
+			always(402, `{"error":{"type":"x","code":"INSUFFICIENT_CREDITS","message":"no credits","requestId":"req-7"}}`))
+		err := method(newClient(t, s).Agents)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
+		refused, _ := errors.AsType[*prospectkit.Error](err)
+		require.Equal(t, op, refused.Op)
+		require.Equal(t, 402, refused.Status)
+		require.Equal(t, prospectkit.CodeInsufficientCredits, refused.Code)
+	}
 }

@@ -65,15 +65,15 @@ func (c *call) admit(a *attempt) error {
 	if err := c.needKey(); err != nil {
 		return err
 	}
-	want := budget.Request{NoWait: true, WaitDay: true}
+	want := budget.Request{NoWait: true, WaitDay: true} // a full day is waited for, too, as far as maxWait allows
 	if c.opts.priority == PriorityBatch {
 		want.Priority = budget.Batch
 	}
 	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {
 		return nil
 	}
-	err := c.enqueue(a, want) // there is no room: how long would the wait be?
-	full, ok := errors.AsType[*budget.FullError](err)
+	err := c.enqueue(a, want) // there is no room: this tells how long the wait would be, for the event
+	full, ok := errors.AsType[*budget.WaitTooLongError](err)
 	if !ok || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
 	}
@@ -168,7 +168,7 @@ func (c *call) notAdmitted(err error) error {
 	if err == nil {
 		return nil
 	}
-	full, ok := errors.AsType[*budget.FullError](err)
+	full, ok := errors.AsType[*budget.WaitTooLongError](err)
 	if !ok {
 		why := err
 		if c.ctx.Err() != nil {

@@ -29,7 +29,7 @@ const (
 
 	failService    // a 500 with the service's envelope: "a failed request never consumes credits"
 	failGateway    // 502, 503, 504, 408, a 500 without the service's envelope
-	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx
+	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
 	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope

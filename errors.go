@@ -151,7 +151,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeNotApplied Outcome = "not applied" // nothing was sent, the call was rejected, or it is a free read
+	OutcomeNotApplied Outcome = "not applied" // nothing was sent, or the service did not do it, or it is a free read
 	OutcomeApplied    Outcome = "applied"     // the service confirmed it
 	OutcomeUnknown    Outcome = "unknown"     // it may have happened
 )
@@ -227,9 +227,9 @@ func (a Advice) String() string {
 }
 
 // Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to
-// a call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not started. If it
-// matches [ErrResponseLost], the service has applied the call, or billed it, but the response cannot be
-// read. It is always returned as a pointer.
+// a call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not seen to
+// start: check [ErrOutcomeUnknown] first. If it matches [ErrResponseLost], the service has applied the call,
+// or billed it, but the response cannot be read. It is always returned as a pointer.
 type Error struct {
 	Op     string // name in the operation catalogue, for example "lists.create", or the method that made several calls
 	Method string

@@ -325,8 +325,8 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 
 // endsPush reports whether an error would meet every other part, too.
 func endsPush(err error) bool {
-	_, queueFull := errors.AsType[*RateLimitWaitError](err)
-	return queueFull || errors.Is(err, ErrRefusedLocally)
+	_, waitRefused := errors.AsType[*RateLimitWaitError](err)
+	return waitRefused || errors.Is(err, ErrRefusedLocally)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the

@@ -25,7 +25,7 @@ const (
 )
 
 // Class says what repeating an operation may do. After a request may have been processed, reads are
-// retried, paid reads only after the service's own error 500, and writes only with
+// retried where that can help, paid reads only after the service's own error 500, and writes only with
 // [AllowRetryUnknown]. That option excludes [ClassPaidRead], [ClassGuardedByState], [ClassUnsafe], and
 // every write that may spend credits, send messages or write into a CRM: an effect left out counts as a yes.
 type Class string

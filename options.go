@@ -314,7 +314,8 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 //
 // The source gets the context of a call, and [WithAttemptTimeout] bounds it, too. If it fails, panics,
 // hangs, calls this client or returns no valid token, a call is refused with [RuleToken] before
-// anything is sent. After a 401, its error is added to that of the service. No output shows a token
+// anything is sent. After a 401, its error is added to that of the service, unless
+// an earlier outcome is unknown. No output shows a token
 // that was used, except that only the last 100 are looked for in responses.
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
@@ -397,7 +398,7 @@ func WithGate(gate Gate) ClientOption {
 // WithJournal stores a ticket of every write and every paid read before it is sent, and notes its
 // outcome afterwards. If the ticket cannot be stored, the call is refused with [RuleJournal], and
 // nothing is sent; before a retry, the call ends with the error of the last attempt, which then has the
-// journal's error as a cause. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
+// journal's error as a cause, or with an earlier unknown outcome. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
 //
 // The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
 // each attempt.

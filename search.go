@@ -33,7 +33,8 @@ type RunParams struct {
 	Size int // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
-// searchBody asks for one page. Later pages differ by the token alone.
+// searchBody asks for one page. Later pages differ by the token alone. No bound on the number of filters is
+// documented.
 type searchBody struct {
 	Filters     filter.Search `json:"filters,omitempty"`
 	Size        int           `json:"size,omitzero"`

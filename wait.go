@@ -59,7 +59,7 @@ func waitFor[T any](
 ) (*T, error) {
 	began := time.Now()
 	last, err := waits.Polling[T]{
-		Read: read, Judge: judge, Passes: isTransient,
+		Read: read, Judge: judge, Transient: isTransient,
 		Pace: func(pause time.Duration, failure error) (time.Duration, bool) {
 			return conf.pace(ctx, o.Surface, pause, failure)
 		},

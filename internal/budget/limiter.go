@@ -64,7 +64,7 @@ type Pacer interface {
 	Snapshot() Snapshot
 }
 
-// Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*FullError] if
+// Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*WaitTooLongError] if
 // the wait would be or was too long, or the context's error if it was cancelled. Then nothing may be sent.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if err := ctx.Err(); err != nil {
@@ -163,7 +163,7 @@ func (l *Limiter) review(now Instant) {
 }
 
 // hopeless returns the refusal of a call that would have to wait longer than it may even in the best case.
-func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *FullError {
+func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *WaitTooLongError {
 	at, window := l.queue.State.Earliest(now, ahead, w.Priority)
 	if at <= w.giveUp && (window != Day || at <= now || w.waitDay) {
 		return nil
@@ -172,14 +172,14 @@ func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *FullError {
 }
 
 // refuse makes an error with the time at which the request is expected to fit.
-func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *FullError {
+func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *WaitTooLongError {
 	s := &l.queue.State
 	at, window := s.Earliest(now, ahead, p)
 	if !l.foresight.holds(s, now, p) {
 		l.foresight = s.foresee(now, p, l.roundTrip)
 	}
 	at = max(at, l.foresight.admits(ahead), now+millisecond)
-	return &FullError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
+	return &WaitTooLongError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
 }
 
 func (w *Waiter) signal() {

@@ -83,7 +83,7 @@ func TestHopelessWaitsAreRefusedAtOnce(t *testing.T) {
 			{t.Context(), Request{MaxWait: 10 * time.Second}, false},
 		} {
 			_, err := l.Acquire(tc.ctx, tc.request)
-			var refusal *FullError
+			var refusal *WaitTooLongError
 			require.ErrorAs(t, err, &refusal)
 			require.Equal(t, Minute, refusal.Window)
 			require.InDelta(t, 41, refusal.Wait.Seconds(), 1)
@@ -100,7 +100,7 @@ func TestTheDayIsNotWaitedForUnlessAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fresh(t, Config{PerMinute: 20, PerDay: 1000}, told(1000, 0, 90*time.Second))
 		_, err := l.Acquire(t.Context(), Request{MaxWait: time.Hour})
-		var refusal *FullError
+		var refusal *WaitTooLongError
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, Day, refusal.Window)
 		began := time.Now()
@@ -120,7 +120,7 @@ func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 		for range 50 {
 			all.Go(func() {
 				_, err := l.Acquire(t.Context(), Request{MaxWait: 10 * time.Second})
-				var refusal *FullError
+				var refusal *WaitTooLongError
 				require.ErrorAs(t, err, &refusal)
 				require.Equal(t, began, time.Now())
 			})
@@ -141,7 +141,7 @@ func TestWaitEndsWithMaxWaitOrContext(t *testing.T) {
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = l.Acquire(t.Context(), Request{MaxWait: 7 * time.Second})
-		var refusal *FullError
+		var refusal *WaitTooLongError
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, 7*time.Second, time.Since(began))
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -61,7 +61,7 @@ func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
 		time.Sleep(time.Second)
 		l.Done(time.Now(), &Report{last, told(20, 0, 49*time.Second)})
 		end := <-hurried
-		var refused *FullError
+		var refused *WaitTooLongError
 		require.ErrorAs(t, end.err, &refused)
 		require.Equal(t, time.Second, end.after)
 		require.InDelta(t, 50, refused.Wait.Seconds(), 1)
@@ -95,7 +95,7 @@ func TestNoWait(t *testing.T) {
 		first := acquire(t.Context(), l, Request{MaxWait: time.Hour})
 		for range 2 {
 			end := <-acquire(t.Context(), l, Request{NoWait: true})
-			var refused *FullError
+			var refused *WaitTooLongError
 			require.ErrorAs(t, end.err, &refused)
 			require.Zero(t, end.after)
 			require.InDelta(t, 41, refused.Wait.Seconds(), 1.1)
@@ -135,7 +135,7 @@ func TestNearDeadlines(t *testing.T) {
 		defer cancel()
 		end := <-acquire(ctx, l, Request{})
 		require.ErrorIs(t, end.err, context.DeadlineExceeded)
-		var refused *FullError
+		var refused *WaitTooLongError
 		require.ErrorAs(t, end.err, &refused)
 		require.Equal(t, 3*time.Second, end.after)
 		why := errors.New("unrelated")

@@ -24,7 +24,7 @@ type Waiter struct {
 	deadline bool // giveUp is the deadline of the context
 	waitDay  bool
 	noWait   bool // now or not at all
-	refusal  *FullError
+	refusal  *WaitTooLongError
 }
 
 type fifo struct {

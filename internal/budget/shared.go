@@ -59,7 +59,7 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 }
 
 // refuseHopeless refuses a new call whose wait is hopeless by the latest state.
-func (l *SharedLimiter) refuseHopeless(w *Waiter, ahead int) *FullError {
+func (l *SharedLimiter) refuseHopeless(w *Waiter, ahead int) *WaitTooLongError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !w.queued {

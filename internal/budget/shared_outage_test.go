@@ -224,7 +224,7 @@ func TestNoWaitWithAStore(t *testing.T) {
 func TestStorePanicLosesNoPermit(t *testing.T) {
 	client := &StoreClient{Timeout: time.Second, Log: slog.New(slog.DiscardHandler)}
 	l := NewShared(Config{PerMinute: 120}, client, new(shaky).ask)
-	for _, caller := range []*Waiter{{Permit: Permit{At: second}}, {refusal: new(FullError)}} {
+	for _, caller := range []*Waiter{{Permit: Permit{At: second}}, {refusal: new(WaitTooLongError)}} {
 		l.mu.Lock()
 		a := l.ask(nil, []Priority{Interactive}, caller)
 		l.mu.Unlock()

@@ -39,7 +39,7 @@ func TestSharedNewsSendsHopelessWaitersHome(t *testing.T) {
 		began := time.Now()
 		time.AfterFunc(time.Second, func() { l.Done(time.Now(), &Report{second, told(120, 0, 55*time.Second)}) })
 		_, err = l.Acquire(t.Context(), Request{MaxWait: 20 * time.Second})
-		var refused *FullError
+		var refused *WaitTooLongError
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, time.Second, time.Since(began))
 		require.Greater(t, refused.Wait, 50*time.Second)

@@ -7,20 +7,22 @@ import (
 	"time"
 )
 
-// FullError says that a call was not admitted, because it would have had to wait longer than it may. Nothing was sent.
-type FullError struct {
+// WaitTooLongError says that a call was not admitted, because it would have had to wait longer than it may. Nothing was sent.
+type WaitTooLongError struct {
 	Window   Window        // that it would wait for
 	Wait     time.Duration // expected
 	FitsAt   time.Time     // when it can be admitted, as far as is known
 	Deadline bool          // the context's deadline was too near
 }
 
-func (r *FullError) Error() string {
+func (r *WaitTooLongError) Error() string {
 	return fmt.Sprintf("budget: %s window: the request fits in %s", r.Window, r.Wait.Round(time.Millisecond))
 }
 
 // Is matches context.DeadlineExceeded if the deadline was too near.
-func (r *FullError) Is(target error) bool { return r.Deadline && target == context.DeadlineExceeded }
+func (r *WaitTooLongError) Is(target error) bool {
+	return r.Deadline && target == context.DeadlineExceeded
+}
 
 // wait joins the queue.
 func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
@@ -149,6 +151,6 @@ func (l *Limiter) call(caller *Waiter) {
 }
 
 // tooLate is the refusal of a call that has to leave, with what it would have had to wait for.
-func (l *Limiter) tooLate(now Instant, w *Waiter, deadline bool) *FullError {
+func (l *Limiter) tooLate(now Instant, w *Waiter, deadline bool) *WaitTooLongError {
 	return l.refuse(now, l.queue.before(w), w.Priority, deadline)
 }

@@ -10,13 +10,13 @@ import (
 
 // Each awaits the state of each of several things.
 type Each[T any] struct {
-	Shared *Shared[T]
-	List   func(context.Context) (items []T, requests int, err error)
-	Get    func(ctx context.Context, id string) (*T, error) // one that the listing lacks; never nil
-	Passes func(error) bool                                 // a later Get may succeed
-	ID     func(*T) string
-	Judge  func(*T) (over bool, err error)
-	Yield  func(*T, error) bool // false ends all waits
+	Shared    *Shared[T]
+	List      func(context.Context) (items []T, requests int, err error)
+	Get       func(ctx context.Context, id string) (*T, error) // one that the listing lacks; never nil
+	Transient func(error) bool                                 // a later Get may succeed
+	ID        func(*T) string
+	Judge     func(*T) (over bool, err error)
+	Yield     func(*T, error) bool // false ends all waits
 
 	pending []string
 	of      int
@@ -80,7 +80,7 @@ func (e *Each[T]) look(ctx context.Context, id string) error {
 		if e.settle(id, item) && e.remove(id) {
 			e.pending = append(e.pending, id)
 		}
-	case ctx.Err() != nil || e.Passes(err):
+	case ctx.Err() != nil || e.Transient(err):
 		return err
 	case e.remove(id) && !e.Yield(item, err):
 		e.pending = nil

@@ -44,9 +44,9 @@ func newStage(ids ...string) *stage {
 			}
 			return &thing{id: id}, ctx.Err()
 		},
-		Passes: func(err error) bool { return strings.Contains(err.Error(), "busy") },
-		ID:     func(t *thing) string { return t.id },
-		Judge:  func(t *thing) (bool, error) { return t.over, t.err },
+		Transient: func(err error) bool { return strings.Contains(err.Error(), "busy") },
+		ID:        func(t *thing) string { return t.id },
+		Judge:     func(t *thing) (bool, error) { return t.over, t.err },
 		Yield: func(t *thing, err error) bool {
 			text := t.id
 			if err != nil {

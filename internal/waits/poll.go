@@ -22,9 +22,9 @@ type Sighting struct {
 
 // Polling says how to wait for a state by polls.
 type Polling[T any] struct {
-	Read   func(context.Context) (*T, error)
-	Judge  func(*T) Sighting
-	Passes func(failure error) bool // whether a poll that failed may succeed later
+	Read      func(context.Context) (*T, error)
+	Judge     func(*T) Sighting
+	Transient func(failure error) bool // whether a poll that failed may succeed later
 
 	// Pace lengthens a pause. It reports false if there is no use in another poll: it would come too late.
 	Pace func(pause time.Duration, failure error) (wait time.Duration, fits bool)
@@ -64,7 +64,7 @@ func (p Polling[T]) Wait(ctx context.Context) (*T, error) {
 			if seen.Strange {
 				reason = "polling: the state is undocumented"
 			}
-		case !p.Passes(err):
+		case !p.Transient(err):
 			return last, err
 		default:
 			failed++

@@ -42,8 +42,8 @@ func polling(pauses *[]time.Duration, reasons *[]string, polls ...polled) waits.
 			}
 			return waits.Sighting{Settled: *s == "done", State: *s, Strange: *s == "odd"}
 		},
-		Passes: func(err error) bool { return errors.Is(err, errPoll) },
-		Pace:   func(pause time.Duration, _ error) (time.Duration, bool) { return pause, true },
+		Transient: func(err error) bool { return errors.Is(err, errPoll) },
+		Pace:      func(pause time.Duration, _ error) (time.Duration, bool) { return pause, true },
 		Pausing: func(_ int, wait time.Duration, reason string) {
 			*pauses, *reasons = append(*pauses, wait), append(*reasons, reason)
 		},

@@ -51,7 +51,7 @@ func (l *live) work(ctx context.Context, worker int) {
 		told := time.Duration(0)
 		known := l.limiter.Snapshot().Known
 		permit, err := l.limiter.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
-		if full, ok := errors.AsType[*budget.FullError](err); ok {
+		if full, ok := errors.AsType[*budget.WaitTooLongError](err); ok {
 			told = full.Wait
 			permit, err = l.limiter.Acquire(ctx, budget.Request{MaxWait: l.conf.Run, WaitDay: true})
 		}
