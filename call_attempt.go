@@ -53,8 +53,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var errAttemptTimeout = errors.New("no complete response within the time limit of one attempt")
 
-// admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be after the deadline or beyond
-// WithMaxWait. The attempt begins when it is admitted.
+// admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be
+// after the deadline or beyond WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)

@@ -86,10 +86,10 @@ const (
 
 // responses lists what the server can do to a request that it has read, how often each kind of call then sends it, and what the
 // last attempt proves about the effect. All kinds of writes behave alike.
-var answers = []struct {
-	name                  string
-	serve                 http.HandlerFunc
-	read, paid, later, wr string
+var responses = []struct {
+	name                     string
+	serve                    http.HandlerFunc
+	read, paid, later, write string
 }{
 	{"500", serves(500, envelope("UNEXPECTED_ERROR")), "3 not applied", "3 not applied", "1 unknown", "1 unknown"},
 	{"500 HTML", serves(500, html, contentType, htmlType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
@@ -166,11 +166,11 @@ var answers = []struct {
 }
 
 func TestRetry_AttemptsPerResponse(t *testing.T) {
-	for _, a := range answers {
+	for _, a := range responses {
 		for _, kind := range kinds {
 			want := map[string]string{"read": a.read, "paid": a.paid, "later page": a.later}[kind.name]
 			if want == "" {
-				want = a.wr
+				want = a.write
 			}
 			t.Run(a.name+"/"+kind.name, func(t *testing.T) {
 				inMemory(t, drained(a.serve), func(t *testing.T, m *memoryServer) {
