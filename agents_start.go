@@ -12,14 +12,14 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// notStarted is the error of a method after a draft was saved and its activation failed, or has an unknown
-// outcome. It keeps the fields of the error response, if there was one.
-func notStarted(method string, cause error) *Error {
+// notStarted is the error of the method with this name, after a draft was saved and its activation failed
+// or has an unknown outcome. It keeps the fields of the error response, if there was one.
+func notStarted(name string, cause error) *Error {
 	var e Error
 	if response, ok := errors.AsType[*Error](cause); ok {
 		e = *response
 	}
-	e.Op, e.Method, e.Route = method, op.AgentsActivate.Method, op.AgentsActivate.Path
+	e.Op, e.Method, e.Route = name, op.AgentsActivate.Method, op.AgentsActivate.Path
 	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
 	e.prose = "the draft was saved, but not seen to start"
 	return &e
@@ -78,7 +78,7 @@ func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts .
 }
 
 // ensure gets or creates an agent, and starts it if the spec or the caller says so.
-func (s *AgentsService) ensure(ctx context.Context, method string, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
+func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, err := specOf(in)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *AgentsService) ensure(ctx context.Context, method string, in AgentSpec,
 		return e, nil
 	}
 	if err := s.startDraft(ctx, e, spec, sharedOptions(opts)); err != nil {
-		return e, notStarted(method, err)
+		return e, notStarted(name, err)
 	}
 	return e, nil
 }

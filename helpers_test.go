@@ -42,6 +42,7 @@ type (
 	roundTrip    = tests.RoundTrip
 	memoryServer = tests.MemoryServer
 	anyCall      = tests.AnyCall
+	canary       = tests.Canary
 )
 
 var (

@@ -20,36 +20,20 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// canary gathers what is reported as undocumented, as "kind name value".
-type canary struct {
-	mu   sync.Mutex
-	seen []string
-}
-
-func (c *canary) observe(_ context.Context, e prospectkit.Event) {
-	if e.Kind == prospectkit.EventUndocumented {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.seen = append(c.seen, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))
-	}
-}
-
-func (c *canary) option() prospectkit.ClientOption { return prospectkit.WithObserver(c.observe) }
-
 // The sandbox responds as documented, so a canary reports nothing on any operation.
 func TestUndocumented_NothingInTheSandbox(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	eachOperation(t, func(t *testing.T, _ *op.Op, call anyCall) {
 		sb := everySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		var c canary
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), c.option())
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), c.Option())
 		require.NoError(t, err)
 		_, err = call(t.Context(), client)
 		require.NoError(t, err)
 		sb.Fail("*", sandbox.First(1), sandbox.Status(403, "INSUFFICIENT_SCOPE"))
 		_, err = call(t.Context(), client)
 		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
-		require.Empty(t, c.seen)
+		require.Empty(t, c.Seen)
 	})
 }
 
@@ -90,13 +74,13 @@ func TestUndocumented(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // the limit of a header makes the second call wait
 				var heard canary
-				client := newClient(t, c.respond, heard.option())
+				client := newClient(t, c.respond, heard.Option())
 				for range 2 {
 					_, _ = everyCall[c.call](t.Context(), client)
 				}
-				slices.Sort(heard.seen)
+				slices.Sort(heard.Seen)
 				slices.Sort(c.want)
-				require.Equal(t, c.want, heard.seen, "and once each")
+				require.Equal(t, c.want, heard.Seen, "and once each")
 			})
 		})
 	}
@@ -116,9 +100,9 @@ func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 		name, body, _ := strings.Cut(call, " ")
 		for _, value := range values {
 			var c canary
-			_, err := everyCall[name](t.Context(), newClient(t, always(200, fmt.Sprintf(body, value)), c.option()))
+			_, err := everyCall[name](t.Context(), newClient(t, always(200, fmt.Sprintf(body, value)), c.Option()))
 			require.NoError(t, err)
-			require.Empty(t, c.seen)
+			require.Empty(t, c.Seen)
 		}
 	}
 }
@@ -127,7 +111,7 @@ func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 func TestUndocumented_IsReportedOnce(t *testing.T) {
 	var c canary
 	newUser := always(200, strings.Replace(oneUser, `"name"`, `"color":1,"name"`, 1))
-	client := newClient(t, newUser, c.option())
+	client := newClient(t, newUser, c.Option())
 	child, err := client.With(prospectkit.ReadOnly())
 	require.NoError(t, err)
 	var all sync.WaitGroup
@@ -139,10 +123,10 @@ func TestUndocumented_IsReportedOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Equal(t, []string{"field user.color"}, c.seen)
-	_, err = newClient(t, newUser, c.option()).Account.Me(t.Context())
+	require.Equal(t, []string{"field user.color"}, c.Seen)
+	_, err = newClient(t, newUser, c.Option()).Account.Me(t.Context())
 	require.NoError(t, err)
-	require.Len(t, c.seen, 2)
+	require.Len(t, c.Seen, 2)
 }
 
 // What is new in a late response is noticed in the end, though not every response is looked into. A
@@ -177,12 +161,12 @@ func TestUndocumented_InLateResponses(t *testing.T) {
 					return respond(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`, header...), nil
 				}
 				return respond(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`, header...), nil
-			}), c.option())
-			for len(c.seen) == 0 && answers < 100 {
+			}), c.Option())
+			for len(c.Seen) == 0 && answers < 100 {
 				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 				require.Equal(t, test.status == 200, err == nil)
 			}
-			require.Equal(t, []string{test.seen}, c.seen)
+			require.Equal(t, []string{test.seen}, c.Seen)
 			require.Equal(t, test.at, answers)
 		})
 	}
@@ -201,12 +185,12 @@ func TestUndocumented_IsBounded(t *testing.T) {
 			fmt.Fprintf(&body, `"%s": 1, `, letters(int(sent.Add(1))*100+i))
 		}
 		return respond(200, `{"user": {`+body.String()+`"id": "x"}}`), nil
-	}), c.option())
+	}), c.Option())
 	for range 10 {
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
 	}
-	require.Len(t, c.seen, 256)
+	require.Len(t, c.Seen, 256)
 
 	var quiet canary
 	token := "secretTokenOfLetters"
@@ -215,11 +199,11 @@ func TestUndocumented_IsBounded(t *testing.T) {
 		body := bodies[0]
 		bodies = bodies[1:]
 		return respond(200, body), nil
-	}), quiet.option()).Search.ProspectsPage(t.Context(), everything)
+	}), quiet.Option()).Search.ProspectsPage(t.Context(), everything)
 	require.NoError(t, err)
 	_, err = page.Next(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, quiet.seen)
+	require.Empty(t, quiet.Seen)
 }
 
 // An operation is one however often it is described or its route is given: after the first responses only some are looked into.
@@ -249,11 +233,11 @@ func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 					news = `, "` + strings.Repeat("n", sent-64) + `": 1`
 				}
 				return respond(404, `{"error": {"code": "AGENT_NOT_FOUND", "message": "none"`+news+`}}`), nil
-			}), c.option())
+			}), c.Option())
 			for range 64 + 8 {
 				require.Error(t, call(t.Context(), client))
 			}
-			require.Equal(t, []string{"field error.nnnnnnnn"}, c.seen)
+			require.Equal(t, []string{"field error.nnnnnnnn"}, c.Seen)
 		})
 	}
 }
@@ -262,8 +246,8 @@ func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 func TestUndocumented_NamesOfForeigners(t *testing.T) {
 	var c canary
 	short, long := "RateLimit-"+strings.Repeat("x", 54), "RateLimit-"+strings.Repeat("y", 55)
-	client := newClient(t, always(502, `{"status":"down"}`, short, "1", long, "1"), c.option(), prospectkit.WithRetry(prospectkit.NoRetry))
+	client := newClient(t, always(502, `{"status":"down"}`, short, "1", long, "1"), c.Option(), prospectkit.WithRetry(prospectkit.NoRetry))
 	_, err := call(t.Context(), client, false)
 	require.Error(t, err)
-	require.Equal(t, []string{"header " + http.CanonicalHeaderKey(short)}, c.seen)
+	require.Equal(t, []string{"header " + http.CanonicalHeaderKey(short)}, c.Seen)
 }

@@ -67,7 +67,7 @@ func flipIf(place string, holds bool) bool {
 // instrument returns the files of the overlay, and every flip that they allow. It finds the steps in the code of the types.
 func instrument(name string, code, types []byte) (map[string][]byte, []flip, error) {
 	fset := token.NewFileSet()
-	steps, err := parser.ParseFile(fset, "the types", types, 0)
+	typesFile, err := parser.ParseFile(fset, steps, types, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +76,7 @@ func instrument(name string, code, types []byte) (map[string][]byte, []flip, err
 		return nil, nil, err
 	}
 	p := &patient{fset: fset, code: string(code)}
-	p.steps = constants(steps, "step")
+	p.steps = constants(typesFile, "step")
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.GenDecl:

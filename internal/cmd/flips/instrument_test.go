@@ -81,9 +81,9 @@ func TestInstrument_NoTable(t *testing.T) {
 func TestInstrument_TheTable(t *testing.T) {
 	code, err := os.ReadFile("../../../" + source)
 	require.NoError(t, err)
-	steps, err := os.ReadFile("../../../" + types)
+	types, err := os.ReadFile("../../../" + steps)
 	require.NoError(t, err)
-	_, flips, err := instrument(source, code, steps)
+	_, flips, err := instrument(source, code, types)
 	require.NoError(t, err)
 	cells := map[string]int{}
 	for _, f := range flips {

@@ -27,7 +27,7 @@ import (
 
 const (
 	source   = "call_retry.go"
-	types    = "call_types.go" // the steps are there
+	steps    = "call_types.go" // where the steps are
 	variable = "PROSPECTKIT_FLIP"
 	uncalled = "^(TestRetry_DecisionTable|TestRetryData)$" // they know the table
 )
@@ -60,11 +60,11 @@ func run(out io.Writer, which kinds, wanted *regexp.Regexp, jobs int) error {
 	if err != nil {
 		return err
 	}
-	steps, err := os.ReadFile(types)
+	types, err := os.ReadFile(steps)
 	if err != nil {
 		return err
 	}
-	changed, flips, err := instrument(source, code, steps)
+	changed, flips, err := instrument(source, code, types)
 	if err != nil {
 		return err
 	}

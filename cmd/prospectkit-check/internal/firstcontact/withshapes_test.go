@@ -2,11 +2,8 @@ package firstcontact_test
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,17 +15,6 @@ import (
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
-
-// canary keeps what a client reports as undocumented.
-type canary struct{ seen []string }
-
-func (c *canary) option() prospectkit.ClientOption {
-	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventUndocumented {
-			c.seen = append(c.seen, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))
-		}
-	})
-}
 
 // odd is a service with a field, a kind of list and a header that are undocumented.
 type odd struct{ next http.RoundTripper }
@@ -63,8 +49,8 @@ func TestShapes_KnownToCanaries(t *testing.T) {
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "firms", EntityType: sandbox.CompanyList}) })
 		data := learned(t, sb, odd{sb.Transport()})
 		for _, known := range []bool{false, true} {
-			var c canary
-			opts := []prospectkit.ClientOption{prospectkit.WithTransport(odd{sb.Transport()}), c.option()}
+			var c tests.Canary
+			opts := []prospectkit.ClientOption{prospectkit.WithTransport(odd{sb.Transport()}), c.Option()}
 			if known {
 				opts = append(opts, prospectkit.WithShapes(data))
 			}
@@ -77,19 +63,19 @@ func TestShapes_KnownToCanaries(t *testing.T) {
 			_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q" + time.Now().String()})
 			require.NoError(t, err)
 			if known {
-				require.Empty(t, c.seen)
+				require.Empty(t, c.Seen)
 			} else {
-				require.Subset(t, c.seen, []string{"header Ratelimit-Policy", "field data.ownerName", "value data.entityType mixedList"})
+				require.Subset(t, c.Seen, []string{"header Ratelimit-Policy", "field data.ownerName", "value data.entityType mixedList"})
 			}
 			time.Sleep(time.Minute)
 		}
-		var c canary // the header was seen, the field of this other service was not
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(odd{sb.Transport()}), c.option(),
+		var c tests.Canary // the header was seen, the field of this other service was not
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(odd{sb.Transport()}), c.Option(),
 			prospectkit.WithShapes(learned(t, sb, sb.Transport())))
 		require.NoError(t, err)
 		_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err)
-		require.Contains(t, c.seen, "field data.ownerName")
+		require.Contains(t, c.Seen, "field data.ownerName")
 	})
 }
 
