@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
+	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/spend"
@@ -78,8 +80,8 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 
 // Create creates an agent: a draft, which is free, or with Start an agent that starts at once. An
 // agent that starts creates its results list and spends credits, now and on every run. It needs
-// MaxCreditSpend or an explicit Unlimited. To start an agent so that a lost response cannot make you
-// pay twice, use [AgentsService.CreateAndStart].
+// MaxCreditSpend or an explicit Unlimited. To start an agent by a call that its documented
+// state guards against a second one, use [AgentsService.CreateAndStart].
 //
 // An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
@@ -114,12 +116,15 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 // lookForNew looks for the agent that a creation may have made, by name, kind and state.
 func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	want := q.ticket.Lookup
-	agent, nameless, err := s.named(ctx, want.Name, opts)
+	agent, others, err := s.find(ctx, want.Name, opts)
+	near := func(a *Agent) bool { return a.mayBeOf(AgentType(want.Kind)) && pagewalk.Near(a.Name, want.Name) }
 	switch {
 	case err != nil:
 		return Resolution{}, err
-	case agent == nil && nameless:
+	case agent == nil && slices.ContainsFunc(others, (*Agent).nameless):
 		return unknowable(nil, "the listing has no names of agents")
+	case agent == nil && slices.ContainsFunc(others, near):
+		return unknowable(nil, "an agent's name differs in case, spaces or accents only: it may be this one, if the service changes names")
 	case agent == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case !agent.mayBeOf(AgentType(want.Kind)):
@@ -202,9 +207,10 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 }
 
 // Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or
-// without limit if it has none. The service refuses a second activation, so you never pay twice. The
-// call sends no body (assumed). If the response lacks the agent (assumed to be there), only the ID
-// of the result is set.
+// without limit if it has none. The service refuses to activate an agent that is no draft (documented);
+// that it refuses one of two activations at the same moment is assumed. The call sends no body (assumed).
+// If the response lacks the agent (assumed to be there), or was lost after the service had confirmed the
+// start, only the ID of the result is set.
 //
 // It is never retried after an unknown outcome. The error is then an [OutcomeUnknownError], whose
 // Resolve reads the status of the agent.
@@ -216,7 +222,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	response, err := do(ctx, s.conf, op.AgentsActivate, args{ids: []string{agentID}}, opts, expected[Object]{
+	response, err := do(ctx, s.conf, op.AgentsActivate, args{ids: []string{agentID}, spent: saysStarted}, opts, expected[Object]{
 		proof:      func(a *Object) bool { return sameID(a.Text("id"), agentID) },
 		documented: reflect.TypeFor[Agent](),
 	})
@@ -224,11 +230,18 @@ func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...Ca
 		return nil, err
 	}
 	agent, err := decodeObject[Agent](*response)
-	if err != nil {
-		return nil, err
+	if err != nil { // it has started nonetheless
+		agent = new(Agent)
 	}
 	agent.ID = cmp.Or(agent.ID, agentID)
 	return agent, nil
+}
+
+// saysStarted reports whether an activation was refused because the agent has left the draft state: by another
+// process, or by the same request, which a gateway has repeated. So it tells that the agent has started, not by whom.
+func saysStarted(err error) bool {
+	said := errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)
+	return said && !errors.Is(err, ErrOutcomeUnknown) // a gateway may have repeated an old response
 }
 
 // Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess
@@ -503,7 +516,13 @@ func (a *Agent) mayBeOf(kind AgentType) bool { return a != nil && (a.Type == kin
 
 // named finds the agent with exactly this name. nameless reports agents without names.
 func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	agents := s.All(ctx, pageOptions(opts)...)
-	match, others, err := findNamed(agents, op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
-	return match, slices.Contains(others, ""), err
+	match, others, err := s.find(ctx, name, opts)
+	return match, slices.ContainsFunc(others, (*Agent).nameless), err
 }
+
+// find is named with all others.
+func (s *AgentsService) find(ctx context.Context, name string, opts []CallOption) (match *Agent, others []*Agent, err error) {
+	return findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
+}
+
+func (a *Agent) nameless() bool { return a.Name == "" }

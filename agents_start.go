@@ -31,7 +31,7 @@ type EnsuredAgent struct {
 	// Created is true if this call created the agent, for certain. No read shows the configuration of an
 	// agent: one that was found may have another than the spec.
 	Created bool
-	// WasStarted is true if the agent had started without this call, for certain.
+	// WasStarted is true if the agent was seen to have started before this call sent an activation.
 	WasStarted bool
 }
 
@@ -41,7 +41,8 @@ type EnsuredAgent struct {
 //
 // An agent of this name and kind that is found counts as the agent of an earlier run. With Start, a draft
 // that is found is activated, which spends credits, although no read shows its configuration. Use names
-// that only your program uses.
+// that only your program uses. With [WithSpendGuard], only a draft that this call has created for certain costs
+// what the spec says; any other needs a price for agents.activate, or is not started.
 //
 // Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
@@ -60,9 +61,10 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 }
 
 // CreateAndStart saves a draft and activates it. It is [AgentsService.Ensure] with Start, whatever the
-// Start of the spec: only the activation spends credits, and the service refuses a second one. So
-// neither a lost response nor a second call can make you pay twice. A draft of this name and kind that
-// exists already is activated, although no read shows its configuration.
+// Start of the spec: only the activation spends credits, and the service refuses one of an agent that is no
+// draft (documented). So neither a lost response nor a later call makes you pay twice; that two at the same
+// moment do not is assumed. A draft of this name and kind that exists already is activated, although no read
+// shows its configuration; with [WithSpendGuard], only at a price for agents.activate.
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
 //
@@ -119,7 +121,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	return nil
 }
 
-// ensureDraft gets or creates a draft. Creating it again is safe, because its name is unique. None is
+// ensureDraft gets or creates a draft. Creating it again is refused while its name is taken (documented). None is
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
@@ -186,9 +188,15 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 	return e, nil
 }
 
-// startDraft activates a draft, and again while an unknown activation shows no effect, three times in all.
+// startDraft activates a draft, and again while an unknown activation shows no effect, three times in all. The spec
+// says what a draft costs only if this call has created it.
 func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec agentSpec, opts []CallOption) error {
-	starts := callOption(func(c *callConfig, _ *check.Violations) { c.starts = spec.cost() })
+	created := e.Created
+	starts := callOption(func(c *callConfig, _ *check.Violations) {
+		if created {
+			c.starts = spec.cost()
+		}
+	})
 	var (
 		write          repeatableWrite
 		agent, started *Agent
@@ -209,18 +217,11 @@ func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec ag
 	case sent == nil && agent.Status != "":
 		e.Agent = agent
 	case OutcomeOf(sent) == OutcomeApplied, saysStarted(sent):
-		e.Agent, e.WasStarted = s.started(ctx, e.Agent, opts), write.unknown == nil && saysStarted(sent)
+		e.Agent = s.started(ctx, e.Agent, opts)
 	default:
 		return write.err(sent, looked)
 	}
 	return nil
-}
-
-// saysStarted reports whether an activation was refused because the agent has left the draft state:
-// by an earlier attempt, or by another process that ensures the same agent.
-func saysStarted(err error) bool {
-	said := errors.Is(err, CodeAgentNotADraft) || errors.Is(err, CodeAgentProcessing)
-	return said && !errors.Is(err, ErrOutcomeUnknown) // a gateway may have repeated an old response
 }
 
 // started reads an agent that has started. If the read fails, it falls back on the draft's fields.

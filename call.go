@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"reflect"
@@ -14,7 +13,9 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -76,8 +77,22 @@ func (c *callOf[T]) proved() bool {
 	return c.shape != op.Raw && !c.op.Write()
 }
 
+func (c *callOf[T]) confirmed() bool {
+	if c.op.Confirms {
+		c.out = cmp.Or(c.want.known, new(T))
+	}
+	return c.op.Confirms
+}
+
 func (c *callOf[T]) fields() *undocumented.Shape {
 	return c.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
+}
+
+func (c *callOf[T]) missing() string {
+	if c.want.missing == nil {
+		return ""
+	}
+	return c.want.missing(c.out)
 }
 
 func (c *callOf[T]) results() int {
@@ -177,7 +192,7 @@ func (c *call) askGates() error {
 	return nil
 }
 
-var errGatePanicked = errors.New("the gate panicked")
+var errGatePanicked error = redact.OwnError("the gate panicked")
 
 func (c *call) askGate(gate Gate) (err error) {
 	defer func() {
@@ -193,7 +208,8 @@ func (c *call) askGate(gate Gate) (err error) {
 
 // run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
 // reserveAndJournal, openUpload, send, recordAttempt with readResponse and decideNext. Between
-// two, the loop asks whether c.next retries, and sleeps c.pause.
+// two, the loop asks whether c.next retries, and sleeps c.pause. If a panic or runtime.Goexit of the caller's code passes,
+// the outcome is noted here, because no result is made.
 func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
 	c.request = *bareRequest.WithContext(&c.callContext)
@@ -208,7 +224,14 @@ func (c *call) run() error {
 	}
 	req.GetBody = nil // with it, net/http could rewind the body and resend a write
 	c.cloneHeaderForCookies(req)
+	returned := false
+	defer func() {
+		if !returned {
+			c.noteEnd(c.result(nil))
+		}
+	}()
 	resp, err := c.conf.loop.Do(&c.loopRequest)
+	returned = true
 	if resp != nil {
 		_ = resp.Body.Close()
 	}
@@ -285,6 +308,9 @@ func (c *call) result(loopErr error) error {
 	case c.done: // whatever came before
 		return nil
 	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
+		if c.response.confirmed() {
+			return nil
+		}
 		e := c.asError()
 		e.outcome = OutcomeApplied
 		return e
@@ -314,15 +340,32 @@ func (c *call) result(loopErr error) error {
 // noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
 // guard is first: a crash in between leaves the ticket.
 func (c *call) noteEnd(err error) {
-	outcome := journal.Outcome(OutcomeOf(err))
-	if c.reserved && c.conf.guard.Settle(c.ctx, c.ticketID, string(outcome), c.response.results()) != nil {
-		outcome = journal.Unknown
+	outcome := journal.Unknown
+	defer func() { c.end(outcome) }() // also if the guard's store panics
+	known := journal.Outcome(OutcomeOf(err))
+	if c.in.lookup.Digest != "" && c.ticketID != "" {
+		c.conf.approvals.note(c.ticket(), known)
 	}
+	spent := known
+	if c.in.spent != nil && c.in.spent(err) {
+		spent = journal.Applied
+	}
+	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.response.results()) == nil {
+		outcome = known
+	}
+}
+
+// end tells the journal the outcome.
+func (c *call) end(outcome journal.Outcome) {
 	if c.ticketID == "" || !c.journaled() {
 		return
 	}
-	_ = c.conf.journal.Ended(context.WithoutCancel(c.ctx), c.ticketID, outcome)
+	book, id := c.conf.journal, c.ticketID
+	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) { _ = book.Ended(ctx, id, outcome) })
 }
+
+// endedWithin is how long after the context of a call its journal may take to note the outcome. The guard takes as long before.
+const endedWithin = time.Second / 2
 
 // emitCall reports the end of the call.
 func (c *call) emitCall(err error) {

@@ -16,6 +16,7 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 )
 
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
@@ -32,6 +33,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
+		if a.out && c.unknown == nil {
+			c.unknown = c.asOutcomeUnknown(a.began)
+		}
 		c.reportToBudget(&a, resp)
 	}()
 	if err := c.reserveAndJournal(time.Now()); err != nil {
@@ -40,8 +44,16 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
 		return nil, err
 	}
+	if err := c.contextEnd(); err != nil { // guard and journal, too
+		if a.upload != nil {
+			exchange.Close(a.upload)
+		}
+		return nil, err
+	}
+	a.out = true
 	resp, err := a.send(t.base, req)
 	c.recordAttempt(&a, resp, err)
+	a.out = false
 	exchange.Release(a.Body)
 	a.Body = nil
 	if err != nil {
@@ -51,16 +63,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-var errAttemptTimeout = errors.New("no complete response within the time limit of one attempt")
+var errAttemptTimeout error = redact.OwnError("no complete response within the time limit of one attempt")
 
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be
 // after the deadline or beyond WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)
-	if c.ctx.Err() != nil {
-		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "before it was sent"))
-		return c.ctx.Err()
+	if err := c.contextEnd(); err != nil {
+		return err
 	}
 	if err := c.needKey(); err != nil {
 		return err
@@ -90,6 +101,14 @@ func (c *call) admit(a *attempt) error {
 	return c.notAdmitted(err)
 }
 
+// contextEnd returns the end of the context, which keeps an attempt from being sent.
+func (c *call) contextEnd() error {
+	if c.ctx.Err() != nil {
+		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "before it was sent"))
+	}
+	return c.ctx.Err()
+}
+
 // needKey asks for a key, if the client has none that works.
 func (c *call) needKey() error {
 	keys := c.conf.keys()
@@ -100,7 +119,7 @@ func (c *call) needKey() error {
 	return c.keepBack(RuleToken, c.redactError(err))
 }
 
-var errSameKey = errors.New("the token source has no other key")
+var errSameKey error = redact.OwnError("the token source has no other key")
 
 // rekey asks for another key after the service has rejected one.
 func (c *call) rekey() error {
@@ -115,14 +134,39 @@ func (c *call) rekey() error {
 
 // reserveAndJournal reserves the credits of the call and stores its ticket before an attempt.
 func (c *call) reserveAndJournal(now time.Time) error {
+	if err := c.contextEnd(); err != nil { // the token source may have taken until then
+		return err
+	}
 	if c.unknown == nil { // no earlier attempt can have had an effect
 		c.firstSent = now
 	}
 	c.lastSent = now
-	if err := c.reserve(); err != nil || !c.journaled() {
+	if err := c.reserve(); err != nil {
 		return err
 	}
-	return c.keepBack(RuleJournal, c.conf.journal.Sending(c.ctx, c.ticket()))
+	if c.journaled() {
+		if err := c.keepBack(RuleJournal, c.conf.journal.Sending(c.ctx, c.ticket())); err != nil {
+			return err
+		}
+	}
+	if c.in.lookup.Digest != "" {
+		return c.keepBack(RuleJournal, c.onlyApproval())
+	}
+	return nil
+}
+
+var errApproving = errors.New("another call has the ticket to approve this review")
+
+// onlyApproval looks for another approval of the same review, after the ticket of this one is stored: of two at once, each would
+// find the other.
+func (c *call) onlyApproval() error {
+	c.conf.approvals.note(c.ticket(), journal.Unknown)
+	for e, err := range c.conf.approvalsOf(c.ctx) {
+		if err != nil || e.Ticket.Lookup.Digest == c.in.lookup.Digest && e.Ticket.ID != c.ticketID {
+			return cmp.Or(err, errApproving)
+		}
+	}
+	return nil
 }
 
 // reserve reserves the credits of the call before its first attempt.
@@ -177,11 +221,7 @@ func (c *call) notAdmitted(err error) error {
 		c.cause = errtext.With(c.cause, why)
 		return err
 	}
-	c.waitError = &RateLimitWaitError{
-		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface),
-		Window: Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
-		deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,
-	}
+	c.refuseWait(full)
 	return c.waitError
 }
 
@@ -208,6 +248,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
 	}
 
+	a.trace.Hooked = conf.ownTransport != nil
 	hooks := a.trace.Hooks(c.op.FreeRead(), cancel)
 	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, hooks))
 	req = &a.request
@@ -283,8 +324,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
 		c.status, c.headers = resp.StatusCode, resp.Header
-		c.conf.clock.Hear(resp.Header, now)
-		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now); a.hasRateHeaders {
+		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now)); a.hasRateHeaders {
 			c.rate = c.surface.observe(a.rate, now)
 		}
 		try.Status = resp.StatusCode
@@ -308,6 +348,9 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.done, c.next = true, stepStop
 			c.surface.allowance.Succeeded()
 		}
+	}
+	if a.hasRateHeaders || c.done || c.isServiceEnvelope(a) { // a Date of another server tells nothing
+		c.conf.clock.Hear(c.headers, now)
 	}
 	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try.Code, try.Err = c.errorResponse.Code, c.cause

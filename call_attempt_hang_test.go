@@ -17,6 +17,8 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 // aMoment is how much longer than its context a call may take.
@@ -357,4 +359,78 @@ func TestAttempt_UploadThatStalls(t *testing.T) {
 			})
 		}
 	}
+}
+
+// hangingBook is a journal whose Ended hangs.
+type hangingBook struct {
+	*notebook
+	ended func(ctx context.Context)
+}
+
+func (b hangingBook) Ended(ctx context.Context, id string, o journal.Outcome) error {
+	b.ended(ctx)
+	return b.notebook.Ended(context.WithoutCancel(ctx), id, o)
+}
+
+// A journal that does not note the outcome, and a guard's store that does not take it, hold a call for at most a second after its
+// context, and for about half a minute if that does not end. The guard is told later.
+func TestAttempt_JournalAndGuardThatHang(t *testing.T) {
+	for name, test := range map[string]struct {
+		deadline time.Duration // 0: none
+		heeds    bool
+		most     time.Duration
+	}{
+		"until their context ends": {time.Second, true, 2 * time.Second},
+		"for ever":                 {time.Second, false, 2 * time.Second},
+		"without a deadline":       {0, false, 37 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, released := t.Context(), make(chan struct{})
+				if test.deadline > 0 {
+					within, cancel := context.WithTimeout(ctx, test.deadline)
+					defer cancel()
+					ctx = within
+				}
+				hang := func(ctx context.Context) {
+					if !test.heeds {
+						ctx = context.WithoutCancel(ctx)
+					}
+					select {
+					case <-ctx.Done():
+					case <-released:
+					}
+				}
+				book, store := hangingBook{new(notebook), hang}, &slowStore{hang: func(context.Context) {}}
+				guard := spend.NewSharedGuard(100, spend.Prices{"search.prospects": {PerResult: 1}, "free": {}}, store)
+				client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+					store.hang = hang
+					return respond(200, `{"profiles":[{"socialUrl":"a"}]}`), nil
+				}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+				began := time.Now()
+				_, err := client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 30})
+				require.NoError(t, err)
+				require.LessOrEqual(t, time.Since(began), test.most)
+				close(released)
+				synctest.Wait()
+				require.Equal(t, map[string]journal.Outcome{"search.prospects": journal.Unknown}, book.outcomes())
+				require.NoError(t, guard.Reserve(t.Context(), spend.Call{ID: "another", Op: "free"}))
+				require.Equal(t, spend.Book{Committed: 1, Released: 29}, booked(t, guard))
+				requireNothingLeft(t, client, 0)
+			})
+		})
+	}
+}
+
+// slowStore is a store of credits that takes its time.
+type slowStore struct {
+	creditStore
+	hang func(ctx context.Context)
+}
+
+func (s *slowStore) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
+	if s.hang(ctx); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.creditStore.Update(ctx, change)
 }

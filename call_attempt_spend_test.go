@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,11 +175,15 @@ func TestSpendGuard_Resolves(t *testing.T) {
 
 // creditStore is a store that fails when it is told to.
 type creditStore struct {
-	state []byte
-	err   error
+	state  []byte
+	err    error
+	before func() // each update
 }
 
 func (s *creditStore) Update(_ context.Context, change func([]byte) ([]byte, error)) error {
+	if s.before != nil {
+		s.before()
+	}
 	if s.err != nil {
 		return s.err
 	}
@@ -241,6 +246,9 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
 			return discard(c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "x"}))
 		},
+		"lists for a campaign": func(ctx context.Context, c *prospectkit.Client) error {
+			return discard(c.Campaigns.Adjust(ctx, "a00000000000000000000009", prospectkit.Fields{"listIds": []string{"a00000000000000000000001"}}))
+		},
 		"activate": func(ctx context.Context, c *prospectkit.Client) error {
 			return discard(c.Agents.Activate(ctx, "a00000000000000000000009"))
 		},
@@ -299,8 +307,95 @@ func TestSpendGuard_Agents(t *testing.T) {
 		_, err = client.Agents.Create(t.Context(), movers("Others", false))
 		require.NoError(t, err, "a draft is free")
 		_, err = client.Agents.CreateAndStart(t.Context(), movers("Others", false))
-		require.ErrorIs(t, err, prospectkit.ErrSpendCap)
+		require.ErrorIs(t, err, spend.ErrUnknownPrice, "another may have made the draft that is found")
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+	})
+}
+
+// Only a draft that the call has made itself, for certain, costs what its spec says.
+func TestSpendGuard_DraftsOfOthers(t *testing.T) {
+	found := func(t *testing.T, sb *sandbox.Sandbox) {
+		t.Helper()
+		dear := movers("Movers", false)
+		dear.MaxCreditSpend = 200_000
+		require.NoError(t, discard(sandboxClient(t, sb).Agents.Create(t.Context(), dear)))
+	}
+	lost := func(_ *testing.T, sb *sandbox.Sandbox) {
+		sb.Fail("agents.create-people-watcher", sandbox.Nth(1), sandbox.DropAfter())
+	}
+	priced := spend.Prices{"agents.activate": {PerCall: 3000}}
+	for name, test := range map[string]struct {
+		before func(*testing.T, *sandbox.Sandbox)
+		prices spend.Prices
+		want   spend.Book
+	}{
+		"made by this call":          {func(*testing.T, *sandbox.Sandbox) {}, nil, spend.Book{Committed: 5000}},
+		"found":                      {found, nil, spend.Book{}},
+		"found, with a price":        {found, priced, spend.Book{Committed: 3000}},
+		"found after a lost one":     {lost, nil, spend.Book{}},
+		"found so, but with a price": {lost, priced, spend.Book{Committed: 3000}},
+	} {
+		for method, start := range map[string]func(context.Context, *prospectkit.AgentsService) (*prospectkit.Agent, error){
+			"CreateAndStart": func(ctx context.Context, s *prospectkit.AgentsService) (*prospectkit.Agent, error) {
+				return s.CreateAndStart(ctx, movers("Movers", false))
+			},
+			"Ensure": func(ctx context.Context, s *prospectkit.AgentsService) (*prospectkit.Agent, error) {
+				e, err := s.Ensure(ctx, movers("Movers", true))
+				return e.Agent, err
+			},
+		} {
+			t.Run(name+"/"+method, func(t *testing.T) {
+				spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
+					test.before(t, sb)
+					guard := spend.NewGuard(5000, test.prices)
+					agent, err := start(t.Context(), sandboxClient(t, sb, prospectkit.WithSpendGuard(guard)).Agents)
+					require.NotEmpty(t, agent.ID)
+					require.Equal(t, test.want, booked(t, guard))
+					require.Equal(t, test.want == spend.Book{}, agent.Draft())
+					if agent.Draft() {
+						require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+						require.ErrorIs(t, err, spend.ErrUnknownPrice)
+						return
+					}
+					require.NoError(t, err)
+				})
+			})
+		}
+	}
+}
+
+// A gateway that repeats an activation gets the refusal of the second one. The agent runs, so its credits count.
+func TestSpendGuard_GatewayRepeatsTheActivation(t *testing.T) {
+	repeating := func(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
+		t.Helper()
+		return sandboxClient(t, sb, append(opts, prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/activate") {
+				first, err := sb.Transport().RoundTrip(r.Clone(r.Context()))
+				require.NoError(t, err)
+				require.NoError(t, first.Body.Close())
+			}
+			return sb.Transport().RoundTrip(r)
+		})))...)
+	}
+	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
+		guard := spend.NewGuard(5000, nil)
+		e, err := repeating(t, sb, prospectkit.WithSpendGuard(guard)).Agents.Ensure(t.Context(), movers("Movers", true))
+		require.NoError(t, err)
+		require.True(t, e.Created)
+		require.False(t, e.WasStarted, "this call may have started it")
+		require.False(t, e.Agent.Draft())
+		require.Equal(t, spend.Book{Committed: 5000}, booked(t, guard))
+	})
+	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
+		guard := spend.NewGuard(5000, spend.Prices{"agents.activate": {PerCall: 3000}})
+		client := repeating(t, sb, prospectkit.WithSpendGuard(guard))
+		draft, err := client.Agents.Create(t.Context(), movers("Movers", false))
+		require.NoError(t, err)
+		_, err = client.Agents.Activate(t.Context(), draft.ID)
+		require.ErrorIs(t, err, prospectkit.CodeAgentProcessing)
+		require.Equal(t, spend.Book{Committed: 3000}, booked(t, guard))
+		_, err = client.Agents.Activate(t.Context(), "a00000000000000000000009")
+		require.ErrorIs(t, err, prospectkit.ErrSpendCap)
 	})
 }
 

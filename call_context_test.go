@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
 )
 
 var errApplication = errors.New("the application's own reason")
@@ -287,3 +290,90 @@ func TestContext_ObserversAlwaysGetOne(t *testing.T) {
 	require.Equal(t, []string{"context must not be nil"}, refusals(t, err))
 	require.Equal(t, 1, told)
 }
+
+// A call whose context ends in the journal, the guard or the token source was not sent, whatever those return then: its ticket and
+// its credits are settled.
+func TestContext_EndsBeforeItIsSent(t *testing.T) {
+	for name, set := range map[string]func(until func(), book *notebook, store *creditStore, keys *source){
+		"in the journal":      func(until func(), book *notebook, _ *creditStore, _ *source) { book.sending = until },
+		"in the guard":        func(until func(), _ *notebook, store *creditStore, _ *source) { store.before = until },
+		"in the token source": func(until func(), _ *notebook, _ *creditStore, keys *source) { keys.asks = until },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				book, store, keys := new(notebook), new(creditStore), &source{tokens: []string{"key-1"}}
+				set(func() { <-ctx.Done() }, book, store, keys)
+				guard := spend.NewSharedGuard(100, perProfile, store)
+				client, err := prospectkit.New(baseURL, "", prospectkit.WithTransport(untouched(t)), prospectkit.WithTokenSource(keys.token),
+					prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+				require.NoError(t, err)
+				_, err = client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 30})
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorContains(t, err, "stopped before it was sent")
+				require.Empty(t, asError(t, err).Attempts)
+				for id, outcome := range book.ended {
+					require.Equal(t, journal.NotApplied, outcome, id)
+				}
+				require.Len(t, book.ended, len(book.sent))
+				require.Zero(t, booked(t, guard).InDoubt)
+			})
+		})
+	}
+}
+
+// The same before a later attempt: what the earlier ones may have done stays, and what they did not do.
+func TestContext_EndsBeforeALaterAttemptIsSent(t *testing.T) {
+	for want, rt := range map[prospectkit.Outcome]roundTrip{
+		prospectkit.OutcomeUnknown:    cutOff,
+		prospectkit.OutcomeNotApplied: always(429, envelope("RATE_LIMITED"), "Retry-After", "1"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			book := new(notebook)
+			book.sending = func() {
+				if len(book.sent) == 1 {
+					<-ctx.Done()
+				}
+			}
+			client := newClient(t, rt, prospectkit.WithJournal(book))
+			_, err := client.Lists.Create(ctx, firms, prospectkit.AllowRetryUnknown())
+			require.Equal(t, want, prospectkit.OutcomeOf(err), "%v", err)
+			require.Len(t, book.sent, 2)
+			require.Equal(t, map[string]journal.Outcome{"lists.create": journal.Outcome(want)}, book.outcomes())
+			if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
+				require.Len(t, unknown.Attempts, 1)
+			} else {
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Len(t, asError(t, err).Attempts, 1)
+			}
+		})
+	}
+}
+
+// The file of an upload that is not sent is closed.
+func TestContext_EndsBeforeAnUploadIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		book := &notebook{sending: func() { <-ctx.Done() }}
+		closed := 0
+		up := csvUpload("name\nAda\n")
+		up.Open = func() (io.ReadCloser, error) {
+			return struct {
+				io.Reader
+				io.Closer
+			}{strings.NewReader("name\nAda\n"), closerFunc(func() error { closed++; return nil })}, nil
+		}
+		_, err := newClient(t, untouched(t), prospectkit.WithJournal(book)).Imports.Upload(ctx, up)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+		require.Equal(t, 1, closed)
+	})
+}
+
+type closerFunc func() error
+
+func (f closerFunc) Close() error { return f() }

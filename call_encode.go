@@ -109,6 +109,10 @@ func (c *call) encode() {
 	if in.body == nil && len(c.opts.fields) == 0 {
 		return
 	}
+	if c.op.NoBody {
+		bad.Add("WithField", "cannot be used: this call has no body")
+		return
+	}
 	if c.method == http.MethodGet {
 		if in.body != nil {
 			bad.Add("body", "cannot be sent with a GET request")

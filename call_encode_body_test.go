@@ -28,10 +28,15 @@ func TestEncode_EveryBodyIsSent(t *testing.T) {
 	approve := func(opts ...prospectkit.CallOption) error {
 		return discard(client.Campaigns.Approve(t.Context(), campaignID, opts...))
 	}
+	activate := func(opts ...prospectkit.CallOption) error {
+		return discard(client.Agents.Activate(t.Context(), agentID, opts...))
+	}
 	for want, call := range map[string]func(prospectkit.CallOption) error{
 		`^$`:                              func(info prospectkit.CallOption) error { return approve(info) },
-		`^application/json {"note":"x"}$`: func(info prospectkit.CallOption) error { return approve(info, field) },
-		`^application/json {"note":"x","of":"y"}$`: func(info prospectkit.CallOption) error { return approve(info, field, prospectkit.WithField("of", "y")) },
+		`^application/json {"note":"x"}$`: func(info prospectkit.CallOption) error { return activate(info, field) },
+		`^application/json {"note":"x","of":"y"}$`: func(info prospectkit.CallOption) error {
+			return activate(info, field, prospectkit.WithField("of", "y"))
+		},
 		`^mine$`: func(info prospectkit.CallOption) error {
 			return approve(info, prospectkit.WithHeader("X-Mine", "mine"))
 		},

@@ -89,3 +89,38 @@ func TestEncode_WithRouteRefusesDots(t *testing.T) {
 		require.ErrorContains(t, err, "WithRoute must be a method and a path", "template %q", template)
 	}
 }
+
+// Each mistake of a path is told once, in words that help: what WithRoute or an id has said already is not said again as a wrong number.
+func TestEncode_PathThatCannotBeBuilt(t *testing.T) {
+	t.Parallel()
+	const (
+		id    = "65f0c0ffee65f0c0ffee65f0"
+		route = "WithRoute must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace"
+		wrong = "id must be 24 hexadecimal digits"
+	)
+	for _, c := range []struct{ id, template, want string }{
+		{id, "/a/{id}/{x}", "path has 2 parameters, the call has 1 ids"},
+		{id, "/a", "path has 0 parameters, the call has 1 ids"},
+		{"x", "/a/{id}/{x}", wrong + "; path has 2 parameters, the call has 1 ids"},
+		{"", "/a/{id}", wrong},
+		{id, "/a/{id", route},
+		{id, "/a/%zz/{id}", route + "; path has an invalid escape"},
+	} {
+		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, c.id, c.template)
+		require.EqualError(t, err, "prospectkit: x: refused locally: "+c.want, "id %q, %s", c.id, c.template)
+	}
+	_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, id, "")
+	require.EqualError(t, err, "prospectkit: x: refused locally: route is undocumented: set it with WithRoute")
+}
+
+// Parameters of which none is set are no query, whatever their fields would say of a zero.
+func TestEncode_ZeroParametersAreNoQuery(t *testing.T) {
+	type params struct {
+		Page int `url:"page"`
+	}
+	c := new(call)
+	require.Empty(t, c.queryString(params{}))
+	require.Equal(t, "page=1", c.queryString(params{1}))
+	c.opts.query = [][2]string{{"x", "y"}}
+	require.Equal(t, "x=y", c.queryString(params{}))
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -66,8 +65,9 @@ func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders boo
 }
 
 var (
-	errEnveloped = errors.New("the 2xx response contains an error")
-	errNotProved = errors.New("the 2xx response may not be the service's: " +
+	errNoStatus  error = redact.OwnError("the response has no status, like a redirect in a browser")
+	errEnveloped error = redact.OwnError("the 2xx response contains an error")
+	errNotProved error = redact.OwnError("the 2xx response may not be the service's: " +
 		"it has no RateLimit headers and not the requested content")
 )
 
@@ -98,11 +98,14 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
 	e.clean(c, body)
-	if asked, ok := retryAfter(resp, now); ok {
+	if asked, ok := c.retryAfter(resp, now); ok {
 		e.RetryAfter = asked
 		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
 	} else if resp.StatusCode == http.StatusTooManyRequests {
 		e.ResetAt = c.rate.ResetAt
+	}
+	if e.Status == 0 {
+		c.cause = errNoStatus
 	}
 	if e.Status >= 300 && e.Status < 400 {
 		if to, err := resp.Location(); err == nil && to.Host != "" {
@@ -112,8 +115,6 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	switch {
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
-	case e.Code == CodeListNameTaken && c.op.Class == op.GuardedByName:
-		e.hint = "if the name was taken after this call began, an intermediary may have sent the request twice"
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.opts.path == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoute"
 	}
@@ -121,12 +122,12 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// retryAfter returns the wait that a response of any status asks for.
-func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
+// retryAfter returns the wait that a response of any status asks for. A date is one of the service's clock.
+func (c *call) retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
 	if resp == nil {
 		return 0, false
 	}
-	return ratehdr.ParseRetryAfter(resp.Header, now)
+	return ratehdr.ParseRetryAfter(resp.Header, c.conf.clock.At(now))
 }
 
 // errorEnvelope is the body of an error response.
@@ -184,6 +185,11 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 			found = append(found, undocumented.Found{Kind: undocumented.Header, Name: name})
 		}
 	}
+	if c.done {
+		if name := c.response.missing(); name != "" {
+			found = append(found, undocumented.Found{Kind: undocumented.Missing, Name: name})
+		}
+	}
 	reported := c.conf.reported
 	if reported.Due(c.op.Name, len(body), !c.done) {
 		switch {
@@ -227,7 +233,7 @@ type validator interface{ validate() error }
 func decodeResponse[T any](o *op.Op, shape op.Shape, body []byte, maxItems int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if shape == op.Typed || o.Class == op.PaidRead || shape == op.Partial && o.FreeRead() {
-			return errors.New("the response is empty")
+			return redact.OwnError("the response is empty")
 		}
 		return nil
 	}
@@ -252,7 +258,7 @@ func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 	case optional:
 		return body, nil
 	}
-	return nil, fmt.Errorf("the response has no %q", name)
+	return nil, redact.OwnError("the response has no " + strconv.Quote(name))
 }
 
 func decodeRecord[T any](text []byte, maxItems int, out *T) error {
@@ -274,7 +280,7 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 	return nil
 }
 
-var errNoObject = errors.New("the response is not an object")
+var errNoObject error = redact.OwnError("the response is not an object")
 
 // decodeObject decodes a record from an Object, or returns the zero record of no value.
 func decodeObject[T any](from Object) (*T, error) {
@@ -291,7 +297,7 @@ func sameID(a, b string) bool { return strings.EqualFold(a, b) }
 // errorIf returns an error if something is missing from a response.
 func errorIf(missing bool, text string) error {
 	if missing {
-		return errors.New(text)
+		return redact.OwnError(text)
 	}
 	return nil
 }

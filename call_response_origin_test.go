@@ -414,3 +414,17 @@ func TestDecode_NoSuccessInDisguise(t *testing.T) {
 	requireUnknown(t, newClient(t, always(101, "", "RateLimit-Remaining", "9"), once).
 		Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil))
 }
+
+// A message may quote the URL of the request, and what it searched for: in whatever form, the text of the error does not show it.
+func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
+	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Class: prospectkit.ClassRead, Surface: prospectkit.SurfaceLists}
+	for _, quoted := range []string{
+		"search=berlin", "search%3Dberlin", "search&#61;berlin", `search\\u003dberlin`, "/api/v1/business/x?search=berlin",
+	} {
+		client := newClient(t, always(404, strings.Replace(envelope("LIST_NOT_FOUND"), "prose", "nothing for "+quoted, 1)))
+		err := client.Call(t.Context(), search, nil, nil, prospectkit.WithQuery("search", "berlin"))
+		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+		require.ErrorContains(t, err, "nothing for ")
+		require.NotContains(t, err.Error(), "berlin", quoted)
+	}
+}

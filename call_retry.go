@@ -124,7 +124,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // schedule computes the pause before the next attempt, or stops if no attempt, time or allowance is
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
-	asked, given := retryAfter(resp, now)
+	asked, given := c.retryAfter(resp, now)
 	pause := max(asked, waits.Backoff(c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts)))
 	if c.next == stepWait {
 		if given {
@@ -136,18 +136,32 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	if c.next == stepRekey {
 		pause = asked
 	}
-	switch {
-	case c.ctx.Err() != nil, len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
+	switch tooLong := pause > c.opts.maxWait; {
+	case c.ctx.Err() != nil:
+		c.next = stepStop
+	case c.next == stepWait && (tooLong || c.afterDeadline(pause)): // before the attempts: this says when the call fits
+		c.next = stepStop
+		c.refuseWait(budget.TooLong(now, c.surfaceHold, c.afterDeadline(pause)))
+	case len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case pause > c.opts.maxWait && (given || c.next == stepWait): // the policy bounds a mere backoff
+	case tooLong && given: // the policy bounds a mere backoff
 		c.next = stepStop
 	case c.next == stepRetry && !c.surface.allowance.Take(now): // last, because it uses the allowance up
 		c.next = stepStop
 	case c.next == stepWait: // the pause holds the surface: the next attempt is queued for it
 	default:
 		c.pause = c.jitter(pause)
+	}
+}
+
+// refuseWait records that a wait for the rate limit does not fit.
+func (c *call) refuseWait(full *budget.WaitTooLongError) {
+	c.waitError = &RateLimitWaitError{
+		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface),
+		Window: Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
+		deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,7 +165,7 @@ func TestRetry_RefusalsWaitAsToldOrBackOff(t *testing.T) {
 	})
 }
 
-// A wait that is not allowed is refused by the decision itself: no other attempt is announced, and the error is the service's alone.
+// A wait that is not allowed is refused by the decision itself: no other attempt is announced, and the error says how long the wait is.
 func TestRetry_WaitsThatAreNotAllowedAreNotAnnounced(t *testing.T) {
 	slow := prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 8 * time.Second, MaxDelay: 8 * time.Second})
 	for name, opts := range map[string][]prospectkit.ClientOption{
@@ -173,7 +174,9 @@ func TestRetry_WaitsThatAreNotAllowedAreNotAnnounced(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var seen []prospectkit.Event
 			_, err := refuse(t, 429, http.Header{"Retry-After": {name}}, append(opts, events(&seen))...)
-			require.NoError(t, asError(t, err).Unwrap(), name)
+			wait, ok := asError(t, err).Unwrap().(*prospectkit.RateLimitWaitError) //nolint:errorlint // the cause itself
+			require.True(t, ok, name)
+			require.Positive(t, wait.Wait)
 			require.Equal(t, []string{"return the error"}, nextSteps(seen), name)
 		})
 	}
@@ -299,6 +302,47 @@ func TestRetry_WaitThatFitsBegins(t *testing.T) {
 			})
 			_, err := newClient(t, rt).Account.Me(ctx)
 			require.NoError(t, err)
+		})
+	}
+}
+
+// A date without the Date of its response is held against what is known of the service's clock: this machine's may be wrong.
+func TestRetryAfter_DateByTheClockThatWasHeard(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} { // of this machine
+		for _, edge := range []time.Duration{0, 30 * time.Minute} { // of the edge that sends the 429, and a Date of its own
+			synctest.Test(t, func(t *testing.T) {
+				at := func(d time.Duration) string { return time.Now().Add(d - off).UTC().Format(http.TimeFormat) }
+				asked := 0
+				client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+					switch asked++; {
+					case asked != 2:
+						return respond(200, oneUser, "Date", at(0)), nil
+					case edge != 0:
+						return respond(429, "", "Retry-After", at(edge+20*time.Second), "Date", at(edge)), nil
+					}
+					return respond(429, "", "Retry-After", at(20*time.Second)), nil
+				}))
+				require.NoError(t, discard(client.Account.Me(t.Context())))
+				began := time.Now()
+				require.NoError(t, discard(client.Account.Me(t.Context())))
+				require.InDelta(t, 20, time.Since(began).Seconds(), 3, "%s off", off)
+			})
+		}
+	}
+}
+
+// The same for a reset that is a time stamp.
+func TestRateLimit_ResetByTheClockThatWasHeard(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(26 * 365 * 24 * time.Hour) // a time stamp has ten digits
+			header := []string{"Date", time.Now().Add(-off).UTC().Format(http.TimeFormat)}
+			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) { return respond(200, oneUser, header...), nil }))
+			require.NoError(t, discard(client.Account.Me(t.Context())))
+			header = []string{"RateLimit-Reset", strconv.FormatInt(time.Now().Add(20*time.Second-off).Unix(), 10)}
+			var info prospectkit.Info
+			require.NoError(t, discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
+			require.Equal(t, 20*time.Second, time.Until(info.Rate.ResetAt), "%s off", off)
 		})
 	}
 }

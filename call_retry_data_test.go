@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/retrydata"
 )
 
-var update = flag.Bool("update", false, "write testdata/retry.json")
+var update = flag.Bool("update", false, "write the golden files")
 
 const retryFile = "testdata/retry.json"
 
@@ -120,7 +120,7 @@ func retryData(t *testing.T) *retrydata.File {
 			{Name: retrydata.Success, Means: "the call returns its response"},
 			{Name: retrydata.NotApplied, Means: "an error, and nothing was changed or spent by this call"},
 			{Name: retrydata.Unknown, Means: "an error: the service may have processed the call"},
-			{Name: retrydata.ResponseLost, Means: "an error: the service has processed the call, and the response cannot be read"},
+			{Name: retrydata.ResponseLost, Means: "the service has processed the call, and the response cannot be read: an error, unless the response says nothing that the caller does not know"},
 		},
 		Needs: []retrydata.Term{
 			{Name: retrydata.ClosedPort, Means: "a base URL with a port that nobody listens on"},

@@ -39,9 +39,11 @@ type args struct {
 	check     func(*check.Violations)
 
 	// What it means.
-	free   bool           // spends no credits, although the operation may
-	cost   spend.Call     // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup // what a search for its effect needs, beside the ids
+	free   bool             // spends no credits, although the operation may
+	spent  func(error) bool // reports whether a refusal may come after the credits were spent; nil: none does
+	cost   spend.Call       // what is known of its cost, beside operation, ids and body
+	lookup journal.Lookup   // what a search for its effect needs, beside the ids
+	ticket string           // the ID of its ticket, if the caller has stored it
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.
@@ -50,9 +52,11 @@ type expected[T any] struct {
 	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
 	proof func(*T) bool
 
-	accept   func(*T) error // refuses a response that was decoded; nil accepts it
-	shape    op.Shape       // if it differs from the operation's
-	maxItems int            // of a page; 0: as many as a page may have
+	known    *T              // what is documented of the result of an operation that Confirms; nil: nothing
+	accept   func(*T) error  // refuses a response that was decoded; nil accepts it
+	shape    op.Shape        // if it differs from the operation's
+	missing  func(*T) string // names a part that was asked for and is not there; nil: nothing was
+	maxItems int             // of a page, at most; 0: as many as any array
 
 	// The documented part of a raw response: its type, and the keys that may wrap it.
 	documented reflect.Type
@@ -92,7 +96,9 @@ type plan struct {
 		decode(body []byte) error
 		proved() bool                // reports whether the service must have sent what was decoded
 		fields() *undocumented.Shape // that are documented
+		missing() string             // a part that was asked for and is not there; empty: none
 		results() int                // that may have a price each; -1 if the response does not tell
+		confirmed() bool             // reports whether a success without its body says all, and takes what is known for the result
 	}
 }
 
@@ -150,6 +156,7 @@ type attempt struct {
 	ended          time.Time // zero until it has
 	truncated      bool      // the end of the upload was not sent
 	expired        bool      // its context had ended by then
+	out            bool      // it may be sent, and its result is not recorded yet
 	delivery       Delivery  // set by send
 	abandoned      bool      // the exchange ignored its context and Close, and may go on
 	hasRateHeaders bool      // the response has rate headers
@@ -169,7 +176,7 @@ type step int
 const (
 	stepStop    step = iota + 1 // return the error
 	stepUnknown                 // return OutcomeUnknownError
-	stepLost                    // return an *Error of class ErrResponseLost
+	stepLost                    // it was applied: return what is known of the result, or an *Error of class ErrResponseLost
 
 	// From here on, another attempt follows: see retries.
 	stepRetry  // after a backoff, if attempts and the retry allowance are left
@@ -183,7 +190,7 @@ func (s step) String() string {
 	return [...]string{
 		stepStop:    "return the error",
 		stepUnknown: "return an unknown outcome",
-		stepLost:    "return that the response was lost",
+		stepLost:    "return that it was applied",
 		stepRetry:   "retry",
 		stepResend:  "resend",
 		stepWait:    "wait and resend",
@@ -232,7 +239,7 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 // the first attempt whose outcome is unknown so far.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
-		c.ticketID = rand.Text()
+		c.ticketID = cmp.Or(c.in.ticket, rand.Text())
 	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
@@ -306,6 +313,13 @@ func (c *call) emit(e Event) {
 		return
 	}
 	e = c.event(e)
+	switch e.Kind {
+	case EventAttempt:
+		e.ErrorType = errorType(e.Err, e.Status, e.Code, e.Delivery)
+	case EventCall:
+		e.ErrorType = errorTypeOf(e.Err)
+	default:
+	}
 	for _, f := range c.observers {
 		notify(c.ctx, f, e)
 	}
@@ -337,6 +351,6 @@ func (c *call) redactError(err error) error {
 		return nil
 	}
 	s := c.secretsAndURL().Query(c.url.Query())
-	text := redact.Unquoted(redact.WithoutURL(err).Error())
-	return redact.Opaque(redact.WithoutIDs(s.Clean(text, redact.MaxText)), err)
+	hide := func(text string) string { return redact.WithoutIDs(s.Clean(redact.Unquoted(text), redact.MaxText)) }
+	return redact.Opaque(hide(redact.WithoutURL(err).Error()), hide(wholeReason(err)), err)
 }

@@ -1,13 +1,16 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
+	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/review"
 )
 
@@ -101,8 +104,9 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 
 // Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
 // of body and response is documented: you supply the fields. The sandbox takes name, channels,
-// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). After an
-// unknown outcome, it is retried only with [AllowRetryUnknown].
+// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). Whether it spends credits is
+// undocumented; the "nothing billed" of [CodeCampaignListCapReached] hints that attaching lists may, so it counts as
+// spending. It is never retried after an unknown outcome: look at the campaign.
 //
 // Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely:
 // [CodeCampaignNotFound], [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
@@ -203,6 +207,8 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 
 // Approve starts a campaign: the service then sends its messages to people, in the background. No
 // other call is documented to. A stopped campaign resumes where it was. Only its owner can approve it.
+// Without an error, the service has confirmed it, even if the rest of its response was lost: the result then
+// holds what is documented, id and status.
 //
 // It is never retried after an unknown outcome, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an
@@ -214,21 +220,37 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return do(ctx, s.conf, op.CampaignsApprove, args{ids: []string{campaignID}}, opts,
-		provedBy(func(a *Approval) bool { return sameID(a.CampaignID, campaignID) }))
+	return s.approve(ctx, campaignID, "", opts)
+}
+
+func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
+	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
+	return do(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
+		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
+		known: &Approval{CampaignID: campaignID, Status: CampaignActive},
+	})
 }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
 // listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000.
-// The lists are those under listIds in the listing (assumed); they need the scope lists. Pass the
-// Digest of the review to [CampaignsService.ApproveReviewed].
+// The lists are those under listIds in the listing (assumed); they need the scope lists. If there are none, lists and contacts
+// are Unread in the review, and its text says so. Pass the Digest of the review to [CampaignsService.ApproveReviewed].
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
 // GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
 	r, _, err := s.review(ctx, campaignID, nil, opts)
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range s.conf.approvalsOf(ctx) {
+		if err != nil {
+			return nil, withoutEffect(op.CampaignsList, err)
+		}
+		r.Approved(e.Ticket.Lookup.Digest)
+	}
+	return r, nil
 }
 
 // review makes a review. If the campaign was read earlier, its lists come first: they may have many pages,
@@ -241,9 +263,9 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 			return nil, nil, err
 		}
 	}
-	err := review.AddAll(r, review.Steps, s.Steps(ctx, campaignID, pages...))
+	err := review.AddAll(r, review.Steps, s.versions(op.CampaignsSteps, "steps", campaignID).items(ctx, pages))
 	if err == nil {
-		err = review.AddAll(r, review.Sends, s.Sends(ctx, campaignID, pages...))
+		err = review.AddAll(r, review.Sends, s.versions(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, pages))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -262,8 +284,24 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 	return r, campaign, err
 }
 
+// versions is a pager that drops only what is the same: two steps of one id may differ.
+func (s *CampaignsService) versions(o *op.Op, name string, ids ...string) pager[Object] {
+	p := s.pager(o, name, ids...)
+	id := p.id
+	p.id = func(o *Object) string {
+		if id(o) == "" {
+			return ""
+		}
+		return id(o) + "\x00" + o.String()
+	}
+	return p
+}
+
 // reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, campaign Object, opts []CallOption) error {
+	if lists, _ := campaign.Get("listIds"); !lists.begins('[') {
+		r.Unread = []review.Section{review.Lists, review.Contacts}
+	}
 	for id := range campaign.All("listIds") {
 		rows := (&ListsService{s.service}).Rows(ctx, id.Text(""), RowsParams{}, pageOptions(opts)...)
 		if err := review.AddAll(r, review.Contacts, rows); err != nil {
@@ -284,14 +322,28 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 // twice more, the second time with the contacts first, so that a change while those are read also counts.
 // If anything differs, nothing is approved: the error is a [RefusedError] with [RuleReview], whose
 // Violations name what changed. The approval itself takes no content, so a change of a part after its
-// last read and before the approval goes unnoticed.
+// last read and before the approval goes unnoticed. A review whose lists and contacts are Unread can be approved: neither
+// is compared.
+//
+// A digest is used up by one approval. After it, and for a campaign that is active, nothing is sent: the error is a
+// [RefusedError] with [RuleApproved], and whoever wanted the campaign approved is done. If the outcome of the earlier approval is
+// unknown and the campaign is not active, the error is its [OutcomeUnknownError]: resolve that. A campaign that a teammate has stopped
+// stays stopped until a new review is approved. This reaches as far as the journal of the client remembers, if that is a
+// [journal.History], in whichever process. Without one, it reaches as far as this client and those of its With: another process then
+// knows only that an active campaign is approved.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
-	if !review.Valid(digest) {
+	switch {
+	case review.Outdated(digest):
+		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
+	case !review.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
+	}
+	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {
+		return nil, err
 	}
 	var campaign *Object
 	for range 2 {
@@ -300,6 +352,9 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 			return nil, err
 		}
 		campaign = found
+		if err := inactive(campaign); err != nil {
+			return nil, err
+		}
 		if changes := now.Changes(digest); len(changes) > 0 {
 			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
 			for _, c := range changes {
@@ -308,7 +363,46 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 			return nil, refused
 		}
 	}
-	return s.Approve(ctx, campaignID, opts...)
+	return s.approve(ctx, campaignID, digest, opts)
+}
+
+// unapproved returns an error if an earlier call has approved the review, or may have.
+func (s *CampaignsService) unapproved(ctx context.Context, campaignID, digest string, opts []CallOption) error {
+	var earlier journal.Entry
+	for e, err := range s.conf.approvalsOf(ctx) {
+		switch {
+		case err != nil:
+			return withoutEffect(op.CampaignsApprove, err)
+		case e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied:
+			earlier = e
+		}
+	}
+	switch earlier.Outcome {
+	case journal.Applied:
+		return approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
+	case journal.Unknown:
+		campaign, err := s.inListing(ctx, campaignID, pageOptions(sharedOptions(opts)))
+		if err == nil {
+			err = inactive(campaign)
+		}
+		return cmp.Or(err, error(earlierUnknown(s.conf, op.CampaignsApprove, earlier.Ticket)))
+	case journal.NotApplied: // is left out
+	}
+	return nil
+}
+
+// inactive returns an error if a campaign is active.
+func inactive(campaign *Object) error {
+	if CampaignStatus(campaign.Text("status")) == CampaignActive {
+		return approved("campaign", "is active: somebody has approved it")
+	}
+	return nil
+}
+
+func approved(param, problem string) error {
+	refused := ruleRefusal(op.CampaignsApprove, RuleApproved, nil)
+	refused.Violations = []Violation{{Param: param, Problem: problem}}
+	return refused
 }
 
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
@@ -336,7 +430,7 @@ func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opt
 		r.Note = "the campaign is active; a teammate may have approved it at the same moment"
 	default:
 		r.Verdict, q.undone = VerdictNotSeen, status == CampaignStopped
-		r.Note = "the campaign is not active"
+		r.Note = "the campaign is not active: it may still become so, because activation runs in the background (documented)"
 		if q.undone {
 			r.Note = "the campaign is stopped: a teammate may have stopped it since, so ask before you approve again"
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/review"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -58,6 +59,36 @@ func TestCampaigns_ReviewOfTheRightCampaign(t *testing.T) {
 	}
 	ours, other := `{"id":"`+strings.ToUpper(campaignID)+`","name":"ours"}`, `{"id":"65f0c0ffee65f0c0ffee6cff","name":"another"}`
 	require.Equal(t, review(`[`+ours+`]`), review(`[`+other+`,`+ours+`]`))
+}
+
+// Nothing of the steps is left out: neither a second one with the id of the first, nor their order.
+func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
+	review := func(campaign, steps string) *review.Review {
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/campaigns"):
+				return respond(200, `[{"id":"`+campaignID+`"`+campaign+`}]`), nil
+			case strings.HasSuffix(r.URL.Path, "/steps"):
+				return respond(200, steps), nil
+			}
+			return respond(200, `[]`), nil
+		}))
+		r, err := client.Campaigns.Review(t.Context(), campaignID)
+		require.NoError(t, err)
+		return r
+	}
+	one, two, three := `{"id":"a","body":"1"}`, `{"id":"a","body":"2"}`, `{"id":"a","body":"3"}`
+	was := review("", `[`+one+`,`+two+`]`)
+	require.Len(t, was.Steps, 2)
+	for _, steps := range []string{one, two + `,` + one, one + `,` + three, one + `,` + two + `,` + three} {
+		require.Len(t, review("", `[`+steps+`]`).Changes(was.Digest()), 1, steps)
+	}
+	require.Empty(t, review("", `[`+one+`,`+two+`]`).Changes(was.Digest()))
+	require.Contains(t, was.String(), "Not reviewed, because the API does not show them: lists contacts")
+	require.Contains(t, review(`,"listIds":null`, `[]`).String(), "Not reviewed")
+	none := review(`,"listIds":[]`, `[]`)
+	require.Empty(t, none.Unread)
+	require.Contains(t, none.String(), "Contacts in the lists: 0")
 }
 
 // A listing that cannot be read is the error of the look for an approval, and of the wait for a campaign.

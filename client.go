@@ -62,17 +62,19 @@ type Client struct {
 // The base URL must be https, except for this machine or with [AllowPlainHTTP]. Its host must be in
 // ASCII: other letters may only look like those of the service.
 //
-// This package is not for browsers: everybody who opens a web page can read its token, and a
-// browser follows redirects. There, New requires a transport other than net/http's, such as the
-// sandbox's.
+// This package is not for browsers: everybody who opens a web page can read its token. There, New
+// requires a transport other than net/http's, such as the sandbox's. Each request has a header
+// js.fetch:redirect, which net/http's transport takes out: one that is wrapped then has the browser
+// follow no redirects.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		maxBody:  32 << 20,
-		reported: new(undocumented.Memory),
+		reported: new(undocumented.Memory), approvals: new(approvals),
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
+		resting:     new(waits.Rests[Resolution]),
 	}
 	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)
@@ -127,6 +129,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	}
 	if conf.httpClient != before {
 		conf.headersSeen, conf.clock, polls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
+		conf.resting = new(waits.Rests[Resolution])
 		conf.build()
 	}
 	return newClient(&conf, polls), nil
@@ -201,10 +204,14 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 // in another process or on another machine. It sends reads only, never the call itself. The key may be
 // another one of the workspace.
 //
-// The age of the call comes from the clock of the service, if the process that made the call had
-// heard it, or else from the local clocks, which must agree within two minutes. If the age is not
-// certain, Resolve watches for as long as a change may need to show, 10 s or 65 s for agents, before a
-// verdict [VerdictNotSeen] is Final.
+// The age of the call is the smaller of what the clock of the service and the local clocks say. If
+// either is unknown, or says that the call is recent, Resolve watches for as long as a change may need to show (assumed:
+// 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. No verdict is final by one clock alone.
+//
+// What no read settles is remembered in memory, with the clients of [Client.With]: a verdict
+// [VerdictUnknowable], or one that stays [VerdictNotSeen] for a call that works in the background. A ticket that was read in vain is read
+// again after a minute, then after twice as long each time, up to an hour. Until then its Resolution says in the Note when
+// it was read, and has no Object. So a loop over [Client.InDoubt] does not use up the rate limit.
 //
 // A ticket of another service or workspace, or of a later version of this package, is refused with a
 // [RefusedError].
@@ -219,8 +226,23 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 	case !known:
 		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
 	}
+	call := t.ID + t.LastSent.UTC().Format(time.RFC3339Nano) // one that was sent again is another
+	if r, read, left := c.conf.resting.Recall(call); left > 0 {
+		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
+		return &r, nil
+	}
 	q := newResolver(c.conf, o, t, false)
-	return q.resolve(ctx, o.VisibleAfter, opts)
+	r, err := q.resolve(ctx, o.VisibleAfter, opts)
+	switch {
+	case r == nil || t.ID == "" || !q.read:
+	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.open:
+		found := *r
+		found.Object = nil // it may be large
+		c.conf.resting.Note(call, found)
+	default:
+		c.conf.resting.Forget(call)
+	}
+	return r, err
 }
 
 // look reads the state once for a resolver. A new write whose effect a read can show needs a case here.
@@ -228,6 +250,7 @@ func (c *Client) look(ctx context.Context, q *resolver, opts []CallOption) (Reso
 	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
 		return Resolution{Verdict: VerdictUnknowable}, nil
 	}
+	q.read = true
 	switch q.op {
 	case op.ListsCreate:
 		return c.Lists.lookForNew(ctx, q, opts)
@@ -242,6 +265,7 @@ func (c *Client) look(ctx context.Context, q *resolver, opts []CallOption) (Reso
 	case op.CampaignsApprove:
 		return c.Campaigns.lookForApproval(ctx, q, opts)
 	}
+	q.read = false
 	return Resolution{Verdict: VerdictUnknowable}, nil
 }
 
@@ -302,7 +326,7 @@ func (c *config) checkTransport(bad *check.Violations) {
 	if !std {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
-	bad.Must(!std, "transport", "is net/http's, which in a browser follows redirects with the token: see WithTransport")
+	bad.Must(!std, "transport", "must not be net/http's in a browser, where everybody can read the token: see New")
 }
 
 // build copies the HTTP client of the options, if there is one, and wraps its transport in ours.

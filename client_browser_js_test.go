@@ -33,3 +33,23 @@ func TestBrowser_IsRefused(t *testing.T) {
 	_, err = client.With(options[0])
 	require.ErrorContains(t, err, "in a browser")
 }
+
+// wrapped hides net/http's transport.
+type wrapped struct{ http.RoundTripper }
+
+// net/http decides when the program starts whether it leaves requests to fetch: under node, only if its name is another one.
+func TestFetch_FollowsNoRedirect(t *testing.T) {
+	js.Global().Call("eval", `
+		globalThis.modes = []
+		globalThis.fetch = async (url, options) => {
+			modes.push(options.redirect + (options.headers.has("authorization") ? "" : " without a token"))
+			return {status: 0, headers: new Headers(), body: null, redirected: false, url: "", arrayBuffer: async () => new ArrayBuffer(0)}
+		}`)
+	client := newClient(t, wrapped{http.DefaultTransport})
+	_, err := client.Account.Me(t.Context())
+	require.ErrorContains(t, err, "like a redirect in a browser")
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	require.Equal(t, "manual,manual", js.Global().Get("modes").Call("join", ",").String())
+}

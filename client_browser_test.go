@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,4 +36,43 @@ func TestNew_TokenThatIsAURL(t *testing.T) {
 		_, err := prospectkit.New(baseURL, swapped)
 		require.ErrorContains(t, err, "looks like a URL: base URL and token may be swapped")
 	}
+}
+
+// A browser follows redirects unless net/http's transport, which another one may wrap, is told with each attempt.
+func TestBrowser_AsksForNoRedirects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inBrowser := false
+		before := internal.InBrowser
+		t.Cleanup(func() { internal.InBrowser = before })
+		internal.InBrowser = func() bool { return inBrowser }
+		var modes []string
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			modes = append(modes, r.Header.Get("js.fetch:redirect"))
+			r.Header.Del("js.fetch:redirect") // as net/http does
+			return respond(http.StatusServiceUnavailable, ""), nil
+		}))
+		for _, inBrowser = range []bool{true, false} {
+			_, err := client.Account.Me(t.Context())
+			require.Error(t, err)
+		}
+		require.Equal(t, []string{"manual", "manual", "manual", "", "", ""}, modes)
+	})
+}
+
+// A redirect that a browser does not follow has no status, and nothing else.
+func TestBrowser_RedirectIsNotTheServices(t *testing.T) {
+	sent := 0
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return &http.Response{}, nil
+	}))
+	var info prospectkit.Info
+	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+	require.EqualError(t, err, "prospectkit: account.me: the response has no status, like a redirect in a browser")
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "the response has no status, like a redirect in a browser")
+	require.Equal(t, 2, sent)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -105,18 +104,18 @@ func (c ErrorClass) Outcome() Outcome {
 // their status. A response without the service's error envelope, such as the error page of a proxy,
 // matches no class; but any 429 matches [ErrRateLimited].
 const (
-	ErrNotFound            = ErrorClass("missing or not visible")
-	ErrConflict            = ErrorClass("conflict with the current state")
-	ErrInvalid             = ErrorClass("invalid request")
-	ErrUnauthorized        = ErrorClass("the key was not accepted")
-	ErrForbidden           = ErrorClass("the key or its owner may not do this")
-	ErrInsufficientCredits = ErrorClass("not enough credits")
-	ErrRateLimited         = ErrorClass("rate limited")               // also a RateLimitWaitError
-	ErrOutcomeUnknown      = ErrorClass("the outcome is unknown")     // an OutcomeUnknownError: it may have happened
-	ErrResponseLost        = ErrorClass("the response was lost")      // applied or billed, but it cannot be read
-	ErrRefusedLocally      = ErrorClass("refused before the network") // a RefusedError: the call was not sent
-	ErrNotStarted          = ErrorClass("the agent was not started")  // a draft, or not seen to start
-	ErrSpendCap            = ErrorClass("the spend cap is reached")   // a RefusedError of WithSpendGuard: the call was not sent
+	ErrNotFound            ErrorClass = "missing or not visible"
+	ErrConflict            ErrorClass = "conflict with the current state"
+	ErrInvalid             ErrorClass = "invalid request"
+	ErrUnauthorized        ErrorClass = "the key was not accepted"
+	ErrForbidden           ErrorClass = "the key or its owner may not do this"
+	ErrInsufficientCredits ErrorClass = "not enough credits"
+	ErrRateLimited         ErrorClass = "rate limited"               // also a RateLimitWaitError
+	ErrOutcomeUnknown      ErrorClass = "the outcome is unknown"     // an OutcomeUnknownError: it may have happened
+	ErrResponseLost        ErrorClass = "the response was lost"      // applied or billed, but it cannot be read
+	ErrRefusedLocally      ErrorClass = "refused before the network" // a RefusedError: the call was not sent
+	ErrNotStarted          ErrorClass = "the agent was not started"  // a draft, or not seen to start
+	ErrSpendCap            ErrorClass = "the spend cap is reached"   // a RefusedError of WithSpendGuard: the call was not sent
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
@@ -201,14 +200,14 @@ type Action string
 
 // The actions.
 const (
-	ActionNever       = Action(op.Never)       // the same request will be refused again
-	ActionAfterDelay  = Action(op.AfterDelay)  // the same request, later
-	ActionAfterState  = Action(op.AfterState)  // the same request, once a state is reached
-	ActionMayPass     = Action(op.MayPass)     // may succeed later; whether to retry is your choice
-	ActionFixInput    = Action(op.FixInput)    // another request
-	ActionNewKey      = Action(op.NewKey)      // another key
-	ActionBuyCredits  = Action(op.BuyCredits)  // more credits, a lower cost or a larger plan
-	ActionVerifyFirst = Action(op.VerifyFirst) // a read may be retried; a write has to be verified
+	ActionNever       Action = Action(op.Never)       // the same request will be refused again
+	ActionAfterDelay  Action = Action(op.AfterDelay)  // the same request, later
+	ActionAfterState  Action = Action(op.AfterState)  // the same request, once a state is reached
+	ActionMayPass     Action = Action(op.MayPass)     // may succeed later; whether to retry is your choice
+	ActionFixInput    Action = Action(op.FixInput)    // another request
+	ActionNewKey      Action = Action(op.NewKey)      // another key
+	ActionBuyCredits  Action = Action(op.BuyCredits)  // more credits, a lower cost or a larger plan
+	ActionVerifyFirst Action = Action(op.VerifyFirst) // a read may be retried; a write has to be verified
 )
 
 // Advice is what to do about an error: an action to branch on and a hint to print.
@@ -235,7 +234,7 @@ type Error struct {
 	Method string
 	Route  string // path template, without ids
 
-	Status    int    // HTTP status; 0 when no response arrived
+	Status    int    // HTTP status; 0 when none arrived
 	Code      Code   // of the service's error envelope, or CodeListNameAmbiguous; at most 64 bytes if not Known
 	Message   string // at most 2 KiB; it may be reworded: never match on it
 	Param     string // the offending field of a failed validation
@@ -291,7 +290,7 @@ func withoutEffect(o *op.Op, cause error) *Error {
 
 // unusable returns the error of a success with unusable content.
 func unusable(o *op.Op, what string) *Error {
-	e := withoutEffect(o, errors.New(what))
+	e := withoutEffect(o, redact.OwnError(what))
 	e.Status = http.StatusOK
 	return e
 }
@@ -333,11 +332,14 @@ func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
+	wait, isWait := errors.AsType[*RateLimitWaitError](e.cause)
 	switch {
 	case e.class == ErrNotStarted:
 		return startAdvice(e.cause)
 	case e.outcome == OutcomeApplied:
 		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
+	case isWait: // the rate limit is why there was no further attempt
+		return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: max(wait.Wait, e.RetryAfter)}
 	case e.Code != "":
 		advice := e.Code.Advice()
 		if advice.Action == ActionAfterDelay {
@@ -349,6 +351,8 @@ func (e *Error) Advice() Advice {
 	case e.Status != 0 || e.outcome != OutcomeNotApplied:
 		hint := "the response is not the service's own: look at status, content type and body"
 		return Advice{Action: ActionVerifyFirst, Hint: hint}
+	case e.class == ErrInvalid:
+		return Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"}
 	case errors.Is(e.cause, changes.ErrFullSyncRequired):
 		return Advice{Action: ActionFixInput, Hint: changes.Remedy}
 	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
@@ -365,28 +369,8 @@ func startAdvice(cause error) Advice {
 	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
-// LogValue groups the fields that are safe to log: no message, body or parameter values. A code
-// that is not [Code.Known] is logged only if it is a plain name. Param and request id are cut to 64
-// bytes.
-func (e *Error) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("op", e.Op), slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-		slog.String("param", redact.Shorten(redact.Printable(e.Param), maxName)),
-		slog.String("request_id", redact.Shorten(redact.Printable(e.RequestID), maxName)),
-		slog.String("outcome", string(e.Outcome())), slog.Int("attempts", len(e.Attempts)),
-	)
-}
-
 // maxName is how many bytes of a foreign name are kept.
 const maxName = 64
-
-// logged returns the code if it is a plain name, as all known ones are: what the service sends can be anything.
-func (c Code) logged() string {
-	if c != "" && redact.PlainName(string(c)) == "" {
-		return "undocumented"
-	}
-	return string(c)
-}
 
 func (e *Error) errorCode() Code { return e.Code }
 
@@ -416,6 +400,7 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed: use another one"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
+	RuleApproved SafetyRule = "already approved"                      // Violations say how that is known
 	// RuleRetryUnknown: a second request may do more than the call asks for.
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
@@ -453,11 +438,14 @@ type Violation struct {
 	Problem string
 }
 
+// String says what is wrong with what.
+func (v Violation) String() string { return redact.Printable(v.Param + " " + v.Problem) }
+
 // Error lists every violation in one line.
 func (e *RefusedError) Error() string {
 	parts := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
-		parts[i] = redact.Printable(v.Param + " " + v.Problem)
+		parts[i] = v.String()
 	}
 	text := errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))
 	return strings.TrimSuffix(text+": "+strings.Join(parts, "; "), ": ")
@@ -502,17 +490,6 @@ func (e *RefusedError) Advice() Advice {
 	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
 }
 
-// LogValue groups the fields that are safe to log.
-func (e *RefusedError) LogValue() slog.Value {
-	params := make([]string, len(e.Violations))
-	for i, v := range e.Violations {
-		params[i] = v.Param
-	}
-	return slog.GroupValue(
-		slog.String("op", e.Op), slog.String("rule", string(e.Rule)), slog.String("params", strings.Join(params, ",")),
-	)
-}
-
 func (e *RefusedError) errorCode() Code {
 	if e.Rule != "" {
 		return ""
@@ -520,10 +497,11 @@ func (e *RefusedError) errorCode() Code {
 	return CodeValidationFailed
 }
 
-// RateLimitWaitError is a call that this client refused because its wait for a rate limit would be longer
+// RateLimitWaitError is a call that this client ended because its wait for a rate limit would be longer
 // than [WithMaxWait] allows, or end after the context's deadline. It was not sent; as the cause of an
-// [*Error], there were earlier attempts. A call that cannot fit in time is refused at once, any other when its
-// longest wait is over. It matches [ErrRateLimited] and [CodeRateLimited], but not [ErrRefusedLocally], and
+// [*Error], there were earlier attempts, such as one that got a 429 whose Retry-After does not fit. A call that
+// cannot fit in time is refused at once, any other when its longest wait is over. A 429 whose wait would fit, but
+// whose attempts are used up, is an [*Error] without it: [ErrRateLimited] and [AdviceOf] cover both. It matches [ErrRateLimited] and [CodeRateLimited], but not [ErrRefusedLocally], and
 // context.DeadlineExceeded if the deadline was too near.
 type RateLimitWaitError struct {
 	Op      string
@@ -558,13 +536,6 @@ func (e *RateLimitWaitError) Outcome() Outcome { return OutcomeNotApplied }
 // Advice returns [ActionAfterDelay] with the wait.
 func (e *RateLimitWaitError) Advice() Advice {
 	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
-}
-
-// LogValue groups the fields that are safe to log.
-func (e *RateLimitWaitError) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("op", e.Op), slog.String("surface", string(e.Surface)), slog.Duration("wait", e.Wait),
-	)
 }
 
 func (e *RateLimitWaitError) errorCode() Code { return CodeRateLimited }

@@ -28,6 +28,7 @@ var zeroErrors = map[string]error{
 	"Code":                prospectkit.Code(""),
 	"Error":               &prospectkit.Error{},
 	"ErrorClass":          prospectkit.ErrNotFound, // a class is always one of the constants
+	"MissingRecordsError": &prospectkit.MissingRecordsError{},
 	"NameConflictError":   &prospectkit.NameConflictError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},

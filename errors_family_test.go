@@ -54,16 +54,16 @@ func TestErrors_EveryKind(t *testing.T) {
 		code    prospectkit.Code
 		fields  []string // of LogValue
 	}
-	answered := []string{"attempts", "code", "op", "outcome", "param", "request_id", "status"}
+	answered := []string{"attempts", "code", "error.type", "op", "outcome", "request_id", "status"}
 	want := map[string]facts{
-		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"op", "params", "rule"}},
-		"refused by the limit":    {"*prospectkit.RateLimitWaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"op", "surface", "wait"}},
-		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, answered},
+		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"error.type", "op", "outcome", "reason"}},
+		"refused by the limit":    {"*prospectkit.RateLimitWaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"error.type", "op", "outcome", "reason", "surface", "wait_ms"}},
+		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"attempts", "code", "error.type", "op", "outcome", "reason", "request_id", "status"}},
 		"409":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
-		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", answered},
-		"500 to a write":          {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, []string{"attempts", "op", "outcome"}},
-		"cut":                     {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "op", "outcome"}},
-		"response cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, prospectkit.ActionVerifyFirst, "", answered},
+		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
+		"500 to a write":          {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, answered},
+		"cut":                     {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
+		"response cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, prospectkit.ActionVerifyFirst, "", []string{"attempts", "error.type", "op", "outcome", "reason", "status"}},
 	}
 	for name, err := range family(t) {
 		for _, wrapped := range []error{err, fmt.Errorf("syncing: %w", err), errors.Join(io.EOF, err)} {

@@ -92,7 +92,8 @@ func TestErrors_Punctuation(t *testing.T) {
 		defer cancel()
 		client := newClient(t, always(429, strings.Replace(envelope("RATE_LIMITED"), "prose", "The rate limit is exceeded.", 1), "Retry-After", "60"))
 		_, err := client.Account.Me(ctx)
-		require.EqualError(t, err, "prospectkit: account.me: 429 RATE_LIMITED: The rate limit is exceeded: the deadline is too near for another attempt (request req-1)")
+		require.EqualError(t, err, "prospectkit: account.me: 429 RATE_LIMITED: The rate limit is exceeded: "+
+			"the rate limit of surface account (minute) has room in 1m0s, which is beyond the context's deadline; retry at 2000-01-01T00:01:00Z (request req-1)")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
@@ -199,7 +200,7 @@ func callAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:
 // Logs hold what the service writes only if it is a plain name.
 func TestErrors_LogsBoundWhatTheServiceWrites(t *testing.T) {
 	for code, want := range map[string]string{
-		"LIST_ASLEEP": `"code":"LIST_ASLEEP"`, "LIST_NOT_FOUND": `"code":"LIST_NOT_FOUND"`, "": `"code":""`,
+		"LIST_ASLEEP": `"code":"LIST_ASLEEP"`, "LIST_NOT_FOUND": `"code":"LIST_NOT_FOUND"`, "": `"status":404,"`,
 		"Ada Lovelace, 12 Engine Row": `"code":"undocumented"`, strings.Repeat("LONG_", 9): `"code":"undocumented"`, strings.Repeat("A", 100_000): `"code":"undocumented"`,
 	} {
 		var logs, value bytes.Buffer

@@ -386,7 +386,7 @@ func ExampleWithLogger() {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			switch a.Key {
-			case slog.TimeKey, "duration", "wait", "reason": // what differs from run to run
+			case slog.TimeKey, "duration_ms", "wait_ms", "reason": // what differs from run to run
 				return slog.Attr{}
 			}
 			return a
@@ -401,7 +401,7 @@ func ExampleWithLogger() {
 	// Output:
 	// level=INFO msg="prospectkit decision" op=account.me attempt=1 next=retry
 	// level=INFO msg="prospectkit decision" op=lists.get attempt=1 next="return the error"
-	// level=WARN msg="prospectkit call" op=lists.get attempt=1 status=404 code=LIST_NOT_FOUND outcome="not applied" waited=0s
+	// level=INFO msg="prospectkit call" op=lists.get attempts=1 error.type=LIST_NOT_FOUND status=404 code=LIST_NOT_FOUND outcome="not applied"
 	// true
 }
 

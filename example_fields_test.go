@@ -97,8 +97,11 @@ func ExampleListsService_AddContacts() {
 	added, err := client.Lists.AddContacts(context.Background(), targetListID, prospectkit.Fields{
 		"contacts": []prospectkit.Fields{{"firstName": "Eve", "email": "eve@engines.example"}},
 	})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // they are in the list, or may be: look at its rows, do not repeat it
+		fmt.Println(err)
+		return
 	}
 	_, ok := added.TextOK("contactIds.0")
 	fmt.Println(ok, len(sb.Rows(targetListID)), "row")
@@ -142,13 +145,13 @@ func ExampleAgentsService_Adjust() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	adjusted, err := client.Agents.Adjust(ctx, draft.ID, prospectkit.Fields{"listName": "Funding rounds", "expirationDate": prospectkit.NeverExpires()})
+	adjusted, err := client.Agents.Adjust(ctx, draft.ID, prospectkit.Fields{"prompt": "raised a round this year", "expirationDate": prospectkit.NeverExpires()})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(adjusted.Text("agent.name"))
+	fmt.Println(adjusted.Text("agent.name"), adjusted.Text("agent.status"))
 	// Output:
-	// Funding rounds
+	// Funding initializing
 }
 
 // A campaign from nothing to approved.
@@ -159,8 +162,11 @@ func ExampleCampaignsService_Create() {
 		"name": "Spring", "channels": []string{"email"}, "listIds": []string{sourceListID},
 		"steps": []prospectkit.Fields{{"type": "email", "subject": "Hello {{firstName}}", "body": "Do you have a minute?"}},
 	})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // there is one, or may be: look at All, do not repeat it
+		fmt.Println(err)
+		return
 	}
 	id, ok := made.TextOK("campaign.id")
 	fmt.Println("has an id:", ok)
@@ -168,8 +174,12 @@ func ExampleCampaignsService_Create() {
 	if _, err = client.Campaigns.WaitInitialized(ctx, id, prospectkit.Initialized); err != nil {
 		log.Fatal(err)
 	}
-	if _, err = client.Campaigns.Approve(ctx, id); err != nil { // from here on, messages go out
+	_, err = client.Campaigns.Approve(ctx, id) // from here on, messages go out
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // it may have happened: look at its status, do not repeat it
+		fmt.Println(err)
+		return
 	}
 	sb.Advance(10 * time.Second)
 	for send, err := range client.Campaigns.Sends(ctx, id) {
@@ -188,16 +198,22 @@ func ExampleCampaignsService_Adjust() {
 	ctx := context.Background()
 	client, sb := fieldsSandbox()
 	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // there is one, or may be: look at All, do not repeat it
+		fmt.Println(err)
+		return
 	}
 	id, lists := made.Text("campaign.id"), prospectkit.Fields{"listIds": []string{sourceListID}}
 	_, err = client.Campaigns.Adjust(ctx, id, lists)
 	fmt.Println("too early:", errors.Is(err, prospectkit.CodeCampaignInitializing))
 	sb.Advance(time.Minute)
 	adjusted, err := client.Campaigns.Adjust(ctx, id, lists)
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // it may have happened: a teammate may have changed the campaign since
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(adjusted.Text("campaign.listIds.0") == sourceListID)
 	// Output:
@@ -208,8 +224,11 @@ func ExampleCampaignsService_Adjust() {
 func ExampleCampaignsService_All() {
 	ctx := context.Background()
 	client, _ := fieldsSandbox()
-	if _, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"}); err != nil {
+	_, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"})
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // there is one, or may be: do not repeat it
+		fmt.Println("look for it below:", err)
 	}
 	for campaign, err := range client.Campaigns.All(ctx) {
 		if err != nil {
@@ -246,8 +265,11 @@ func ExampleCampaignsService_PreviewStep() {
 func ExampleFactsService_SetDefaultHub() {
 	client, _ := fieldsSandbox()
 	hub, err := client.Facts.SetDefaultHub(context.Background(), prospectkit.Fields{"knowledgeHubId": secondHubID})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
+	} else if err != nil { // it happened, or may have: a teammate may have chosen another since
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(hub.Bool("knowledgeHub.isDefault"))
 	// Output:

@@ -46,12 +46,14 @@ func Example() {
 	for _, name := range []string{"Berlin", "Leeds", "Berlin"} {
 		list, err := client.Lists.Create(ctx, prospectkit.NewList{Name: name})
 		switch {
+		case err == nil:
+			fmt.Println("created", list.Name)
+		case prospectkit.OutcomeOf(err) != prospectkit.OutcomeNotApplied:
+			fmt.Println("look for it, before you create it again:", err) // or call Ensure, which does
 		case errors.Is(err, prospectkit.CodeListNameTaken):
 			fmt.Println(name, "is taken")
-		case err != nil:
-			log.Fatal(err)
 		default:
-			fmt.Println("created", list.Name)
+			log.Fatal(err)
 		}
 	}
 	for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{Search: "berlin"}) {
@@ -216,8 +218,9 @@ func ExampleOutcomeUnknownError_Resolve() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		list, _ := prospectkit.Resolved[prospectkit.List](resolution)
-		fmt.Println(resolution.Verdict, list.Name)
+		if list, ok := prospectkit.Resolved[prospectkit.List](resolution); ok {
+			fmt.Println(resolution.Verdict, list.Name)
+		}
 	}
 	fmt.Println("sent", sb.Calls("lists.create"), "time")
 	// Output:

@@ -17,7 +17,7 @@ type ImportsService struct{ service }
 // Upload is a file to import. Make one with [UploadFile] or [UploadFrom].
 type Upload struct {
 	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
-	Size int64  // in bytes, exactly; at most 10 MiB
+	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
 
 	// Open opens the file at its beginning, once for each attempt.
 	Open func() (io.ReadCloser, error)
@@ -47,7 +47,7 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 	}}
 }
 
-// Upload imports a CSV, XLS or XLSX file of up to 10 MiB; for a larger file see
+// Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for a larger file see
 // [ImportsService.Presign]. Name, size and the first bytes are checked before anything is sent. The
 // file is streamed and never held in memory. The response is undocumented. Whether an import costs
 // credits is undocumented, so it counts as spending.

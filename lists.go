@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"iter"
 	"slices"
@@ -11,6 +12,8 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/push"
@@ -44,7 +47,7 @@ type List struct {
 	CompaniesCount int       `json:"companiesCount"`
 	CreatedAt      time.Time `json:"createdAt,omitzero"`
 	FolderID       string    `json:"folderId,omitempty"` // empty at the folder root
-	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for
+	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for; nil if the response has none under "columns"
 
 	raw Object
 }
@@ -94,8 +97,7 @@ func (p ListsParams) check(bad *check.Violations) {
 // restarts at the first.
 //
 // If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
-// a page boundary are recovered: see [Report]. In a folder or a search, whose order is unknown, a
-// list may be skipped unnoticed.
+// a page boundary are recovered: see [Report].
 //
 // Errors: those of [ListsService.Page].
 //
@@ -126,7 +128,7 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[List]{
 		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),
-		orderKnown: p.FolderID == "" && p.Search == "",
+		orderKnown: true,
 		id:         func(l *List) string { return l.ID },
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 			p := p // pages may be read at the same time
@@ -166,35 +168,66 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 
 // lookForNew looks for the list that a creation may have made, by name, kind and age.
 func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	list, _, err := s.named(ctx, q.ticket.Lookup.Name, opts)
+	list, near, err := s.named(ctx, q.ticket.Lookup.Name, opts)
 	switch {
 	case err != nil:
 		return Resolution{}, err
+	case list == nil && slices.ContainsFunc(near, q.mayHaveMade):
+		return unknowable(nil, "a list's name differs in case, spaces or accents only: it may be this one, if the service changes names")
 	case list == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case list.Kind == "":
 		return unknowable(list, "the list of that name has no kind")
 	case string(list.Kind) != q.ticket.Lookup.Kind:
 		return ruledOut(list, "a list of the other kind holds the name")
-	case !list.CreatedAt.IsZero() && list.CreatedAt.Before(q.sent.Earliest(q.info.Header)):
+	}
+	switch older, certain := q.older(list); {
+	case certain:
 		return ruledOut(list, "a list of that name is older than the call")
+	case older:
+		q.open = true
+		note := "a list of that name is older than the call by one clock, and not by another"
+		return Resolution{Verdict: VerdictNotSeen, Object: list, Note: note}, nil
 	}
 	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 }
 
-// GetListParams selects what to read with a list.
-type GetListParams struct {
-	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
+// older reports whether a list is older than the call, and whether that is certain.
+func (q *resolver) older(list *List) (older, certain bool) {
+	if list.CreatedAt.IsZero() {
+		return false, false
+	}
+	return q.sent.Older(list.CreatedAt, q.info.Header)
 }
 
-// Get reads one list.
+// mayHaveMade reports whether the call may have made a list, if the service has changed its name.
+func (q *resolver) mayHaveMade(list *List) bool {
+	_, older := q.older(list)
+	return !older && (list.Kind == "" || string(list.Kind) == q.ticket.Lookup.Kind)
+}
+
+// GetListParams selects what to read with a list.
+type GetListParams struct {
+	Include string `url:"include,omitempty"` // "columns" adds Columns, which are under "columns" (assumed); other values are undocumented
+}
+
+// Get reads one list. Its columns are looked for under "columns" (assumed). If they were asked for and are not
+// there, Columns is nil and observers get an event: the list may have none, or the service may name them otherwise,
+// which [List.Raw] shows.
 //
 // Errors: documented: [CodeListNotFound] (also for a list of another workspace).
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts,
-		provedBy(func(l *List) bool { return sameID(l.ID, listID) }))
+	return do(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, expected[List]{
+		proof: func(l *List) bool { return sameID(l.ID, listID) },
+		missing: func(l *List) string {
+			if p.Include == "columns" && l.Columns == nil {
+				return "columns"
+			}
+			return ""
+		},
+	})
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
@@ -282,15 +315,24 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 // service and cannot be undone. With contact ids, it overwrites existing CRM records, and the ids
 // need not be in the list. Without, it pushes the whole list and overwrites nothing. It uses the
 // connection of the team's designated sync user and the field mapping saved in the app. It spends
-// no credits. It is never retried after an unknown outcome: check the CRM, which alone shows the result.
+// no credits. Without an error, the service has accepted it, even if the rest of its response was lost: the
+// result then has no ListIDs. It is never retried after an unknown outcome: check the CRM, which alone shows the
+// result.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
 // [CodeValidationFailed].
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return do(ctx, s.conf, op.ListsCRMPush, args{ids: []string{listID}, body: in}, opts,
-		provedBy(func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }))
+	return s.pushToCRM(ctx, listID, in, "", opts...)
+}
+
+func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush, ticket string, opts ...CallOption) (*CRMPushed, error) {
+	a := args{ids: []string{listID}, body: in, ticket: ticket}
+	return do(ctx, s.conf, op.ListsCRMPush, a, opts, expected[CRMPushed]{
+		proof: func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil },
+		known: &CRMPushed{CRM: in.CRM},
+	})
 }
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields
@@ -302,25 +344,41 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 // unless you leave it, the context has ended, the call or its wait for the rate limit was refused, or a
 // checkpoint could not be saved. A part of which [push.Except] keeps everything back is not applied, without
 // an error. A second range goes on where the first has ended: it sends what was not applied. No part whose outcome is
-// unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM.
+// unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM. With a journal that is a
+// [journal.History], settle the tickets of the part then, with the journal's Ended: each range begins with what the journal
+// knows of them. A part that was applied is left out, and one that was not is sent. Otherwise, name the part in RepeatUnknown.
 //
 // Errors: those of [ListsService.PushToCRM].
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
-	o := op.ListsCRMPush
-	return push.Each(ctx, push.Sender{
+	o, ticket := op.ListsCRMPush, ""
+	sender := push.Sender{
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string) error {
-			_, err := s.PushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids})
+			_, err := s.pushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids}, ticket)
 			return err
 		},
 		Outcome: func(err error) journal.Outcome { return journal.Outcome(OutcomeOf(err)) },
 		Ends:    endsPush,
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Unsaved: func(err error) error { return withoutEffect(o, err) },
-		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: errors.New("an earlier run may have sent it")},
-	}, contactIDs, opts)
+		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
+	}
+	if h, ok := s.conf.journal.(journal.History); ok {
+		sender.Ticket = func() string { ticket = rand.Text(); return ticket }
+		sender.Outcomes = func(ctx context.Context) (map[string]journal.Outcome, error) {
+			known := map[string]journal.Outcome{}
+			for e, err := range h.Calls(ctx, o.Name) {
+				if err != nil {
+					return nil, withoutEffect(o, err)
+				}
+				known[e.Ticket.ID] = e.Outcome
+			}
+			return known, nil
+		}
+	}
+	return push.Each(ctx, sender, contactIDs, opts)
 }
 
 // endsPush reports whether an error would meet every other part, too.
@@ -422,7 +480,7 @@ type folderList []Folder
 
 func (l *folderList) validate() error {
 	if *l == nil {
-		return errors.New("the folders are not an array")
+		return redact.OwnError("the folders are not an array")
 	}
 	return validateAll(*l)
 }
@@ -431,8 +489,8 @@ func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no 
 
 func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
-// named finds the list with this name, of either kind, and the names that differ only in case.
-func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []string, err error) {
+// named finds the list with this name, of either kind, and those whose name the service may have made of it.
+func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []*List, err error) {
 	search := name
 	if runes := []rune(name); len(runes) > maxListSearch {
 		search = strings.TrimSpace(string(runes[:maxListSearch]))
@@ -440,7 +498,7 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
 	for _, other := range others {
-		if strings.EqualFold(strings.TrimSpace(other), name) {
+		if pagewalk.Near(other.Name, name) {
 			near = append(near, other)
 		}
 	}

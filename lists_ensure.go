@@ -30,7 +30,9 @@ type Ensured struct {
 // idempotency key. The result says whether this call created the list, and whether that is certain.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
-// context if that is shorter. It then creates the list again, at most twice; the unique name makes that safe. A list
+// context if that is shorter. It then creates the list again, at most twice: the service is documented to
+// refuse a name that is taken, also at the same moment (assumed). It does not if a list has appeared whose
+// name differs in case, spaces or accents only: that may be this one, under the name that the service gave it. A list
 // found then is never reported as Created. A request without a response lasts as long as
 // [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
 // allow a minute. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
@@ -51,8 +53,8 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 		list, err = s.Create(ctx, in, opts...)
 		return err
 	}, func(*OutcomeUnknownError) (again bool, err error) {
-		found, err = e.afterUnknown(ctx)
-		return found == nil, err
+		found, again, err = e.afterUnknown(ctx)
+		return again, err
 	})
 	switch {
 	case sent == nil:
@@ -92,9 +94,9 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	return nil, fmt.Errorf("%w (%s)", e.write.unknown, e.looks)
 }
 
-// afterUnknown looks for the list of a creation whose outcome is unknown. Without a result and an
-// error, the creation may be sent again.
-func (e *ensuring) afterUnknown(ctx context.Context) (*Ensured, error) {
+// afterUnknown looks for the list of a creation whose outcome is unknown. If it does not show, the creation may be sent
+// again, but not if a list of nearly that name does.
+func (e *ensuring) afterUnknown(ctx context.Context) (result *Ensured, again bool, err error) {
 	patience := op.ListsCreate.VisibleAfter
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
@@ -102,28 +104,33 @@ func (e *ensuring) afterUnknown(ctx context.Context) (*Ensured, error) {
 	r, err := e.write.unknown.resolver().resolve(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
-		return nil, err
+		return nil, false, err
 	}
 	e.looks = r.Note
 	list, found := Resolved[List](r)
 	switch {
 	case !found:
-		return nil, ctx.Err()
+		return nil, r.Verdict == VerdictNotSeen, ctx.Err()
 	case list.Kind != e.in.kind():
-		return nil, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
+		return nil, false, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
 	}
-	return &Ensured{List: list, Certain: r.Verdict != VerdictHappened}, nil
+	return &Ensured{List: list, Certain: r.hadNoEffect()}, false, nil
 }
 
 // taken looks for the list that holds the name. A list created just now may not be visible yet.
 func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var info Info
+	var near []*List
 	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: cause}
 	reads := append(slices.Clip(e.reads), WithInfo(&info))
 	err := waits.Until(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
-		conflict.Holder, conflict.Near, err = e.lists.named(ctx, e.in.Name, reads)
+		conflict.Holder, near, err = e.lists.named(ctx, e.in.Name, reads)
 		return conflict.Holder != nil, err
 	})
+	for _, list := range near {
+		conflict.Near = append(conflict.Near, list.Name)
+		conflict.own = conflict.own || list.Kind == e.in.kind() && !e.older(list, info)
+	}
 	switch list := conflict.Holder; {
 	case err != nil:
 		return nil, err
@@ -143,7 +150,8 @@ func (e *ensuring) older(list *List, info Info) bool {
 	case list.CreatedAt.IsZero():
 		return e.write.unknown == nil
 	case e.write.unknown != nil:
-		return list.CreatedAt.Before(e.write.unknown.resolver().sent.Earliest(info.Header))
+		_, certain := e.write.unknown.resolver().sent.Older(list.CreatedAt, info.Header)
+		return certain
 	}
 	return list.CreatedAt.Before(clock.Before(e.began, info.Header))
 }
@@ -158,15 +166,19 @@ func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) 
 	return found, nil
 }
 
+// opEnsure is the Op of [ListsService.Ensure].
+const opEnsure = "lists.ensure"
+
 // NameConflictError means that something else has the name of a list: a list of the other kind, or
 // something that is not a list, such as an agent.
 type NameConflictError struct {
 	Name   string
 	Kind   ListKind // the requested kind
 	Holder *List    // nil if no list with exactly that name is found
-	Near   []string // names that differ only in case; whether case counts is undocumented
+	Near   []string // names that differ in case, spaces or accents only; whether those count is undocumented
 
 	cause error
+	own   bool // a list of a near name is not older than the call
 }
 
 // Error says what has the name.
@@ -176,9 +188,9 @@ func (e *NameConflictError) Error() string {
 		holder := cmp.Or(redact.PlainName(string(e.Holder.Kind)), "list of another kind")
 		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
 	} else if len(e.Near) > 0 {
-		text = "the name is taken; a list differs from it in case only"
+		text = "the name is taken; a list's name differs from it in case, spaces or accents only"
 	}
-	return errtext.Line("lists.ensure", text)
+	return errtext.Line(opEnsure, text)
 }
 
 // Is matches [CodeListNameTaken] and [ErrConflict].
@@ -192,16 +204,22 @@ func (e *NameConflictError) Unwrap() error { return e.cause }
 // Outcome returns [OutcomeNotApplied].
 func (e *NameConflictError) Outcome() Outcome { return OutcomeNotApplied }
 
-// Advice returns the advice of [CodeListNameTaken].
-func (e *NameConflictError) Advice() Advice { return CodeListNameTaken.Advice() }
+// Advice returns the advice of [CodeListNameTaken]. Its hint says so if a list of nearly that name may be the call's own.
+func (e *NameConflictError) Advice() Advice {
+	advice := CodeListNameTaken.Advice()
+	if e.own {
+		advice.Hint += "; the list of nearly that name is not older than this call: an intermediary may have sent the request twice"
+	}
+	return advice
+}
 
-// LogValue groups the fields that are safe to log: no names.
+// LogValue groups the fields that are safe to log, as that of [Error] does: no names.
 func (e *NameConflictError) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("op", "lists.ensure"), slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
+	attrs := []slog.Attr{slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
 	if e.Holder != nil {
 		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
 	}
-	return slog.GroupValue(attrs...)
+	return logValue(opEnsure, e, attrs...)
 }
 
 func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }

@@ -2,8 +2,10 @@ package prospectkit_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,9 +31,74 @@ func TestEnsure_NameThatDiffersInCase(t *testing.T) {
 			require.Nil(t, taken.Holder)
 			want := "prospectkit: lists.ensure: the name is taken, but no list has it: an agent may hold it"
 			if near != nil {
-				want = "prospectkit: lists.ensure: the name is taken; a list differs from it in case only"
+				want = "prospectkit: lists.ensure: the name is taken; a list's name differs from it in case, spaces or accents only"
 			}
 			require.EqualError(t, err, want)
+		})
+	}
+}
+
+// A list that appears under nearly the name of a lost creation may be it: nothing is ruled out, and no second one is created.
+func TestEnsure_NameInAnotherForm(t *testing.T) {
+	const asked = "Caf\u00e9 Q1"
+	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // in a bubble
+	for name, c := range map[string]struct {
+		shown, kind string
+		created     time.Time
+		own         bool
+	}{
+		"decomposed":             {"Cafe\u0301 Q1", "contactList", now, true},
+		"spaces":                 {"Caf\u00e9  Q1", "contactList", now, true},
+		"case":                   {"CAF\u00c9 q1", "contactList", now, true},
+		"no kind":                {"Caf\u00e9 q1", "", now, true},
+		"of another kind":        {"Caf\u00e9 q1", "companyList", now, false},
+		"older than the call":    {"Caf\u00e9 q1", "contactList", now.Add(-time.Hour), false},
+		"not the name, by a bit": {"Caf\u00e8 Q1", "contactList", now, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			posts := 0
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					posts++
+					return cutOff(r)
+				}
+				return respond(200, `{"data":[{"id":"`+listID+`","name":"`+c.shown+`","entityType":"`+c.kind+`","createdAt":"`+c.created.Format(time.RFC3339)+
+					`"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
+			}))
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: asked})
+			var unknown *prospectkit.OutcomeUnknownError
+			require.ErrorAs(t, err, &unknown)
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, c.own, r.Verdict == prospectkit.VerdictUnknowable, "%s: %v", name, r)
+			require.Equal(t, !c.own, r.Final, name)
+
+			posts = 0
+			_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: asked})
+			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+			require.Equal(t, map[bool]int{true: 1, false: 3}[c.own], posts, name)
+			if c.own {
+				require.ErrorContains(t, err, "differs in case, spaces or accents only")
+			}
+		})
+	}
+}
+
+// The hint of a conflict speaks of a repeated request only if the list of a near name is not older than the call.
+func TestEnsure_HintOfANearName(t *testing.T) {
+	for age, hint := range map[time.Duration]bool{0: true, time.Hour: false} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return respond(409, envelope("LIST_NAME_TAKEN")), nil
+				}
+				return respond(200, `{"data":[{"id":"`+listID+`","name":"SPRING","entityType":"contactList","createdAt":"`+
+					time.Now().Add(-age).Format(time.RFC3339)+`"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
+			}))
+			_, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Spring"})
+			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+			require.NotContains(t, err.Error(), "intermediary")
+			require.Equal(t, hint, strings.Contains(prospectkit.AdviceOf(err).Hint, "an intermediary may have sent the request twice"))
 		})
 	}
 }

@@ -111,9 +111,9 @@ func TestNameConflict_Tells(t *testing.T) {
 		require.Equal(t, 409, asError(t, err).Status)
 		conflict, ok := errors.AsType[*prospectkit.NameConflictError](err)
 		require.True(t, ok)
-		require.Equal(t, "[op=lists.ensure wanted=contactList near=0 holder=companyList]", conflict.LogValue().String())
+		require.Equal(t, "[op=lists.ensure error.type=LIST_NAME_TAKEN status=409 code=LIST_NAME_TAKEN request_id=req_000001 wanted=contactList holder=companyList outcome=not applied]", conflict.LogValue().String())
 		conflict.Holder = nil
-		require.Equal(t, "[op=lists.ensure wanted=contactList near=0]", conflict.LogValue().String())
+		require.Equal(t, "[op=lists.ensure error.type=LIST_NAME_TAKEN status=409 code=LIST_NAME_TAKEN request_id=req_000001 wanted=contactList outcome=not applied]", conflict.LogValue().String())
 	})
 }
 

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"reflect"
 	"strings"
@@ -50,6 +51,21 @@ type RowsParams struct {
 	Sort    RowSort     // Ascending or Descending; the zero value leaves the order to the service
 }
 
+// heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
+func (p RowsParams) heeded(kind ListKind) error {
+	sort := p.Sort.key
+	if p.Sort.unchecked {
+		sort = ""
+	}
+	ignored := rowquery.Ignored(string(kind), sort, rowquery.FilterText(p.Filter))
+	if len(ignored) == 0 {
+		return nil
+	}
+	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
+	e.class = ErrInvalid
+	return e
+}
+
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
@@ -81,6 +97,10 @@ type rowsQuery struct {
 // at the first. If others change the list meanwhile, repeats are dropped, and skipped rows are
 // recovered as far as the totals allow: see [Report].
 //
+// The service ignores what does not fit the kind of list: most filters of contacts on a company list, and a sort
+// key of the other kind (documented). If the response shows such a list, the error is an [*Error] that matches
+// [ErrInvalid], and no row is yielded.
+//
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
 // GET /business/lists/{listId}/rows, scope lists.
@@ -111,31 +131,39 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 // that takes one request. Up to 10,000 changed rows are held in memory.
 //
 // A range that cannot promise all changes ends with [changes.ErrFullSyncRequired]: for an empty checkpoint,
-// which is how a feed begins, for a company list, for rows out of order or without updatedAt, and when the
-// count shows that rows were removed, best with [changes.Holding]. [changes.FullSyncRequiredError] has the
+// which is how a feed begins, for a company list, for rows out of order or without updatedAt, when the count
+// shows that rows were removed, best with [changes.Holding], and when too many rows have changed at once. [changes.FullSyncRequiredError] has the
 // reason, and the checkpoint for the time after the full sync.
 //
 // A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded
-// of that minute, at most 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
+// of that minute, or asks for a full sync if these are more than 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
 // row without it which comes after all that have changed.
 //
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts ...changes.Option) iter.Seq2[*changes.Change[Row], error] {
-	return changes.Each(ctx, changes.Source[Row, Page[Row]]{
-		List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
-		Pages: func(ctx context.Context, limit int) iter.Seq2[*Page[Row], error] {
-			return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt")})
-		},
-		View: func(p *Page[Row]) changes.Page[Row] {
-			return changes.Page[Row]{Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown}
-		},
-		ID:        (*Row).ID,
-		UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
-		Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
-		Require:   func(e *changes.FullSyncRequiredError) error { return withoutEffect(op.ListsRows, e) },
-	}, saved, opts)
+	return func(yield func(*changes.Change[Row], error) bool) {
+		var walk Progress // of a pass
+		// A company list is told by its kind: the key is not checked.
+		changes.Each(ctx, changes.Source[Row, Page[Row]]{
+			List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
+			Pages: func(ctx context.Context, limit int) iter.Seq2[*Page[Row], error] {
+				return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt").Unchecked()}, WithProgress(&walk))
+			},
+			View: func(p *Page[Row]) changes.Page[Row] {
+				r := walk.Report()
+				return changes.Page[Row]{
+					Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown,
+					Moved: r.Repeats > 0 || r.Rereads > 0,
+				}
+			},
+			ID:        (*Row).ID,
+			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
+			Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
+			Require:   func(e *changes.FullSyncRequiredError) error { return withoutEffect(op.ListsRows, e) },
+		}, saved, opts)(yield)
+	}
 }
 
 // RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the
@@ -203,7 +231,14 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 
 func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
 	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
-	return readPage[R](ctx, s.conf, op.ListsRows, in, p.Limit, opts)
+	page, err := readPage[R](ctx, s.conf, op.ListsRows, in, p.Limit, opts)
+	if err == nil {
+		err = p.heeded(page.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
 }
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
@@ -222,19 +257,19 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 // RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value
 // leaves the order to the service.
 //
-// The keys of contact lists are
+// The documented keys of contact lists are
 //
 //	firstName  lastName  jobTitle  createdAt  address.city  address.country  updatedAt (slow)
 //	company.name  company.domain  company.industry  company.country  company.type  company.revenue
 //	company.socialHeadCount  company.address.city  company.address.state  company.address.country
 //
-// the keys of company lists are
+// those of company lists are
 //
 //	name  domain  industry  revenue  socialHeadCount
 //
-// and customColumns_ with the id of a custom column sorts either. The service silently ignores an
-// unknown key, so any other key is refused before anything is sent, unless you call
-// [RowSort.Unchecked].
+// and customColumns_ with the id of a custom column sorts either. Contact lists are sorted by any other field of
+// a contact, too, but without an index, and the names of those fields are undocumented. The service silently ignores an
+// unknown key, so any other key is refused before anything is sent, unless you call [RowSort.Unchecked].
 type RowSort struct {
 	key, order string
 	unchecked  bool
@@ -246,7 +281,7 @@ func Ascending(key string) RowSort { return RowSort{key: key, order: "asc"} }
 // Descending sorts by a key, highest first.
 func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
 
-// Unchecked allows an undocumented key, of 1 to 100 characters.
+// Unchecked allows any key of 1 to 100 characters, such as another field of a contact.
 func (s RowSort) Unchecked() RowSort { s.unchecked = true; return s }
 
 // listKind returns the kind of list that a key belongs to; empty for any kind.

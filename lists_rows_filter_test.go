@@ -362,3 +362,58 @@ func FuzzFilter(f *testing.F) {
 		require.Equal(t, exclude, got.CustomColumns[folderID].Include[0])
 	})
 }
+
+// What a list ignores ends in all of its rows, which the response shows: then none is delivered.
+func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
+	t.Parallel()
+	contacts, companies := prospectkit.ContactList, prospectkit.CompanyList
+	title := filter.AnyOf("outsider")
+	type params = prospectkit.RowsParams
+	for name, test := range map[string]struct {
+		kind    prospectkit.ListKind
+		params  params
+		ignored string
+	}{
+		"a contact filter":                       {companies, params{Filter: filter.Contact{Title: title, Website: title}}, "the filter title"},
+		"a contact filter by pointer":            {companies, params{Filter: &filter.Contact{Title: title, Keywords: "x"}}, "the filter keywords, the filter title"},
+		"a raw filter":                           {companies, params{Filter: filter.Raw{"title": []string{"x"}}}, "the filter title"},
+		"a raw filter that is undocumented":      {companies, params{Filter: filter.Raw{"new": "x"}}, ""},
+		"a contact filter that companies have":   {companies, params{Filter: filter.Contact{Website: title}}, ""},
+		"a company filter":                       {companies, params{Filter: filter.Company{Website: title}}, ""},
+		"a company filter, which contacts have":  {contacts, params{Filter: filter.Company{Website: title}}, ""},
+		"a contact filter, for contacts":         {contacts, params{Filter: filter.Contact{Title: title}}, ""},
+		"of a kind that is not told":             {"", params{Filter: filter.Contact{Title: title}}, ""},
+		"the sort key of contacts":               {companies, params{Sort: prospectkit.Ascending("lastName")}, "the sort key lastName"},
+		"the sort key of companies":              {contacts, params{Sort: prospectkit.Ascending("domain")}, "the sort key domain"},
+		"the sort key of companies, unchecked":   {contacts, params{Sort: prospectkit.Ascending("domain").Unchecked()}, ""},
+		"the sort key of contacts, and a filter": {companies, params{Sort: prospectkit.Ascending("lastName"), Filter: filter.Contact{Name: title}}, "the filter name, the sort key lastName"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body := `{"entityType":` + jsonText(string(test.kind)) + `,"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`
+			lists := newClient(t, always(http.StatusOK, body)).Lists
+			page, err := lists.RowsPage(t.Context(), listID, test.params)
+			rows, rowsErr := prospectkit.Collect(lists.Rows(t.Context(), listID, test.params, prospectkit.Prefetch(2)), 9)
+			values, valuesErr := prospectkit.Collect(prospectkit.RowsOf[contact](t.Context(), lists, listID, test.params), 9)
+			pages, pagesErr := prospectkit.Collect(lists.RowsPages(t.Context(), listID, test.params), 9)
+			for _, err := range []error{err, rowsErr, valuesErr, pagesErr} {
+				if test.ignored == "" {
+					require.NoError(t, err)
+					continue
+				}
+				require.ErrorIs(t, err, prospectkit.ErrInvalid)
+				require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally, "it was sent")
+				require.NotErrorIs(t, err, prospectkit.ErrConflict)
+				require.EqualError(t, err, "prospectkit: lists.rows: a "+string(test.kind)+" ignores "+test.ignored)
+				require.Equal(t, prospectkit.ActionFixInput, prospectkit.AdviceOf(err).Action)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			}
+			if test.ignored != "" {
+				require.Nil(t, page)
+				require.Empty(t, rows)
+				require.Empty(t, values)
+				require.Empty(t, pages)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package prospectkit_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -295,4 +296,33 @@ func TestLists_PushIsProvedByItsLists(t *testing.T) {
 	client := newClient(t, always(202, `{"crm":"c","status":"ok"}`, bare...))
 	_, err := client.Lists.PushToCRM(t.Context(), listID, prospectkit.CRMPush{CRM: "c"})
 	requireUnknown(t, err)
+}
+
+// Columns that were asked for, and are not where they are looked for, are told: an observer may know better.
+func TestLists_ColumnsThatAreNotThere(t *testing.T) {
+	for body, told := range map[string]bool{
+		`{"list":{"id":"` + listID + `"}}`:                              true,
+		`{"list":{"id":"` + listID + `","columns":null}}`:               true,
+		`{"list":{"id":"` + listID + `","columns":{}}}`:                 true,
+		`{"list":{"id":"` + listID + `","customColumns":[{"id":"x"}]}}`: true,
+		`{"list":{"id":"` + listID + `","columns":[]}}`:                 false,
+		`{"list":{"id":"` + listID + `","columns":[{"id":"x"}]}}`:       false,
+	} {
+		var missing []prospectkit.Undocumented
+		client := newClient(t, always(http.StatusOK, body), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+			if e.Undocumented.Kind == prospectkit.UndocumentedMissing {
+				missing = append(missing, e.Undocumented)
+			}
+		}))
+		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		require.NoError(t, err)
+		require.Empty(t, missing, "nobody asked")
+		list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: "columns"})
+		require.NoError(t, err)
+		require.Equal(t, told, list.Columns == nil, body)
+		require.Equal(t, told, len(missing) == 1, body)
+		if told {
+			require.Equal(t, "columns", missing[0].Name)
+		}
+	}
 }

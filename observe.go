@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -51,6 +52,12 @@ type Event struct {
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
+	// ErrorType says in a word what went wrong with the attempt or the call: the code if it is [Code.Known], else the
+	// status of an unsuccessful response, or else refused_locally, wait_too_long, canceled, deadline_exceeded,
+	// unreadable_response, not_sent or no_response. It is empty for a success. The logger of [WithLogger] and LogValue of
+	// an error call it error.type; there, not_started is a draft that a method needs started.
+	ErrorType string
+
 	Undocumented Undocumented // what was found
 }
 
@@ -77,35 +84,45 @@ type Intent struct {
 }
 
 func logEvent(ctx context.Context, l *slog.Logger, e Event) {
-	level := slog.LevelDebug
-	switch {
-	case e.Kind == EventCall && e.Err != nil:
-		level = slog.LevelWarn
-	case e.Kind == EventWait, e.Kind == EventDecision, e.Kind == EventUndocumented, e.Err != nil:
-		level = slog.LevelInfo
-	}
+	level := levelOf(e)
 	if !l.Enabled(ctx, level) {
 		return
 	}
-	attrs := []slog.Attr{slog.String("op", e.Op), slog.Int("attempt", e.Attempt)}
-	switch e.Kind {
-	case EventStart: // no observer gets it
-	case EventWait:
-		attrs = append(attrs, slog.Duration("wait", e.Wait), slog.String("reason", e.Reason))
-	case EventDecision:
-		attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next))
-	case EventAttempt:
-		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-			slog.String("delivery", string(e.Delivery)), slog.Duration("duration", e.Duration))
-	case EventUndocumented:
-		attrs = append(attrs, slog.String("kind", string(e.Undocumented.Kind)),
-			slog.String("name", e.Undocumented.Name), slog.String("value", e.Undocumented.Value))
-	case EventCall:
-		attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
-			slog.String("outcome", string(e.Outcome)),
-			slog.Duration("duration", e.Duration), slog.Duration("waited", e.Waited))
+	attrs := []slog.Attr{slog.String("op", e.Op)}
+	if e.Kind == EventCall {
+		attrs = append(attrs, slog.Int("attempts", e.Attempt))
+	} else {
+		attrs = append(attrs, slog.Int("attempt", e.Attempt))
 	}
-	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), attrs...)
+	if e.Kind == EventAttempt || e.Kind == EventCall {
+		attrs = append(attrs, slog.String("error.type", e.ErrorType), slog.String("reason", reasonOf(e.Err)),
+			slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
+			slog.String("delivery", string(e.Delivery)), slog.String("outcome", string(e.Outcome)))
+	}
+	attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next), slog.String("kind", string(e.Undocumented.Kind)),
+		slog.String("name", e.Undocumented.Name), slog.String("value", e.Undocumented.Value),
+		milliseconds("wait_ms", e.Wait), milliseconds("duration_ms", e.Duration), milliseconds("waited_ms", e.Waited))
+	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), notEmpty(attrs)...)
+}
+
+// levelOf is the level of an event, as [WithLogger] documents it.
+func levelOf(e Event) slog.Level {
+	switch {
+	case e.Kind == EventCall && e.Err != nil && concernsProgramOnly(e):
+		return slog.LevelInfo
+	case e.Kind == EventCall && e.Err != nil:
+		return slog.LevelWarn
+	case e.Kind == EventWait, e.Kind == EventDecision, e.Kind == EventUndocumented, e.Err != nil:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}
+
+// concernsProgramOnly reports whether a call that failed is the business of the program alone, not of who operates it.
+func concernsProgramOnly(e Event) bool {
+	rejected := errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, ErrConflict) || errors.Is(e.Err, ErrInvalid)
+	refused := errors.Is(e.Err, ErrRefusedLocally) && AdviceOf(e.Err).Action == ActionNever
+	return e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 
 // Info is what happened on the wire during a call, successful or not; see [WithInfo].
@@ -123,7 +140,7 @@ type Info struct {
 	// hold personal data: keep it out of logs.
 	Body    []byte
 	BodyCut bool // there was more than Body holds
-	MaxBody int  // set it before the call: how many bytes of Body to keep, at most; 0 for none
+	MaxBody int  // set it before the call: how many bytes of Body to keep, at most 64 KiB; 0 for none
 }
 
 // notify calls an observer and ignores any panic in it.
@@ -137,10 +154,11 @@ type UndocumentedKind string
 
 // The kinds of undocumented things.
 const (
-	UndocumentedField  = UndocumentedKind(undocumented.Field)  // of an object that is fully documented
-	UndocumentedValue  = UndocumentedKind(undocumented.Value)  // of an enumeration
-	UndocumentedCode   = UndocumentedKind(undocumented.Code)   // of an error
-	UndocumentedHeader = UndocumentedKind(undocumented.Header) // about rate limits, or Deprecation or Sunset
+	UndocumentedField   UndocumentedKind = UndocumentedKind(undocumented.Field)   // of an object that is fully documented
+	UndocumentedValue   UndocumentedKind = UndocumentedKind(undocumented.Value)   // of an enumeration
+	UndocumentedCode    UndocumentedKind = UndocumentedKind(undocumented.Code)    // of an error
+	UndocumentedHeader  UndocumentedKind = UndocumentedKind(undocumented.Header)  // about rate limits, or Deprecation or Sunset
+	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for and is not where it is assumed to be
 )
 
 // Undocumented is something in a response that is not documented for this version of the package: a

@@ -15,13 +15,13 @@ type Scope string
 
 // The scopes. ScopeAny is for operations that every valid key may call.
 const (
-	ScopeAny       = Scope(op.ScopeAny)
-	ScopeLists     = Scope(op.ScopeLists)
-	ScopeCampaigns = Scope(op.ScopeCampaigns)
-	ScopeSearch    = Scope(op.ScopeSearch)
-	ScopeContacts  = Scope(op.ScopeContacts)
-	ScopeAgents    = Scope(op.ScopeAgents)
-	ScopeCompanies = Scope(op.ScopeCompanies)
+	ScopeAny       Scope = Scope(op.ScopeAny)
+	ScopeLists     Scope = Scope(op.ScopeLists)
+	ScopeCampaigns Scope = Scope(op.ScopeCampaigns)
+	ScopeSearch    Scope = Scope(op.ScopeSearch)
+	ScopeContacts  Scope = Scope(op.ScopeContacts)
+	ScopeAgents    Scope = Scope(op.ScopeAgents)
+	ScopeCompanies Scope = Scope(op.ScopeCompanies)
 )
 
 // Class says what repeating an operation may do. After a request may have been processed, reads are
@@ -32,22 +32,23 @@ type Class string
 
 // The classes, the safest first.
 const (
-	ClassRead           = Class(op.Read)           // changes nothing, costs nothing
-	ClassPaidRead       = Class(op.PaidRead)       // changes nothing, may cost credits
-	ClassIdempotent     = Class(op.Idempotent)     // repeating it leaves the same state
-	ClassGuardedByName  = Class(op.GuardedByName)  // a second call is refused because the name is taken
-	ClassGuardedByState = Class(op.GuardedByState) // a second call is refused because the state has changed
-	ClassUnsafe         = Class(op.Unsafe)         // repeating it may repeat the effect
+	ClassRead           Class = Class(op.Read)           // changes nothing, costs nothing
+	ClassPaidRead       Class = Class(op.PaidRead)       // changes nothing, may cost credits
+	ClassIdempotent     Class = Class(op.Idempotent)     // repeating it leaves the same state
+	ClassGuardedByName  Class = Class(op.GuardedByName)  // a second call is refused because the name is taken
+	ClassGuardedByState Class = Class(op.GuardedByState) // a second call is refused because the state has changed
+	ClassUnsafe         Class = Class(op.Unsafe)         // repeating it may repeat the effect
 )
 
 // Effect says whether an operation has an effect beyond its resource.
 type Effect string
 
-// The effects. An assumed one is undocumented, and counts as a yes.
+// The effects. An assumed one is undocumented, and counts as a yes. EffectNo also stands where the API
+// description does not hint at the effect; docs/operations.md quotes it where it says that a write is free.
 const (
-	EffectNo      = Effect(op.No)
-	EffectYes     = Effect(op.Yes)
-	EffectAssumed = Effect(op.Assumed)
+	EffectNo      Effect = Effect(op.No)
+	EffectYes     Effect = Effect(op.Yes)
+	EffectAssumed Effect = Effect(op.Assumed)
 )
 
 // Provenance says how far an operation is documented.
@@ -55,9 +56,9 @@ type Provenance string
 
 // The provenances.
 const (
-	ProvenanceDocumented     = Provenance(op.Documented)     // method and path are documented
-	ProvenanceAssumed        = Provenance(op.AssumedPath)    // the path is assumed by analogy; WithRoute changes it
-	ProvenanceCallerSupplied = Provenance(op.CallerSupplied) // no path is documented: WithRoute sets one
+	ProvenanceDocumented     Provenance = Provenance(op.Documented)     // method and path are documented
+	ProvenanceAssumed        Provenance = Provenance(op.AssumedPath)    // the path is assumed by analogy; WithRoute changes it
+	ProvenanceCallerSupplied Provenance = Provenance(op.CallerSupplied) // no path is documented: WithRoute sets one
 )
 
 // Operation is one operation of the service: a row of the catalogue, or your own for [Client.Call].

@@ -25,6 +25,7 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/undocumented"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -81,7 +82,8 @@ func WithRetry(p RetryPolicy) Option {
 // WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with
 // Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
 // with the error of the response. A call that queues ends with a [RateLimitWaitError]: at once if it cannot fit,
-// otherwise when the time is over. Zero refuses every wait.
+// otherwise when the time is over. Of a 429, the error of the response has a RateLimitWaitError as its cause. Zero
+// refuses every wait.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -188,8 +190,8 @@ func WithUserAgent(app string) ClientOption {
 // are allocated ahead.
 //
 // The decoded values are also bounded. Elements of slices, entries of maps and what pointers point
-// to may take 16 MiB and four times the length of the response. A page may have as many elements as
-// were requested, by default the documented maximum of 1000 lists or rows and 100 profiles; any
+// to may take 16 MiB and four times the length of the response. A page may have twice as many elements as
+// were requested and 100 more, by default of the documented maximum of 1000 lists or rows and 100 profiles; any
 // other array 10,000. Beyond that the call is not retried, and its error says "holds too much".
 // [RowsOf], [Object.Decode] and [Client.Call] have the same bounds. To decode more, pass
 // [Object.Raw] to encoding/json.
@@ -247,11 +249,15 @@ func WithJournal(j journal.Journal) ClientOption {
 
 // WithSpendGuard reserves the most that a call can cost before its ticket is stored. A call that does
 // not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
-// [RuleSpendGuard], and nothing is sent. Calls that cost nothing (documented) need no price.
+// [RuleSpendGuard], and nothing is sent. Reads that are free and drafts of agents need no price, nor do writes
+// of which the API description does not hint at a cost, such as creating a list.
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
 // [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
-// ones happen without a call: see [spend.Price]. [Client.With] cannot replace a guard.
+// ones happen without a call: see [spend.Price]. The configuration of a draft cannot be read, so its start needs a
+// price for agents.activate, unless [AgentsService.CreateAndStart] or Ensure has created it in the same call.
+// An activation that is refused because the agent has started counts as spent: a gateway may have repeated the
+// request. [Client.With] cannot replace a guard.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
@@ -279,11 +285,19 @@ func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
-// WithLogger logs calls at Debug, failures of calls at Warn, and at Info waits, attempts without a usable
-// response, what follows each, and undocumented parts of responses. It logs a fixed list of fields: never a key, an id,
-// a query, a body or the service's message. A code that is not [Code.Known] is logged if it is a plain name of at most 40
-// letters. Without this option this package logs nothing. net/http itself writes unexpected bytes
-// of an idle connection to the standard logger, which no transport can turn off.
+// WithLogger logs one line for each event. Warn is for calls that whoever operates the program has to look at: an outcome
+// is unknown, a response was lost, a key, credits or a rate limit do not suffice, a path is wrong, the service
+// or the network failed, a deadline has passed, or the journal, the spend guard or the token source failed. Info is
+// for failed calls that are the business of the program: rejected with another documented code of class [ErrNotFound],
+// [ErrConflict] or [ErrInvalid], refused for their arguments or by any other safety rule, or canceled. Info is also for waits,
+// attempts without a usable response, what follows an attempt that failed, and undocumented parts of responses; Debug for
+// the rest.
+//
+// A failed call has the ErrorType of [Event] as error.type, and a reason in words of this package, or of net and crypto/tls
+// about a connection. Durations are milliseconds, such as duration_ms. Lines never hold a key, an id, a query, a
+// body or the service's message, and no empty field. A code that is not [Code.Known] is logged if it is a plain name of at
+// most 40 letters. Without this option this package logs nothing. net/http itself writes unexpected bytes of an idle
+// connection to the standard logger, which no transport can turn off.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
@@ -315,7 +329,8 @@ func WithQuery(key, value string) CallOption {
 }
 
 // WithField adds an undocumented body field. A field that the call sets, or has a parameter for, is
-// refused. The value is encoded as one of [Fields] is.
+// refused, also if its name differs in letter case only. The value is encoded as one of [Fields] is. A call
+// that is documented to have no body refuses the option.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(name != "", "WithField", "needs a name")
@@ -397,7 +412,10 @@ func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
-// NoSpend refuses every operation that spends credits, or is not documented to spend none.
+// NoSpend refuses every operation that spends credits, or may: searches, and whatever fills a list or a campaign.
+// It allows drafts of agents, reads that are free, and other writes. The API description says that a push into a
+// CRM spends none, and it lets that be inferred for adjusting a draft. Of the others, such as creating or
+// moving a list, pausing an agent, approving a campaign or editing a fact, it does not hint at a cost.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
@@ -513,6 +531,7 @@ type config struct {
 	reported  *undocumented.Memory // shared by With
 
 	journal   journal.Journal // nil: none
+	approvals *approvals      // shared by With
 	guard     *spend.Guard    // nil: none
 	workspace string          // of the key, if the options name it
 	hooks     []CallHook
@@ -526,6 +545,7 @@ type config struct {
 
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
+	resting     *waits.Rests[Resolution] // what Client.Resolve cannot settle
 	headersSeen *ratehdr.Seen
 }
 
@@ -572,7 +592,7 @@ type callConfig struct {
 	header [][2]string
 	fields []outbound.Field
 
-	starts            *spend.Agent // the draft, if its spec is known
+	starts            *spend.Agent // the draft, if this call created it
 	allowRetryUnknown bool
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/spend"
 )
 
 // Each safety mode refuses, before the network, exactly what the catalogue says, for a client, for one call, and for clients
@@ -79,6 +80,30 @@ func TestSafety_DraftsAreFree(t *testing.T) {
 	spec.Start, spec.MaxCreditSpend = true, 1000
 	_, err = client.Agents.Create(t.Context(), spec)
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+}
+
+// The service may read a field whose name differs in letter case only, so none can stand beside the one that is checked.
+func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
+	draft := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
+	client := newClient(t, untouched(t), prospectkit.WithSpendGuard(spend.NewGuard(1, spend.Prices{"campaigns.adjust": {PerItem: 1, ItemsIn: "listIds"}})))
+	for _, name := range []string{"START", "Start", "\u017Ftart", "MaxCreditSpend"} {
+		_, err := client.Agents.Create(t.Context(), draft, prospectkit.WithField(name, true))
+		require.ErrorContains(t, err, "in letter case only")
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+		extra := altered(draft, func(s *prospectkit.WebMonitor) { s.Extra = prospectkit.Fields{name: true} })
+		_, err = client.Agents.Create(t.Context(), extra)
+		require.ErrorContains(t, err, "in letter case only")
+	}
+	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))
+	require.ErrorContains(t, err, "in letter case only")
+	_, err = client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"listIds": []string{listID}, "ListIds": []string{listID, folderID}})
+	require.ErrorContains(t, err, "in letter case only")
+}
+
+// Approving has no body (documented).
+func TestSafety_NoFieldWithoutABody(t *testing.T) {
+	_, err := newClient(t, untouched(t)).Campaigns.Approve(t.Context(), campaignID, prospectkit.WithField("x", 1))
+	require.Equal(t, []string{"WithField cannot be used: this call has no body"}, refusals(t, err))
 }
 
 func TestSafety_ClosedClient(t *testing.T) {

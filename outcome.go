@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ type OutcomeUnknownError struct {
 	conf   *config
 	op     *op.Op
 	cause  error
+	other  bool                  // another call made it, perhaps on another machine
 	ticket func() journal.Ticket // a closure, so that no dump shows it
 }
 
@@ -62,12 +64,10 @@ func (e *OutcomeUnknownError) Advice() Advice {
 	return Advice{Action: ActionVerifyFirst, Hint: "read the state before you retry the call"}
 }
 
-// LogValue groups the fields that are safe to log.
-func (e *OutcomeUnknownError) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("op", e.Op), slog.String("outcome", string(OutcomeUnknown)), slog.Int("attempts", len(e.Attempts)),
-	)
-}
+// LogValue groups the fields that are safe to log, as that of [Error] does.
+func (e *OutcomeUnknownError) LogValue() slog.Value { return logValue(e.Op, e) }
+
+func (e *OutcomeUnknownError) tried() []Attempt { return e.Attempts }
 
 // Verdict is what [OutcomeUnknownError.Resolve] or [Client.Resolve] found out.
 type Verdict string
@@ -84,7 +84,7 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
-	Final   bool      // of VerdictNotSeen: the change would have shown by now
+	Final   bool      // of VerdictNotSeen: the change would have shown by now (assumed: see Resolve)
 	Note    string    // what remains uncertain, and why
 }
 
@@ -121,8 +121,9 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // surface, and never the call itself.
 //
 // A change that shows is reported at once. Otherwise Resolve reads again, with growing pauses,
-// until 10 s after the call, or 65 s for agents, whose service may work that long. If the context
-// ends first, the verdict is [VerdictNotSeen] and not Final. If no documented read can show the
+// until 10 s after the call, or 65 s for agents, whose service may work that long. A change has shown
+// by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final. It is not if the context
+// ends first, if the state came from a cache, or for an approval, whose activation runs in the background. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason. A read that fails is an error.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted there. An
@@ -135,11 +136,22 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.resolver()
+	if e.other {
+		return q.resolve(ctx, e.op.VisibleAfter, opts)
+	}
 	return q.resolve(ctx, e.op.VisibleAfter-clock.Since(q.sent.Last), opts)
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	return newResolver(e.conf, e.op, e.Ticket(), true)
+	return newResolver(e.conf, e.op, e.Ticket(), !e.other)
+}
+
+// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown.
+func earlierUnknown(c *config, o *op.Op, t journal.Ticket) *OutcomeUnknownError {
+	return &OutcomeUnknownError{
+		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, conf: c, op: o, other: true,
+		cause: errors.New("an earlier call was sent, and this one was not"), ticket: func() journal.Ticket { return t },
+	}
 }
 
 func (e *OutcomeUnknownError) note() string {
@@ -158,11 +170,13 @@ type resolver struct {
 	sent   clock.Sent
 	info   *Info // of the last read
 	undone bool  // somebody else may have undone the change, so that not seeing it proves nothing
+	open   bool  // not seeing it is never final: it may still show, or the clocks disagree
+	read   bool  // there is something to read
 }
 
 func newResolver(c *config, o *op.Op, t journal.Ticket, local bool) *resolver {
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
-	return &resolver{conf: c, op: o, ticket: t, info: new(Info), sent: sent}
+	return &resolver{conf: c, op: o, ticket: t, info: new(Info), sent: sent, open: o.Background}
 }
 
 func (q *resolver) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
@@ -180,6 +194,7 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 	case r.Verdict != VerdictNotSeen || !r.Final:
 		return r, nil
 	}
+	q.conf.approvals.note(q.ticket, outcome)
 	err = q.conf.guard.Settle(ctx, q.ticket.ID, string(outcome), -1)
 	if j := q.conf.journal; j != nil && err == nil { // or the ticket stays in doubt, for the guard
 		err = j.Ended(ctx, q.ticket.ID, outcome)
@@ -204,7 +219,11 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 		return nil, err
 	}
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
-	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter
+	cached := clock.Cached(q.info.Header)
+	if cached {
+		r.Note += "; the state came from a cache"
+	}
+	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter && !cached
 	if shows && q.undone && r.Verdict == VerdictNotSeen {
 		r.Verdict = VerdictUnknowable
 	}
@@ -212,7 +231,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	case r.Verdict == VerdictUnknowable:
 		r.AsOf = time.Time{}
 	case r.Verdict == VerdictNotSeen && !r.Final:
-		r.Final = shows
+		r.Final = shows && !q.open
 		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
 			r.Note, errtext.Plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
 	}
@@ -230,6 +249,21 @@ func unknowable(object any, note string) (Resolution, error) {
 // ruledOut is the result of a read that shows something the call cannot have made.
 func ruledOut(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
+}
+
+// approvalsOf yields the calls that approved reviews, or may have.
+func (c *config) approvalsOf(ctx context.Context) iter.Seq2[journal.Entry, error] {
+	known, ok := c.journal.(journal.History)
+	if !ok {
+		known = c.approvals
+	}
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range known.Calls(ctx, op.CampaignsApprove.Name) {
+			if (err != nil || e.Ticket.Lookup.Digest != "" && e.Outcome != journal.NotApplied) && !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // repeatableWrite is a write that may be sent again, because a unique name or a state guards it.

@@ -2,7 +2,9 @@ package prospectkit_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -80,6 +83,84 @@ func TestResolve_AgesAcrossClocks(t *testing.T) {
 			require.True(t, got.Certain, "decades older")
 		})
 	}
+}
+
+// Whichever Date is wrong, and whatever sent it: a list that shows four seconds later is found by another process, not given up.
+func TestTicket_AWrongDate(t *testing.T) {
+	asksWho := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/me") }
+	looks := func(r *http.Request) bool { return r.Method == http.MethodGet && !asksWho(r) }
+	for name, of := range map[string]func(*http.Request) bool{"before the call": asksWho, "at the look": looks} {
+		for _, header := range [][]string{nil, {"Age", "60"}, append([]string{"Content-Type", "text/html"}, tests.Bare...)} {
+			for _, shift := range []time.Duration{-time.Hour, -time.Minute, -20 * time.Second, 20 * time.Second, time.Minute, time.Hour} {
+				ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(4 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+					through := roundTrip(func(r *http.Request) (*http.Response, error) {
+						if !of(r) {
+							return withDate{base: sb.Transport()}.RoundTrip(r)
+						}
+						resp, err := withDate{base: sb.Transport(), shift: shift}.RoundTrip(r)
+						for i := 0; i+1 < len(header); i += 2 {
+							resp.Header.Set(header[i], header[i+1])
+						}
+						return resp, err
+					})
+					first := sandboxClient(t, sb, prospectkit.WithTransport(through))
+					require.NoError(t, discard(first.Account.Me(t.Context())))
+					ticket := written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, first, q1)).Ticket())
+					r, err := sandboxClient(t, sb, prospectkit.WithTransport(through)).Resolve(t.Context(), ticket)
+					require.NoError(t, err)
+					require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s, %s, %v: %s", name, shift, header, r.Note)
+				})
+			}
+		}
+	}
+}
+
+// Pages of a gateway tell nothing about the service's clock. Its responses and its errors do.
+func TestTicket_HearsOnlyTheService(t *testing.T) {
+	const page = "<html>"
+	at := func(status int, body string, header ...string) roundTrip {
+		return func(*http.Request) (*http.Response, error) {
+			date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+			return respond(status, body, append([]string{"Date", date}, header...)...), nil
+		}
+	}
+	for name, c := range map[string]struct {
+		sends roundTrip
+		hears bool
+	}{
+		"a success":              {at(200, tests.OneUser), true},
+		"one without the limits": {at(200, tests.OneUser, tests.Bare...), true},
+		"an error of it":         {at(404, envelope("AGENT_NOT_FOUND")), true},
+		"a login page":           {at(200, page, tests.Bare...), false},
+		"a gateway's error":      {at(502, page), false},
+		"a cached success":       {at(200, tests.OneUser, "Age", "0"), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return cutOff(r)
+				}
+				return c.sends(r)
+			}), prospectkit.WithRetry(prospectkit.NoRetry))
+			_ = discard(client.Account.Me(t.Context()))
+			unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](create(t, client, q1)())
+			require.True(t, ok)
+			require.Equal(t, c.hears, unknown.Ticket().ServiceAhead != nil, name)
+		})
+	}
+}
+
+// What a cache shows is old: nothing final is said by it.
+func TestResolve_WhatACacheShows(t *testing.T) {
+	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		ticket := written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), create(t, client, q1)).Ticket())
+		client = newClient(t, always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`, "Age", "60"))
+		ticket.Service = client.BaseURL()
+		r, err := client.Resolve(t.Context(), ticket)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final)
+	})
 }
 
 // clockSet is what an instant that was noted before the clock was set by d looks like after it: its wall reading is of the old

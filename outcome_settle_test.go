@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ func TestTicket_OnlyAFinalVerdictSettles(t *testing.T) {
 		outcome  journal.Outcome
 	}{
 		"not seen so far":       {listing("draft"), time.Second, prospectkit.VerdictNotSeen, journal.Unknown},
-		"not seen":              {listing("draft"), time.Hour, prospectkit.VerdictNotSeen, journal.NotApplied},
+		"not seen, but it may":  {listing("draft"), time.Hour, prospectkit.VerdictNotSeen, journal.Unknown}, // activation runs in the background
 		"seen":                  {listing("active"), time.Hour, prospectkit.VerdictHappened, journal.Applied},
 		"unknowable":            {listing(""), time.Hour, prospectkit.VerdictUnknowable, journal.Unknown},
 		"stopped, so far":       {listing("stopped"), time.Second, prospectkit.VerdictNotSeen, journal.Unknown},
@@ -51,7 +52,7 @@ func TestTicket_OnlyAFinalVerdictSettles(t *testing.T) {
 			require.Equal(t, c.verdict, r.Verdict, name)
 			require.Equal(t, c.outcome, book.ended[unknown.Ticket().ID], name)
 			require.Equal(t, c.verdict == prospectkit.VerdictNotSeen, strings.Contains(r.Note, "looked"), name)
-			require.Equal(t, c.outcome == journal.NotApplied, r.Final, name)
+			require.False(t, r.Final, name)
 		})
 	}
 }
@@ -138,4 +139,77 @@ func TestJournal_InDoubtTellsWhatFails(t *testing.T) {
 	}
 	_, err := prospectkit.New(baseURL, token, prospectkit.WithWorkspace("a\nb"))
 	require.Equal(t, []string{"WithWorkspace must not be empty or hold control characters"}, refusals(t, err))
+}
+
+// fits is a type of the caller's whose method ends the program, or a test.
+type fits struct{}
+
+var unfit func()
+
+func (*fits) UnmarshalJSON([]byte) error { unfit(); return nil }
+
+// A panic that passes through a call, and the end of its goroutine, leave the outcome of the call in the journal and in the guard:
+// unknown once it may have been sent, not applied before.
+func TestJournal_PanicsAndExits(t *testing.T) {
+	for how, end := range map[string]func(){"panic": func() { panic(errBroken) }, "exit": runtime.Goexit} {
+		for where, test := range map[string]struct {
+			outcome journal.Outcome
+			set     func(book *notebook, store *creditStore)
+			rt      roundTrip
+		}{
+			"transport": {journal.Unknown, nil, func(*http.Request) (*http.Response, error) { end(); return nil, errBroken }},
+			"decoder":   {journal.Unknown, nil, always(200, `{"profiles":[{}]}`)},
+			"journal":   {journal.NotApplied, func(b *notebook, _ *creditStore) { b.sending = func() { defer end(); b.sending = nil } }, nil},
+			"guard":     {journal.NotApplied, func(_ *notebook, s *creditStore) { s.before = func() { s.before = nil; end() } }, nil},
+		} {
+			t.Run(how+" in the "+where, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					unfit = end
+					book, store := new(notebook), new(creditStore)
+					guard := spend.NewSharedGuard(100, spend.Prices{"custom": {PerCall: 7}}, store)
+					if test.set != nil {
+						test.set(book, store)
+					}
+					client := newClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+					paid := prospectkit.Operation{
+						Name: "custom", Method: "POST", Path: "/business/custom", Surface: prospectkit.SurfaceSearch,
+						Class: prospectkit.ClassUnsafe, Spends: prospectkit.EffectYes,
+					}
+					ended := make(chan any)
+					go func() {
+						defer func() { ended <- recover() }()
+						_ = client.Call(t.Context(), paid, nil, new(fits))
+						panic("it returned")
+					}()
+					if got := <-ended; how == "panic" {
+						require.Equal(t, errBroken, got, "it goes on")
+					} else {
+						require.Nil(t, got)
+					}
+					var noted journal.Outcome
+					for _, noted = range book.ended {
+					}
+					require.Equal(t, test.outcome, noted)
+					if test.outcome == journal.Unknown {
+						require.Equal(t, spend.Book{InDoubt: 7}, booked(t, guard))
+					} else {
+						require.Zero(t, booked(t, guard).InDoubt)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A guard whose store panics at the end of a call leaves the ticket in doubt.
+func TestJournal_GuardPanicsAtTheEnd(t *testing.T) {
+	book, store := new(notebook), new(creditStore)
+	guard := spend.NewSharedGuard(100, perProfile, store)
+	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		store.before = func() { panic(errBroken) }
+		return respond(200, `{"profiles":[]}`), nil
+	}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+	require.PanicsWithValue(t, errBroken, func() { _, _ = client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30}) })
+	require.Equal(t, map[string]journal.Outcome{"search.prospects": journal.Unknown}, book.outcomes())
+	require.Len(t, book.ended, 1)
 }

@@ -14,10 +14,12 @@ import (
 	"github.com/google/go-querystring/query"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Page is one page of a collection.
@@ -68,20 +70,38 @@ type Report struct {
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
 	Incomplete bool // the total kept falling while pages were read again: some records may have been skipped
-	Rewound    bool // the checkpoint's records were not found: some records may have been delivered twice
+	Rewound    bool // records delivered before were not found again: some may have been delivered twice
 	Finished   bool // the end was reached
 
-	// Missing is set at the end of a range over the whole collection: the smallest total that the
-	// service sent, less the records of all pages. Records may have come and gone meanwhile.
+	// Missing is set at the end of a range over the whole collection, or over the rest of it if the total
+	// has not changed since the first page: the smallest total that the service sent, less the records of
+	// all pages. Records may have come and gone meanwhile. See [MissingRecordsError].
 	Missing int
 
 	Restarts  int // of a search whose token was dead: see WithRestarts
 	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
 
-	// OrderKnown is whether the order is documented, as it is for all lists, but not for those of a
-	// folder or a search. Without an order, records may have been skipped although the total did not
-	// fall.
+	// OrderKnown is whether the order is documented, as it is for lists. Without an order, records may
+	// have been skipped although the total did not fall.
 	OrderKnown bool
+}
+
+// MissingRecordsError is the cause of the [Error] that ends a range whose pages held far fewer records
+// than the service counts: at least a page is missing, although each page had the same total, and
+// repeats do not explain it. The records before the error are valid. Fewer missing records, or a total
+// that changes, are no error: see [Report].
+type MissingRecordsError struct {
+	Report Report
+
+	op string
+}
+
+// Error says how many records are missing.
+func (e *MissingRecordsError) Error() string {
+	if e.Report.Missing == 0 {
+		return errtext.Line(e.op, "records are missing")
+	}
+	return errtext.Line(e.op, fmt.Sprintf("%d of %d records are missing, though the total has not changed", e.Report.Missing, e.Report.Total))
 }
 
 // Progress follows one iterator; see [WithProgress]. The zero value is ready to use. Its methods
@@ -229,7 +249,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	r.options.apply(p.op, opts, false, &bad)
 	walk := pagewalk.Config[T, ListKind, RateWindow]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
-		Prefetch: r.options.prefetch, Progress: r.options.progress,
+		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
 	walk.Progress.Start(p.fingerprint(), p.orderKnown)
 	if r.options.checkpoint != "" {
@@ -298,6 +318,13 @@ func (r *pageRange[T]) TooEarly(err error) bool {
 // Broken is the error of a walk that cannot go on.
 func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
 
+// Short is the error of a walk that has ended without a page of records or more.
+func (r *pageRange[T]) Short(report pagewalk.Report) error {
+	e := withoutEffect(r.op, &MissingRecordsError{Report(report), r.op.Name})
+	e.Status = http.StatusOK
+	return e
+}
+
 // fingerprint identifies a collection without storing the query.
 func (p pager[T]) fingerprint() string {
 	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.conf.base.Host + "\x00" + p.query))
@@ -343,7 +370,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 func (l listing[T]) read(response Object) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return nil, fmt.Errorf("the response has no %s: it is %s", l.name, mismatch.Outline(response.raw))
+		return nil, fmt.Errorf("%w: it is %s", redact.OwnError("the response has no "+l.name), mismatch.Outline(response.raw))
 	}
 	items, err := decodeObject[[]T](array)
 	if err != nil {
@@ -376,7 +403,7 @@ func elementsOf(response Object, name string) (array Object, ok bool) {
 
 // findNamed is [pagewalk.Named]. Several matches are an error: names are documented as unique, but
 // there is a code for ambiguous ones.
-func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []string, err error) {
+func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []*T, err error) {
 	match, others, err = pagewalk.Named(items, name, nameOf)
 	if errors.Is(err, pagewalk.ErrAmbiguous) {
 		e := withoutEffect(o, nil)
@@ -389,6 +416,10 @@ func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, n
 // maxPageSize is the documented bound of lists and rows.
 const maxPageSize = 1000
 
+// roomFor is how many elements a page may have that was asked to have n. That bounds memory: no page is lost, or paid for
+// in vain, because it has some more.
+func roomFor(n int) int { return 2*n + 100 }
+
 // pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {
 	Data       []T        `json:"data"`
@@ -398,7 +429,7 @@ type pageResponse[T any] struct {
 
 func (p *pageResponse[T]) validate() error {
 	if p.Data == nil {
-		return errors.New("the page has no data")
+		return redact.OwnError("the page has no data")
 	}
 	return validateAll(p.Data)
 }
@@ -409,10 +440,10 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of at most limit items. Totals or items prove that it is the service's.
+// readPage reads a page of about limit items. Totals or items prove that it is the service's.
 func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
 	c, err := doCall(ctx, conf, o, in, opts, expected[pageResponse[T]]{
-		maxItems: cmp.Or(limit, maxPageSize),
+		maxItems: roomFor(cmp.Or(limit, maxPageSize)),
 		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
 	})
 	if err != nil {

@@ -1,11 +1,13 @@
 package prospectkit_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -140,8 +142,11 @@ func TestPager_ReadsOn(t *testing.T) {
 			var asked []int
 			var p prospectkit.Progress
 			client := newClient(t, numbered(&asked, tc.page))
-			got := drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
-			require.Equal(t, tc.want, strings.Join(got, ""))
+			all := client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p))
+			if tc.missing >= 2 { // a page
+				all = missing(t, tc.missing, all)
+			}
+			require.Equal(t, tc.want, strings.Join(drain(t, all), ""))
 			require.Len(t, asked, tc.asked)
 			require.True(t, p.Report().Finished)
 			require.Equal(t, tc.missing, p.Report().Missing)
@@ -149,7 +154,7 @@ func TestPager_ReadsOn(t *testing.T) {
 	}
 }
 
-// A walk over a part does not know what should have come.
+// A walk that begins on a later page does not know what should have come. One that resumes knows its place.
 func TestPager_MissingIsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	page := func(n int) (string, string) { return []string{"ab", "cd", "e"}[n-1], `"totalPages":3,"totalRecords":6` }
@@ -163,7 +168,7 @@ func TestPager_MissingIsOfTheWhole(t *testing.T) {
 	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}))
 	require.Zero(t, read(prospectkit.ListsParams{Limit: 2, PageNum: 2}))
 	_, q := take(t, client, 2, 1, "")
-	require.Zero(t, read(prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(q.Checkpoint())))
+	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(q.Checkpoint())))
 }
 
 // A walk that begins on a later page of a service with short pages still comes to the end.
@@ -176,19 +181,21 @@ func TestPager_ReadsShortPagesFromTheMiddle(t *testing.T) {
 	require.Equal(t, []int{3, 4, 5, 6}, asked)
 }
 
-// Lists come in and out of a folder or of what a search finds at any place, so that the order of all is not theirs.
+// "Newest created first" (documented) holds whatever the query selects.
 func TestPager_OrderIsKnownForAllLists(t *testing.T) {
 	t.Parallel()
 	lists := newClient(t, shelfOf("abc")).Lists
-	for want, all := range map[bool][]prospectkit.ListsParams{
-		true:  {{}, {Kind: prospectkit.CompanyList}, {Limit: 2}},
-		false: {{FolderID: folderID}, {Search: "x"}, {FolderID: folderID, Search: "x", Kind: prospectkit.ContactList}},
+	for _, params := range []prospectkit.ListsParams{
+		{},
+		{Kind: prospectkit.CompanyList},
+		{Limit: 2},
+		{FolderID: folderID},
+		{Search: "x"},
+		{FolderID: folderID, Search: "x", Kind: prospectkit.ContactList},
 	} {
-		for _, params := range all {
-			var p prospectkit.Progress
-			drain(t, lists.All(t.Context(), params, prospectkit.WithProgress(&p)))
-			require.Equal(t, want, p.Report().OrderKnown, params)
-		}
+		var p prospectkit.Progress
+		drain(t, lists.All(t.Context(), params, prospectkit.WithProgress(&p)))
+		require.True(t, p.Report().OrderKnown, params)
 	}
 }
 
@@ -201,4 +208,163 @@ func TestPager_PartialTotals(t *testing.T) {
 		require.Len(t, got, 3, totals)
 		s.done()
 	}
+}
+
+// miscounting serves some records by pages that do not add up. Its function returns the first record of a page, how many records
+// it has at most, and the number of pages that is told.
+func miscounting(records int, page func(number, limit int) (from, size, pages int)) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		number, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		from, size, pages := page(max(number, 1), limit)
+		data := []string{}
+		for i := from; i < min(from+size, records); i++ {
+			data = append(data, fmt.Sprintf(`{"id":"%d"}`, i))
+		}
+		return respond(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`,
+			strings.Join(data, ","), max(number, 1), pages, records)), nil
+	}
+}
+
+// Each case is read with pages of so many, and misses so many; 0 stands for less than a page, which is no error.
+var miscounts = map[string]struct {
+	records int
+	page    func(number, limit int) (from, size, pages int)
+	missing map[int]int // by limit
+}{
+	"pages begin at 0": {105, func(n, l int) (int, int, int) { return n * l, l, (104 + l) / l }, map[int]int{1: 1, 10: 10, 30: 30, 1000: 105}},
+	"pages begin at 0, of three records": {
+		3, func(n, l int) (int, int, int) { return n * l, l, (2 + l) / l }, map[int]int{1: 1, 2: 2, 50: 3},
+	},
+	"one page is told":               {105, func(n, l int) (int, int, int) { return (n - 1) * l, l, 1 }, map[int]int{1: 104, 10: 95, 60: 0, 1000: 0}},
+	"the second page is empty":       {105, func(n, l int) (int, int, int) { return (n - 1) * l, l * min(1, max(n-2, 2-n)), (104 + l) / l }, map[int]int{1: 1, 10: 10, 30: 30, 1000: 0}},
+	"the limit is cut, not in pages": {105, func(n, l int) (int, int, int) { return (n - 1) * min(l, 20), min(l, 20), (104 + l) / l }, map[int]int{10: 0, 20: 0, 1000: 85}},
+	"the limit is cut":               {105, func(n, l int) (int, int, int) { l = min(l, 20); return (n - 1) * l, l, (104 + l) / l }, map[int]int{10: 0, 20: 0, 30: 0, 1000: 0}},
+	"pages overlap":                  {105, func(n, l int) (int, int, int) { return max(0, (n-1)*l-1), l, (104 + l) / l }, map[int]int{10: 0, 30: 0, 1000: 0}},
+	"each page lacks a record":       {105, func(n, l int) (int, int, int) { return (n - 1) * l, l - 1, (104 + l) / l }, map[int]int{30: 0, 200: 0}},
+}
+
+// A walk that delivers far fewer records than the service counts ends with an error, however it reads.
+func TestPager_PagesAreMissing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range miscounts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+				for limit, lacking := range tc.missing {
+					for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.Prefetch(3)}, {prospectkit.WithProgress(new(prospectkit.Progress))}} {
+						seq := pager(t.Context(), newClient(t, miscounting(tc.records, tc.page)), extent{limit: limit}, opts...)
+						if lacking > 0 {
+							seq = missing(t, lacking, seq)
+						}
+						count(t, seq)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Killed after each page, a walk still ends with the error, and again whenever it is resumed there. It moves on in each run.
+func TestPager_PagesAreMissingAcrossRuns(t *testing.T) {
+	t.Parallel()
+	for name, tc := range miscounts {
+		for limit, lacking := range tc.missing {
+			t.Run(fmt.Sprint(name, " by ", limit), func(t *testing.T) {
+				t.Parallel()
+				lists := newClient(t, miscounting(tc.records, tc.page)).Lists
+				checkpoint, runs := "", 0
+				run := func() (ended bool) {
+					var p prospectkit.Progress
+					pages := lists.RowsPages(t.Context(), listID, prospectkit.RowsParams{Limit: limit}, prospectkit.ResumeFrom(checkpoint), prospectkit.WithProgress(&p))
+					n, failed := 0, error(nil)
+					for page, err := range pages {
+						if failed = err; err != nil || n == 1 {
+							break // killed before the second page is done
+						}
+						require.True(t, checkpoint == "" || len(page.Items) > 0, "an empty page in run %d", runs)
+						n, checkpoint = n+1, p.Checkpoint()
+					}
+					if !p.Report().Finished {
+						return false
+					}
+					_, short := errors.AsType[*prospectkit.MissingRecordsError](failed)
+					require.Equal(t, lacking > 0, short, "run %d: %v", runs, failed)
+					return true
+				}
+				for !run() {
+					runs++
+					require.LessOrEqual(t, runs, tc.records+1)
+				}
+				require.True(t, run(), "again")
+			})
+		}
+	}
+}
+
+// A range that its loop leaves, or whose total changes on the way, ends without an error.
+func TestPager_WhatIsMissingIsNoError(t *testing.T) {
+	t.Parallel()
+	lists := newClient(t, miscounting(105, miscounts["pages begin at 0"].page)).Lists
+	got, err := prospectkit.Collect(lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 10}), 95)
+	require.NoError(t, err)
+	require.Len(t, got, 95)
+	got, err = prospectkit.Collect(lists.Rows(t.Context(), listID, prospectkit.RowsParams{Limit: 10}), 96)
+	require.ErrorContains(t, err, "10 of 105 records are missing")
+	require.Len(t, got, 95)
+
+	for _, totals := range [][]int{{10, 11, 11}, {10, 9, 9, 9, 9}, {10, 11, 10, 10, 10, 10}} { // before and after a fall, pages are read again
+		n := 0
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			total := totals[min(n, len(totals)-1)]
+			n++
+			page := r.URL.Query().Get("pageNum")
+			return respond(http.StatusOK, fmt.Sprintf(`{"data":[{"id":"%sa"},{"id":"%sb"}],"pagination":{"totalPages":3,"totalRecords":%d}}`, page, page, total)), nil
+		}))
+		require.Len(t, drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2})), 6, totals)
+	}
+}
+
+// Where the order of pages is assumed, so is their size: the largest counts.
+func TestPager_PagesOfAnAssumedListingAreMissing(t *testing.T) {
+	t.Parallel()
+	page := func(r *http.Request) (*http.Response, error) {
+		names := map[string]string{"": `{"id":"a"},{"id":"b"}`, "3": `{"id":"e"}`}[r.URL.Query().Get("pageNum")]
+		return respond(http.StatusOK, `{"campaigns":[`+names+`],"pagination":{"totalPages":3,"totalRecords":5}}`), nil
+	}
+	campaigns := newClient(t, roundTrip(page)).Campaigns
+	var p prospectkit.Progress
+	for _, err := range campaigns.All(t.Context(), prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		break
+	}
+	for _, from := range []string{"", p.Checkpoint()} {
+		_, err := prospectkit.Collect(campaigns.All(t.Context(), prospectkit.ResumeFrom(from)), 9)
+		require.ErrorContains(t, err, "2 of 5 records are missing")
+	}
+}
+
+// A name that a walk did not find, because a page was missing, is not taken as unseen.
+func TestPager_PagesAreMissingForALookup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		empty := always(http.StatusOK, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+		posts := 0
+		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				posts++
+				return breaks(r)
+			}
+			return empty(r)
+		}))
+		_, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "1 of 1 records are missing")
+		require.Equal(t, 1, posts)
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok)
+		_, err = unknown.Resolve(t.Context())
+		require.ErrorContains(t, err, "1 of 1 records are missing")
+	})
 }

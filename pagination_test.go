@@ -2,6 +2,8 @@ package prospectkit_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"testing"
@@ -80,6 +82,32 @@ func count(t *testing.T, seq iter.Seq2[any, error]) (n int) {
 		n++
 	}
 	return n
+}
+
+// missing passes an iterator on, to its last error, which must say how many records are missing.
+func missing[T any](t *testing.T, records int, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		failed := false
+		for element, err := range seq {
+			require.False(t, failed, "an error comes once and last")
+			if err == nil {
+				if !yield(element, nil) {
+					return
+				}
+				continue
+			}
+			failed = true
+			e, ok := errors.AsType[*prospectkit.Error](err)
+			require.True(t, ok)
+			require.Equal(t, prospectkit.OutcomeNotApplied, e.Outcome())
+			short, ok := errors.AsType[*prospectkit.MissingRecordsError](err)
+			require.True(t, ok, err)
+			require.Equal(t, records, short.Report.Missing, err)
+			require.True(t, short.Report.Finished)
+			require.ErrorContains(t, err, fmt.Sprintf("prospectkit: %s: unusable response with status 200: %d of ", e.Op, records))
+		}
+		require.True(t, failed, "the end was no error")
+	}
 }
 
 func TestPager_IsLazyAndStartsAfresh(t *testing.T) {
@@ -240,16 +268,17 @@ var endCases = []struct {
 	pagination string
 	full       int // pages with records
 	requests   int
+	short      bool // the end is an error: a page is missing
 }{
-	{"totals", `{"totalPages":2,"totalRecords":2}`, 9, 2},
-	{"pages only", `{"totalPages":2}`, 9, 2},
-	{"records only", `{"totalRecords":2}`, 9, 2},
-	{"null totals", `{"pageNum":null,"totalPages":null,"totalRecords":null}`, 2, 3},
-	{"totals of another type", `{"pageNum":"1","totalPages":"2","totalRecords":true}`, 2, 3},
-	{"no totals", `{}`, 2, 3},
-	{"null for pagination", `null`, 2, 3},
-	{"one page too many told", `{"totalPages":3,"totalRecords":3}`, 2, 3},
-	{"one record too many told", `{"totalRecords":3}`, 2, 3},
+	{"totals", `{"totalPages":2,"totalRecords":2}`, 9, 2, false},
+	{"pages only", `{"totalPages":2}`, 9, 2, false},
+	{"records only", `{"totalRecords":2}`, 9, 2, false},
+	{"null totals", `{"pageNum":null,"totalPages":null,"totalRecords":null}`, 2, 3, false},
+	{"totals of another type", `{"pageNum":"1","totalPages":"2","totalRecords":true}`, 2, 3, false},
+	{"no totals", `{}`, 2, 3, false},
+	{"null for pagination", `null`, 2, 3, false},
+	{"one page too many told", `{"totalPages":3,"totalRecords":3}`, 2, 3, true},
+	{"one record too many told", `{"totalRecords":3}`, 2, 3, true},
 }
 
 func TestPager_End(t *testing.T) {
@@ -266,7 +295,11 @@ func TestPager_End(t *testing.T) {
 					}
 					return respond(http.StatusOK, `{"data":[`+data+`],"pagination":`+tc.pagination+`}`), nil
 				}))
-				require.Equal(t, 2, count(t, pager(t.Context(), client, extent{limit: 1})))
+				elements := pager(t.Context(), client, extent{limit: 1})
+				if tc.short {
+					elements = missing(t, 1, elements)
+				}
+				require.Equal(t, 2, count(t, elements))
 				require.Equal(t, tc.requests, requests)
 			})
 		})

@@ -22,16 +22,16 @@ type Surface string
 // The surfaces, with their documented limits, which op.DocumentedLimits holds. Those of the last four are learned from response
 // headers.
 const (
-	SurfaceLists         = Surface(op.Lists)         // 120 a minute, 10,000 a day
-	SurfaceCampaigns     = Surface(op.Campaigns)     // 30 a minute, 1,000 a day; knowledge hubs and facts too
-	SurfaceAccount       = Surface(op.Account)       // 120 a minute, 10,000 a day
-	SurfaceSearch        = Surface(op.Search)        // 20 a minute, 1,000 a day
-	SurfaceSavedSearches = Surface(op.SavedSearches) // 60 a minute, 5,000 a day
-	SurfaceAgents        = Surface(op.Agents)        // 30 a minute, 2,000 a day
-	SurfaceContacts      = Surface(op.Contacts)
-	SurfaceCompanies     = Surface(op.Companies)
-	SurfaceImports       = Surface(op.Imports)
-	SurfaceReference     = Surface(op.Reference)
+	SurfaceLists         Surface = Surface(op.Lists)         // 120 a minute, 10,000 a day
+	SurfaceCampaigns     Surface = Surface(op.Campaigns)     // 30 a minute, 1,000 a day; knowledge hubs and facts too
+	SurfaceAccount       Surface = Surface(op.Account)       // 120 a minute, 10,000 a day
+	SurfaceSearch        Surface = Surface(op.Search)        // 20 a minute, 1,000 a day
+	SurfaceSavedSearches Surface = Surface(op.SavedSearches) // 60 a minute, 5,000 a day
+	SurfaceAgents        Surface = Surface(op.Agents)        // 30 a minute, 2,000 a day
+	SurfaceContacts      Surface = Surface(op.Contacts)
+	SurfaceCompanies     Surface = Surface(op.Companies)
+	SurfaceImports       Surface = Surface(op.Imports)
+	SurfaceReference     Surface = Surface(op.Reference)
 )
 
 // Window is one of the two rate windows of a surface.

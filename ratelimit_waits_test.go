@@ -162,7 +162,7 @@ func TestBudget_ReportedWaitsAreTrueWithAStore(t *testing.T) {
 	}
 }
 
-// After a 429 that nobody here caused, the budget takes it that a teammate did, and tells how long it waits for that.
+// After a 429 that nobody here caused, and that the next figures contradict, only its own pause is waited for, and told.
 func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,8 @@ func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
 			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 			require.NoError(t, err)
 		}
-		require.Greater(t, all.took, 5*time.Second)
+		require.GreaterOrEqual(t, all.took, time.Second)
+		require.Less(t, all.took, 2*time.Second)
 		require.InEpsilon(t, all.took, all.told, 0.1)
 	})
 }

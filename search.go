@@ -24,7 +24,7 @@ const maxSearchSize = 100
 // SearchParams describes a search. [SearchService.FilterOptions] lists the filters, such as
 // job_title_levels, and their values.
 type SearchParams struct {
-	Filters filter.Search // nil for everybody; nothing in it may be empty
+	Filters filter.Search // nil for everybody (assumed); nothing in it may be empty
 	Size    int           // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
@@ -177,15 +177,16 @@ func (p SearchParams) body(size int) searchBody {
 }
 
 func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
-	most := cmp.Or(body.Size, maxSearchSize)
+	size := cmp.Or(body.Size, maxSearchSize)
+	room := roomFor(size)
 	if o == op.SearchRunSaved {
-		most = 0 // that it takes a size is assumed
+		size, room = maxSearchSize, 0 // that it takes a size is assumed
 	}
 	fetch := func(ctx context.Context, token string, opts []CallOption) (*ScrollPage[Profile], jsonscan.Text, error) {
 		body := body
 		body.ScrollToken = token
-		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: cmp.Or(most, maxSearchSize)}}
-		c, err := doCall(ctx, s.conf, o, in, opts, expected[profiles]{maxItems: most})
+		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: size}}
+		c, err := doCall(ctx, s.conf, o, in, opts, expected[profiles]{maxItems: room})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -43,12 +43,10 @@ func (e *WaitTimeoutError) Advice() Advice {
 	return Advice{Action: ActionMayPass, Hint: "wait again: the end of the wait changed and stopped nothing"}
 }
 
-// LogValue groups the fields that are safe to log.
+// LogValue groups the fields that are safe to log, as that of [Error] does.
 func (e *WaitTimeoutError) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.String("op", e.Op), slog.String("state", Code(e.State).logged()),
-		slog.Int("polls", e.Polls), slog.Duration("waited", e.Waited),
-	)
+	return logValue(e.Op, e,
+		slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), milliseconds("waited_ms", e.Waited))
 }
 
 // waitFor reads a value until judge finds it settled. It returns the value seen last, also beside

@@ -46,6 +46,10 @@ const (
 	// ReasonCount: rows were removed, or rows were added whose updatedAt is old.
 	ReasonCount Reason = "the number of rows shows that some were removed, or added without a change"
 
+	// ReasonBurst: more rows have changed than one page holds, or than the checkpoint remembers of a
+	// minute, so that some may have been missed.
+	ReasonBurst Reason = "so many rows have changed at once that some may have been missed"
+
 	// ReasonBacklog: more rows have changed than are held in memory.
 	ReasonBacklog Reason = "more than 10,000 rows have changed"
 )

@@ -45,7 +45,12 @@ type state struct {
 	// unknown if it did not say, and broken once that is known to be false.
 	low, high int
 
-	keep int // the most of the window; not part of a checkpoint
+	// At cut, by the clock of this machine, changes were forgotten that others may still stand beside, visible late. An overlap
+	// after that, all up to top are visible. Both are 0 if nothing was.
+	cut, top int64
+
+	keep    int   // the most of the window; not part of a checkpoint
+	settled int64 // what was changed until then is visible; not part of a checkpoint either
 }
 
 const (
@@ -54,15 +59,20 @@ const (
 )
 
 // begin returns the state in which the rows of the first page were delivered, and all that changed before.
-func begin(page []position, keep int, now time.Time) state {
-	s := state{floor: beginning, window: page, low: unknown, high: unknown, keep: keep}
-	return s.delivered(nil, now, true)
+func (s *state) begin(page []position, now time.Time) state {
+	next := state{floor: beginning, window: page, low: unknown, high: unknown, keep: s.keep, settled: s.settled}
+	return next.delivered(nil, now, true)
+}
+
+// due reports whether what was hidden by late changes is visible now, so that a full sync shows it.
+func (s *state) due(now time.Time) bool {
+	return s.cut != 0 && now.UnixMicro() >= s.cut+overlap.Microseconds()
 }
 
 // delivered returns the state after more versions were delivered, which are in order. At the end of a
 // pass nothing is left to deliver, and the rows of one instant are forgotten together.
 func (s *state) delivered(more []position, now time.Time, end bool) state {
-	next := state{floor: s.floor, low: s.low, high: s.high, keep: s.keep}
+	next := state{floor: s.floor, low: s.low, high: s.high, cut: s.cut, top: s.top, keep: s.keep, settled: s.settled}
 	more = more[max(0, len(more)-s.keep-1):]
 	newer := make(map[string]bool, len(more))
 	for _, p := range more {
@@ -87,6 +97,9 @@ func (s *state) delivered(more []position, now time.Time, end bool) state {
 	}
 	if n := len(next.window) - s.keep; n > 0 {
 		last := next.window[n-1]
+		if next.cut == 0 && last.at > max(s.settled, now.Add(-overlap-skew).UnixMicro()) {
+			next.cut, next.top = now.UnixMicro(), next.window[len(next.window)-1].at
+		}
 		if end {
 			last = after(last.at)
 		}
@@ -125,11 +138,20 @@ func (s *state) counts(delivered, total int, known bool) bool {
 	return true
 }
 
-const prefix = "changes1."
+// A state that was cut has a prefix of its own, so that no older version of this package takes it for another.
+const (
+	prefix    = "changes1."
+	cutPrefix = "changes2."
+)
 
 // encode returns the state as a checkpoint of a list.
 func (s *state) encode(list string) string {
 	var b []byte
+	begins := prefix
+	if s.cut != 0 {
+		begins, list = cutPrefix, cutPrefix+list
+		b = binary.AppendVarint(binary.AppendVarint(b, s.cut), s.top)
+	}
 	b = binary.AppendVarint(b, int64(s.low))
 	b = binary.AppendVarint(b, int64(s.high))
 	b = binary.AppendVarint(b, s.floor.at)
@@ -140,7 +162,7 @@ func (s *state) encode(list string) string {
 		b = appendID(b, p.id)
 		before = p.at
 	}
-	return prefix + sum(list, b) + "." + base64.RawURLEncoding.EncodeToString(b)
+	return begins + sum(list, b) + "." + base64.RawURLEncoding.EncodeToString(b)
 }
 
 // sum proves that a checkpoint is whole, and of that list.
@@ -152,13 +174,22 @@ func sum(list string, b []byte) string {
 // parse reads a checkpoint of a list.
 func parse(text, list string, keep int) (*state, bool) {
 	rest, ours := strings.CutPrefix(text, prefix)
+	cut := !ours
+	if cut {
+		list = cutPrefix + list
+		rest, ours = strings.CutPrefix(text, cutPrefix)
+	}
 	proof, rest, _ := strings.Cut(rest, ".")
 	b, err := base64.RawURLEncoding.DecodeString(rest)
 	if !ours || err != nil || sum(list, b) != proof {
 		return nil, false
 	}
 	r := reader{b}
-	s := &state{keep: keep, low: int(r.varint()), high: int(r.varint())}
+	s := &state{keep: keep}
+	if cut {
+		s.cut, s.top = r.varint(), r.varint()
+	}
+	s.low, s.high = int(r.varint()), int(r.varint())
 	s.floor = position{at: r.varint(), id: r.id()}
 	before := s.floor.at
 	for len(r.b) > 0 {

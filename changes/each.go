@@ -30,6 +30,7 @@ type Page[R any] struct {
 	Ordered    bool // an order by time of change is documented for this list
 	Total      int
 	TotalKnown bool
+	Moved      bool // rows came again, or pages were read again: others changed rows meanwhile, or the order among equals did
 }
 
 const (
@@ -48,17 +49,24 @@ func (s *Source[R, P]) window() int { return s.Limit - s.smallPage() }
 // Changes of the client consists of: call that.
 func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []Option) iter.Seq2[*Change[R], error] {
 	return func(yield func(*Change[R], error) bool) {
-		f := &feed[R, P]{Source: s, options: read(opts), starts: saved == ""}
-		f.state = begin(nil, s.window(), time.Now())
-		if !f.starts {
-			saved, ok := parse(saved, s.List, s.window())
-			if f.bad.Must(ok, "saved", "is not a checkpoint of this list, or is damaged"); ok {
-				f.state = *saved
-			}
+		f, now := &feed[R, P]{Source: s, options: read(opts), starts: ReasonNoCheckpoint}, time.Now()
+		last := &state{keep: s.window()}
+		if saved != "" {
+			var ok bool
+			last, ok = parse(saved, s.List, s.window())
+			f.bad.Must(ok, "saved", "is not a checkpoint of this list, or is damaged")
+			f.starts = ""
 		}
 		if len(f.bad) > 0 {
 			yield(nil, s.Refuse(f.bad))
 			return
+		}
+		f.state = *last
+		if last.due(now) {
+			f.starts, f.state.settled = ReasonBurst, last.top
+		}
+		if f.starts != "" {
+			f.state = f.state.begin(nil, now)
 		}
 		if err := f.run(ctx, yield); err != nil {
 			yield(nil, err)
@@ -71,7 +79,7 @@ type feed[R, P any] struct {
 	Source[R, P]
 	options
 	state  state
-	starts bool
+	starts Reason // why it starts afresh; empty if it continues
 }
 
 // run makes passes over what has changed, until the service counts as many rows as it should.
@@ -81,17 +89,23 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 		if err != nil {
 			return err
 		}
+		if p.moved && p.reason == "" && f.starts == "" {
+			if n < passes {
+				continue
+			}
+			p.reason = ReasonBurst
+		}
 		next := f.state.delivered(p.positions(), p.now, true)
 		fits := next.counts(len(p.fresh), p.total, p.counted)
 		switch {
 		case p.reason != "":
-		case f.starts:
-			p.reason = ReasonNoCheckpoint
+		case f.starts != "":
+			p.reason = f.starts
 		case next.ahead(p.now):
 			p.reason = ReasonUnordered
 		}
 		if p.reason != "" {
-			return f.require(p, begin(p.first, p.from.keep, p.now))
+			return f.require(p, p.from.begin(p.first, p.now))
 		}
 		if p.lost() || !fits && f.held == nil && p.pages == 1 {
 			p.from.low, next.low, fits = broken, broken, false
@@ -112,7 +126,8 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 		}
 		if p.pages == 1 || n == passes { // rows and total of one page belong together; others may have moved meanwhile
 			p.reason = ReasonCount
-			left := state{floor: p.from.floor, window: p.met, keep: p.from.keep}
+			left := p.from
+			left.window = p.met
 			return f.require(p, left.delivered(p.positions(), p.now, true))
 		}
 	}
@@ -168,7 +183,7 @@ func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
 			}
 			view := f.View(page)
 			f.take(p, &view)
-			enough = p.ended || f.starts && (limit == f.Limit || p.covers())
+			enough = p.ended || f.starts != "" && (limit == f.Limit || p.covers())
 			if enough || limit < f.Limit {
 				break
 			}
@@ -197,6 +212,7 @@ type pass[R any] struct {
 	met    []position // what the window had already
 	seen   int        // rows of the window, changed or not
 	ended  bool       // nothing after this row can be new
+	moved  bool       // rows may stand on no page, because they moved across a page boundary
 	reason Reason
 }
 
@@ -219,7 +235,8 @@ func (p *pass[R]) lost() bool { return p.pages == 1 && p.seen < len(p.known) }
 
 // covers reports whether the first page shows all that a new feed has to remember.
 func (p *pass[R]) covers() bool {
-	return len(p.first) > 0 && p.first[len(p.first)-1].at < begin(p.first, p.from.keep, p.now).floor.at
+	s := p.from.begin(p.first, p.now)
+	return len(p.first) > 0 && p.first[len(p.first)-1].at < s.floor.at
 }
 
 // take reads a page.
@@ -228,6 +245,7 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		p.total, p.counted = page.Total, page.TotalKnown
 		p.ended = len(page.Rows) == 0 || page.TotalKnown && page.Total <= len(page.Rows)
 	}
+	p.moved = p.moved || page.Moved && p.pages > 1
 	if !page.Ordered {
 		p.fail(ReasonNoOrder)
 		return

@@ -36,7 +36,7 @@ type Match struct {
 // AnyOf matches rows with any of the values. Without values, the filter is refused.
 func AnyOf(values ...string) Match { return Match{Include: given(values)} }
 
-// NoneOf matches rows with none of the values. Without values, the filter is refused.
+// NoneOf matches rows with none of the values. It sends exclude without include (assumed). Without values, the filter is refused.
 func NoneOf(values ...string) Match { return Match{Exclude: given(values)} }
 
 // given copies the values. The copy is never nil, because nil means no filter.
@@ -82,7 +82,7 @@ func (s Statuses) MarshalJSON() ([]byte, error) {
 }
 
 // Column narrows by a custom column. Make one with [Text], [Bool] or
-// [Number]. A range may have a single end.
+// [Number]. A range may have a single end (assumed).
 type Column struct {
 	DataType string   `json:"dataType"`
 	Include  []string `json:"include,omitzero"`

@@ -6,7 +6,7 @@ import (
 )
 
 // Search narrows a search: entries by the name of a filter, such as job_title_levels. The filters and
-// their values are those of Search.FilterOptions. Nil matches everybody.
+// their values are those of Search.FilterOptions. Nil matches everybody (assumed).
 type Search map[string][]Entry
 
 // Entry is one value of a search filter; see [Including].

@@ -1,12 +1,13 @@
 package journal
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,11 +23,13 @@ var (
 	ErrClosed  = errors.New("the journal is closed")
 )
 
+var errNotRegular = fmt.Errorf("%w: it is not a regular file", ErrForeign)
+
 // FileJournal is a journal in a file. It is made by [File].
 type FileJournal struct {
 	files files
 	path  string
-	lock  io.Closer
+	lock  file          // says how much of the file is durable
 	turn  chan struct{} // held while the file is written
 
 	mu     sync.Mutex // guards what follows
@@ -37,6 +40,7 @@ type FileJournal struct {
 
 	// Only the holder of the turn uses what follows.
 	file    file      // nil after it could not be opened again
+	name    string    // in the first record of the file
 	size    int64     // of the file, up to the last whole record
 	synced  int64     // how much of it is durable
 	pending []outcome // outcomes that are not durable
@@ -76,8 +80,10 @@ type outcome struct {
 // space, and the copy belongs to the user of this process. On Windows it fails while another program
 // has the file open. The copy leaves out what a crash left of
 // the last write, whose request was not sent. A record that was durable is never left out: if one is
-// damaged, File returns [ErrCorrupt]; for another kind of file, or another version, [ErrForeign]; and
-// the file stays as it is. The file grows by about 400 bytes a call, until [FileJournal.Compact].
+// damaged or cut off, File returns [ErrCorrupt]; for another kind of file, or another version, [ErrForeign]; and
+// the file stays as it is. How much was durable stands in the lock file: without that file, as in a copy of the journal
+// alone, damage to the last write passes for what a crash left. The file grows by about 400 bytes a call, until
+// [FileJournal.Compact].
 func File(path string) (*FileJournal, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -123,7 +129,7 @@ func (j *FileJournal) open() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w: it is not a regular file", ErrForeign)
+		return errNotRegular
 	case info.Mode().Perm()&0o200 == 0:
 		return fmt.Errorf("it is read-only: %w", fs.ErrPermission) // which stops nobody who is root
 	}
@@ -133,6 +139,9 @@ func (j *FileJournal) open() error {
 	s, err := scan(j.file, j.calls.add)
 	if err != nil {
 		return err
+	}
+	if durable := j.witnessed(s); s.size < durable || s.bad >= 0 && s.bad < durable {
+		return fmt.Errorf("%w: %d bytes were durable, and the end is damaged or missing; to do without it, remove the file that ends in .lock", ErrCorrupt, durable)
 	}
 	j.size, j.synced, j.torn = s.size, s.size, s.bad >= 0
 	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync
@@ -146,8 +155,24 @@ func (j *FileJournal) create() error {
 	return j.replace(nil)
 }
 
+// witnessed returns how much of the scanned file was durable, as the lock file has it: 0 if it is about another file.
+func (j *FileJournal) witnessed(s scanned) int64 {
+	line, _, err := readLine(bufio.NewReader(j.lock))
+	w, ok := parseRecord(line, math.MaxInt64)
+	if err != nil || !ok || w.Name != s.name && s.size > 0 {
+		return 0
+	}
+	return w.Synced
+}
+
+// witness notes how much of the file is durable. It needs no fsync: an older note asks for less, and one about a file that was
+// replaced for nothing.
+func (j *FileJournal) witness() {
+	_, _ = j.lock.WriteAt(appendRecord(nil, j.synced, nameField(j.name)), 0)
+}
+
 func emptyFile() []byte {
-	text := appendRecord(nil, 0, []byte(headerBody))
+	text := appendRecord(nil, 0, headerOf(newName()))
 	return appendRecord(text, int64(len(text)), nil)
 }
 
@@ -347,6 +372,7 @@ func (j *FileJournal) sync(mark bool) error {
 		return err
 	}
 	j.synced, j.pending, j.written = j.size, nil, 0
+	j.witness()
 	if mark {
 		_ = j.append(appendRecord(nil, j.synced, nil)) // nothing depends on it
 	}

@@ -146,7 +146,7 @@ func (p *program) wrong(on *disk) (wrong []string) {
 	note := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	before := map[string]Entry{}
 	if on.names["/d/journal"] != nil {
-		for e, err := range readEntries(on, "/d/journal") {
+		for e, err := range readEntries(on, "/d/journal", "") {
 			if err != nil {
 				note("read: %v", err)
 			}

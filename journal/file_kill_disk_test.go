@@ -87,7 +87,7 @@ func (d *shakyDisk) do(operation string, whole func() error, failed func()) erro
 	return err
 }
 
-func (d *shakyDisk) lock(name string) (io.Closer, error)   { return d.below.lock(name) }
+func (d *shakyDisk) lock(name string) (file, error)        { return d.below.lock(name) }
 func (d *shakyDisk) stat(name string) (fs.FileInfo, error) { return d.below.stat(name) }
 func (d *shakyDisk) same(a, b fs.FileInfo) bool            { return d.below.same(a, b) }
 func (d *shakyDisk) remove(name string) error              { return d.below.remove(name) }

@@ -48,6 +48,29 @@ func TestFile_RefusesToStoreAgain(t *testing.T) {
 	}
 }
 
+// A ticket that waits for its turn and is cancelled leaves the call that uses its ID now.
+func TestFile_RefusesOnlyItsOwnCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, _, gate := gated(t)
+		var all, refused errgroup
+		all.Go(func() error { return j.Sending(t.Context(), ticket("a", 0)) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		refused.Go(func() error { return j.Sending(ctx, ticket("b", 0)) })
+		synctest.Wait()
+		require.NoError(t, j.Ended(t.Context(), "b", NotApplied)) // which makes room for another call
+		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 1)) })
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		close(gate)
+		all.wait(t)
+		require.ErrorIs(t, refused.err(), context.Canceled)
+		require.NoError(t, j.Ended(t.Context(), "b", Unknown))
+		require.Equal(t, []string{"b"}, unknown(t, j))
+	})
+}
+
 // Tickets are yielded by when they were first sent. The ticket that was given may be changed afterwards. A loop may end early, and
 // ends with its context.
 func TestFile_InDoubt(t *testing.T) {

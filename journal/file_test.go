@@ -159,6 +159,71 @@ func TestFile_DamageAndATornEnd(t *testing.T) {
 	}
 }
 
+// The last durable ticket may have been sent: damage to it, and a file that is cut, are never taken for what a crash left. A crash
+// that loses what the lock file says leaves a file that opens.
+func TestFile_TheLastTicketHasAWitness(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/journal")
+	require.NoError(t, err)
+	for _, id := range []string{"a", "b"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+		require.NoError(t, j.Ended(t.Context(), id, Unknown)) // which is not durable, and may be torn
+	}
+	text, durable := on.names["/d/journal"].data, int(j.synced)
+	reopen := func(text []byte) error {
+		after := newDisk()
+		after.put("/d/journal", text)
+		after.put("/d/journal.lock", on.names["/d/journal.lock"].data)
+		_, err := openFile(after, "/d/journal")
+		require.Equal(t, string(text), string(after.names["/d/journal"].data), "it stays as it is")
+		return err
+	}
+	for end := range text {
+		if end >= durable-1 { // the line feed may be missing
+			break
+		}
+		require.ErrorIs(t, reopen(text[:end]), ErrCorrupt, "cut to %d", end)
+	}
+	for at := bytes.LastIndex(text[:durable-1], []byte("\n")) + 1; at < durable-1; at++ {
+		damaged := bytes.Clone(text)
+		damaged[at] ^= 1
+		require.ErrorIs(t, reopen(damaged), ErrCorrupt, "damaged at %d", at)
+	}
+	after := newDisk()
+	after.put("/d/journal", text[:len(text)-5])
+	after.put("/d/journal.lock", on.names["/d/journal.lock"].data)
+	j, err = openFile(after, "/d/journal")
+	require.NoError(t, err, "the torn end was not durable")
+	require.Equal(t, []string{"a", "b"}, unknown(t, j))
+}
+
+// What the lock file says of a file that was replaced says nothing of the one in its place.
+func TestFile_TheWitnessIsOfOneFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "j")
+	j := open(t, path)
+	for i := range 9 {
+		require.NoError(t, j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)))
+		require.NoError(t, j.Ended(t.Context(), strconv.Itoa(i), Applied))
+	}
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	old, err := os.ReadFile(path + ".lock")
+	require.NoError(t, err)
+	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
+	require.NoError(t, j.Close())
+	for _, lock := range [][]byte{old, old[:len(old)/2], nil, []byte("x"), bytes.Repeat([]byte("x"), 2*maxRecord)} {
+		require.NoError(t, os.WriteFile(path+".lock", lock, 0o600))
+		j := open(t, path)
+		require.Equal(t, []string{"a"}, unknown(t, j))
+		require.NoError(t, j.Close())
+	}
+	copied := filepath.Join(dir, "copied") // without its lock file
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(copied, text, 0o600))
+	require.Equal(t, []string{"a"}, unknown(t, open(t, copied)))
+}
+
 func TestFile_EmptyFileIsNew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

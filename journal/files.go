@@ -11,7 +11,7 @@ import (
 
 // files is what a journal needs of a file system. Tests put faults in here.
 type files interface {
-	lock(name string) (io.Closer, error) // creates the file; ErrLocked if another journal holds it
+	lock(name string) (file, error) // creates the file; ErrLocked if another journal holds it
 	stat(name string) (fs.FileInfo, error)
 	same(a, b fs.FileInfo) bool
 	open(name string, flag int) (file, error)
@@ -32,7 +32,7 @@ type file interface {
 // osFiles is the file system of the machine.
 type osFiles struct{}
 
-func (osFiles) lock(name string) (io.Closer, error)   { return lockFile(name) }
+func (osFiles) lock(name string) (file, error)        { return lockFile(name) }
 func (osFiles) stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 func (osFiles) same(a, b fs.FileInfo) bool            { return os.SameFile(a, b) }
 func (osFiles) remove(name string) error              { return os.Remove(name) }

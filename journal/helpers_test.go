@@ -99,23 +99,30 @@ func (d *disk) do(operation string, whole, part, failed func()) error {
 	return errOff
 }
 
-func (d *disk) lock(name string) (c io.Closer, err error) {
+func (d *disk) lock(name string) (f file, err error) {
 	err = d.do("lock", func() {
 		if d.locks[name] {
 			return
 		}
 		d.locks[name] = true
-		c = closer(func() { delete(d.locks, name) })
+		if d.names[name] == nil {
+			d.change(change{name: {mode: 0o600}})
+		}
+		f = lockHandle{&handle{on: d, inode: d.names[name]}, func() { delete(d.locks, name) }}
 	}, nil, nil)
-	if err == nil && c == nil {
+	if err == nil && f == nil {
 		return nil, ErrLocked
 	}
-	return c, err
+	return f, err
 }
 
-type closer func()
+type lockHandle struct {
+	*handle
 
-func (c closer) Close() error { c(); return nil }
+	free func()
+}
+
+func (l lockHandle) Close() error { l.free(); return nil }
 
 func (d *disk) stat(name string) (info fs.FileInfo, err error) {
 	found := false

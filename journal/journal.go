@@ -35,12 +35,24 @@ type Journal interface {
 	// Ended notes the outcome of a call. After [Unknown], InDoubt yields the ticket. A later call of
 	// Ended with [Applied] or [NotApplied] settles it. Ended with the same outcome again changes nothing.
 	// It need not be durable: a call whose outcome is lost is one whose outcome is unknown.
+	//
+	// The context ends half a second after that of the call at the latest, and a call does not wait longer for
+	// Ended, so that what is not noted by then stays in doubt.
 	Ended(ctx context.Context, id string, o Outcome) error
 
 	// InDoubt yields the tickets whose outcome is unknown, oldest first: those of calls that ended
 	// with Unknown, and those of earlier processes that did not end. It leaves out calls that are
 	// still in progress.
 	InDoubt(ctx context.Context) iter.Seq2[Ticket, error]
+}
+
+// A History is a journal that also tells how calls have ended. [FileJournal] and [MemoryJournal] do, and the store of the module
+// postgres. With it, a push that is resumed believes a verdict that was given with Ended, and a review approves once, in
+// whichever process. Without it, a client knows only what it did itself.
+type History interface {
+	// Calls yields the tickets of an operation, such as "lists.crm-push", with their outcomes, in the order of their first
+	// attempts. Those of calls that are in progress are Unknown. What the journal was told to drop is absent.
+	Calls(ctx context.Context, op string) iter.Seq2[Entry, error]
 }
 
 // Outcome says whether a call had its effect.

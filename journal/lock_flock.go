@@ -4,13 +4,12 @@ package journal
 
 import (
 	"errors"
-	"io"
 	"os"
 	"syscall"
 )
 
 // lockFile holds a lock until it is closed or the process ends.
-func lockFile(name string) (io.Closer, error) {
+func lockFile(name string) (file, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // G304: the caller names the file
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@
 package journal
 
 import (
-	"io"
 	"os"
 	"sync"
 )
@@ -19,7 +18,7 @@ type processLock struct {
 }
 
 // lockFile holds a lock until it is closed or the process ends.
-func lockFile(name string) (io.Closer, error) {
+func lockFile(name string) (file, error) {
 	if _, held := locked.LoadOrStore(name, true); held {
 		return nil, ErrLocked
 	}

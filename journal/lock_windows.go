@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -11,7 +10,7 @@ import (
 const errorSharingViolation syscall.Errno = 32
 
 // lockFile opens a file that nobody else can open until it is closed or the process ends.
-func lockFile(name string) (io.Closer, error) {
+func lockFile(name string) (file, error) {
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {
 		return nil, &fs.PathError{Op: "lock", Path: name, Err: err}

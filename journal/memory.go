@@ -49,6 +49,17 @@ func (m *MemoryJournal) InDoubt(context.Context) iter.Seq2[Ticket, error] {
 	}
 }
 
+// Calls yields the tickets of an operation, with their outcomes, as they are when it starts.
+func (m *MemoryJournal) Calls(_ context.Context, op string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for _, e := range m.Entries() {
+			if e.Ticket.Op == op && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Entries returns all tickets with their outcomes, in the order of their first attempts.
 func (m *MemoryJournal) Entries() []Entry {
 	m.mu.Lock()

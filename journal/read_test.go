@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -55,6 +57,21 @@ func TestRead_AnErrorComesLast(t *testing.T) {
 	require.ErrorIs(t, errs[1], ErrCorrupt)
 }
 
+// What is not a regular file, such as a pipe, may never end, and is not read.
+func TestRead_NoRegularFile(t *testing.T) {
+	on := newDisk()
+	on.put("/d/pipe", lines(sentA))
+	on.names["/d/pipe"].mode = fs.ModeNamedPipe
+	for _, err := range readEntries(on, "/d/pipe", "") {
+		require.ErrorIs(t, err, ErrForeign)
+		require.ErrorContains(t, err, "regular file")
+	}
+	require.NotContains(t, on.calls, "open")
+	for err := range each(t.TempDir()) {
+		require.ErrorIs(t, err, ErrForeign)
+	}
+}
+
 // each yields the errors of Read.
 func each(path string) func(func(error) bool) {
 	return func(yield func(error) bool) {
@@ -64,4 +81,54 @@ func each(path string) func(func(error) bool) {
 			}
 		}
 	}
+}
+
+// The history tells the calls of an operation: settled, in doubt, and in progress; also after a restart, and until they are compacted.
+func TestCalls(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	file, memory := open(t, path), new(MemoryJournal)
+	for _, j := range []interface {
+		Journal
+		History
+	}{file, memory} {
+		for _, id := range []string{"a", "b", "c", "d", "other"} {
+			tick := ticket(id, 0)
+			if id != "other" {
+				tick.Op = "campaigns.approve"
+			}
+			require.NoError(t, j.Sending(t.Context(), tick))
+		}
+		require.NoError(t, j.Ended(t.Context(), "a", Applied))
+		require.NoError(t, j.Ended(t.Context(), "b", NotApplied))
+		require.NoError(t, j.Ended(t.Context(), "c", Unknown))
+		require.Equal(t, []string{"a applied", "b not applied", "c unknown", "d unknown"}, history(t, j))
+		for e, err := range j.Calls(t.Context(), "lists.create") {
+			require.NoError(t, err)
+			require.Equal(t, "other", e.Ticket.ID)
+			break
+		}
+	}
+	require.NoError(t, file.Ended(t.Context(), "c", NotApplied))
+	require.NoError(t, file.Close())
+	for _, err := range file.Calls(t.Context(), "campaigns.approve") {
+		require.ErrorIs(t, err, ErrClosed)
+	}
+	file = open(t, path)
+	require.Equal(t, []string{"a applied", "b not applied", "c not applied", "d unknown"}, history(t, file))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range file.Calls(ctx, "campaigns.approve") {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, file.Compact(t.Context(), time.Now().Add(time.Hour), nil))
+	require.Equal(t, []string{"d unknown"}, history(t, file))
+}
+
+func history(t *testing.T, j History) (calls []string) {
+	t.Helper()
+	for e, err := range j.Calls(t.Context(), "campaigns.approve") {
+		require.NoError(t, err)
+		calls = append(calls, e.Ticket.ID+" "+string(e.Outcome))
+	}
+	return calls
 }

@@ -3,6 +3,8 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -22,11 +24,12 @@ import (
 // were durable when the record was written: a damaged record before that offset was durable once,
 // one after it may be what a crash left of a write. The rest is the body, which is one of:
 //
-//	"prospectkitJournal":1                     the first record, with the version of the format
+//	"prospectkitJournal":1,"file":"..."        the first record, with the version of the format and a random name
 //	"sending":{...}                            a ticket
 //	"ended":"id","outcome":"applied","at":...  an outcome
 //
-// or nothing, in a record that only notes how much is durable.
+// or nothing, in a record that only notes how much is durable. The lock file has one record, with the name of the file
+// that it is about: the last record has no other after it to note that it was durable.
 const (
 	crcOpen    = `{"crc":"`
 	crcClose   = `",`
@@ -46,11 +49,18 @@ type record struct {
 
 	Synced  int64     `json:"synced"`
 	Format  int       `json:"prospectkitJournal"`
+	Name    string    `json:"file"` // empty in files of earlier versions
 	Sending *Ticket   `json:"sending"`
 	Ended   string    `json:"ended"`
 	Outcome Outcome   `json:"outcome"`
 	At      time.Time `json:"at"`
 }
+
+func newName() string { return rand.Text() }
+
+func nameField(name string) []byte { return []byte(`"file":"` + name + `"`) }
+
+func headerOf(name string) []byte { return append([]byte(headerBody+","), nameField(name)...) }
 
 func sendingBody(t Ticket) ([]byte, error) {
 	if t.ID == "" {
@@ -125,6 +135,7 @@ type scanned struct {
 	size   int64 // of everything read
 	bad    int64 // offset of the first damaged record, -1 if there is none
 	synced int64 // this much was durable once
+	name   string
 }
 
 // scan passes the whole records to each, in order. A record is valid until each returns.
@@ -146,7 +157,7 @@ func scan(from io.Reader, each func(record) error) (scanned, error) {
 		}
 		switch {
 		case ok:
-			s.synced = max(s.synced, r.Synced)
+			s.synced, s.name = max(s.synced, r.Synced), cmp.Or(s.name, r.Name)
 			if err := each(r); err != nil {
 				return s, err
 			}

@@ -56,7 +56,7 @@ func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive fun
 		return nil, ErrClosed
 	}
 	ids := map[string]bool{}
-	for e, err := range readEntries(j.files, j.path) {
+	for e, err := range readEntries(j.files, j.path, "") {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -85,7 +85,8 @@ func (j *FileJournal) replace(drop map[string]bool) error {
 	if err := j.files.remove(j.temporary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	size, err := j.copyTo(j.temporary(), drop)
+	name := newName()
+	size, err := j.copyTo(j.temporary(), name, drop)
 	if err != nil {
 		_ = j.files.remove(j.temporary())
 		return err
@@ -103,7 +104,7 @@ func (j *FileJournal) replace(drop map[string]bool) error {
 		}
 		return err
 	}
-	j.size, j.synced, j.torn = size, size, false
+	j.name, j.size, j.synced, j.torn = name, size, size, false
 	j.pending, j.written = nil, 0
 	if j.file, err = j.files.open(j.path, os.O_RDWR); err != nil {
 		return err
@@ -112,12 +113,13 @@ func (j *FileJournal) replace(drop map[string]bool) error {
 		return err
 	}
 	j.broken = false
+	j.witness()
 	return nil
 }
 
-// copyTo writes the new file, durable, and returns its size.
-func (j *FileJournal) copyTo(name string, drop map[string]bool) (size int64, err error) {
-	f, err := j.files.open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+// copyTo writes the new file at path, durable, and returns its size.
+func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int64, err error) {
+	f, err := j.files.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return 0, err
 	}
@@ -131,7 +133,7 @@ func (j *FileJournal) copyTo(name string, drop map[string]bool) (size int64, err
 		_, err := out.Write(line)
 		return err
 	}
-	if err := write([]byte(headerBody)); err != nil {
+	if err := write(headerOf(name)); err != nil {
 		return 0, err
 	}
 	if err := j.copyOld(write, drop); err != nil {

@@ -32,4 +32,5 @@ type Lookup struct {
 	Kind     string `json:"kind,omitempty"`     // of the list or agent
 	Start    bool   `json:"start,omitempty"`    // the agent was to start at once
 	FolderID string `json:"folderId,omitempty"` // where the list was to go; empty: out of its folder
+	Digest   string `json:"digest,omitempty"`   // of the review that was approved
 }

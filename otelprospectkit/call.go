@@ -2,7 +2,6 @@ package otelprospectkit
 
 import (
 	"context"
-	"errors"
 	"net"
 	"slices"
 	"strconv"
@@ -34,10 +33,9 @@ const (
 // call follows one call. Its events arrive one after the other.
 type call struct {
 	*telemetry
-	span     trace.Span
-	wait     prospectkit.Event    // that has not ended yet, if it has a kind
-	delivery prospectkit.Delivery // of the last attempt
-	failure  string               // of the last attempt
+	span    trace.Span
+	wait    prospectkit.Event // that has not ended yet, if it has a kind
+	failure string            // the error type of the last attempt
 }
 
 func (c *call) observe(ctx context.Context, e prospectkit.Event) {
@@ -73,23 +71,21 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 	if e.Attempt > 1 {
 		c.retries.Add(ctx, 1, metric.WithAttributes(append(c.name(e), semconv.ErrorTypeKey.String(c.failure))...))
 	}
-	c.delivery = e.Delivery
-	c.failure = errorType(e, e.Delivery)
-	result := result(e, c.failure)
+	c.failure = e.ErrorType
+	result := result(e)
 	c.attempts.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
 	c.span.AddEvent("attempt", trace.WithTimestamp(e.Start.Add(e.Duration)), trace.WithAttributes(append(result,
 		attemptKey.Int(e.Attempt), deliveryKey.String(string(e.Delivery)), durationKey.Float64(e.Duration.Seconds()))...))
 }
 
 func (c *call) end(ctx context.Context, e prospectkit.Event) {
-	failure := errorType(e, c.delivery)
-	result := append(result(e, failure), outcomeKey.String(string(e.Outcome)))
+	result := append(result(e), outcomeKey.String(string(e.Outcome)))
 	c.calls.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
 	c.span.SetAttributes(result...)
 	if e.Attempt > 1 {
 		c.span.SetAttributes(semconv.HTTPRequestResendCount(e.Attempt - 1))
 	}
-	if failure != "" {
+	if e.ErrorType != "" {
 		c.span.SetStatus(codes.Error, "") // a description would contain the service's message
 	}
 	c.span.End(trace.WithTimestamp(e.Start.Add(e.Duration)))
@@ -116,41 +112,13 @@ func (t *telemetry) identity(e prospectkit.Event) []attribute.KeyValue {
 	return list
 }
 
-func result(e prospectkit.Event, failure string) []attribute.KeyValue {
+func result(e prospectkit.Event) []attribute.KeyValue {
 	var list []attribute.KeyValue
 	if e.Status != 0 {
 		list = append(list, semconv.HTTPResponseStatusCode(e.Status))
 	}
-	if failure != "" {
-		list = append(list, semconv.ErrorTypeKey.String(failure))
+	if e.ErrorType != "" {
+		list = append(list, semconv.ErrorTypeKey.String(e.ErrorType))
 	}
 	return list
-}
-
-// errorType is a word of a short list for a failure: the service's code if this version knows it, the status, or what went wrong
-// without a response. It is empty for a success.
-func errorType(e prospectkit.Event, delivery prospectkit.Delivery) string {
-	_, refused := errors.AsType[*prospectkit.RefusedError](e.Err)
-	_, hopeless := errors.AsType[*prospectkit.RateLimitWaitError](e.Err)
-	switch {
-	case e.Code.Known():
-		return string(e.Code)
-	case e.Status >= 300:
-		return strconv.Itoa(e.Status)
-	case e.Err == nil:
-		return ""
-	case refused:
-		return "refused_locally"
-	case hopeless:
-		return "wait_too_long"
-	case errors.Is(e.Err, context.Canceled):
-		return "canceled"
-	case errors.Is(e.Err, context.DeadlineExceeded):
-		return "deadline_exceeded"
-	case e.Status != 0:
-		return "unreadable_response"
-	case delivery == prospectkit.DeliveryNotSent, delivery == prospectkit.DeliveryUnprocessed:
-		return "not_sent"
-	}
-	return "no_response"
 }

@@ -150,12 +150,24 @@ func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.
 // [example.com/prospectkit.WithActor] names it, or of everybody if it is empty. A job that names itself finds what its earlier
 // attempts did. It holds no connection while the loop runs.
 func (s *Store) Entries(ctx context.Context, actor string) iter.Seq2[journal.Entry, error] {
+	return s.entries(ctx, "($2 = '' OR actor = $2)", searchable(actor))
+}
+
+// Calls yields the tickets of an operation with their outcomes, those of all workers, as [journal.History] asks for. It reads all
+// tickets of the workspace in the database.
+func (s *Store) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
+	// As text: the database cannot read a string with NUL out of its JSON. Within a string, the quotes are escaped.
+	return s.entries(ctx, "strpos(ticket::text, $2) > 0", fmt.Sprintf(`"op":%q`, op))
+}
+
+// entries yields the entries that fit a condition with the parameter $2.
+func (s *Store) entries(ctx context.Context, condition, parameter string) iter.Seq2[journal.Entry, error] {
 	const page = 500
 	query := `SELECT seq, ticket::text, outcome, coalesce(` + fmt.Sprintf(micros, "ended") + `, 0) FROM prospectkit.journal
-		WHERE workspace = $1 AND ($2 = '' OR actor = $2) AND seq > $3 ORDER BY seq LIMIT $4`
+		WHERE workspace = $1 AND ` + condition + ` AND seq > $3 ORDER BY seq LIMIT $4`
 	return func(yield func(journal.Entry, error) bool) {
 		for last := int64(0); ; {
-			rows, err := s.pool.Query(ctx, query, s.workspace, searchable(actor), last, page)
+			rows, err := s.pool.Query(ctx, query, s.workspace, parameter, last, page)
 			if err != nil {
 				yield(journal.Entry{}, explain(err))
 				return

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/journal"
 )
 
@@ -22,7 +25,11 @@ type Sender struct {
 	Ends    func(error) bool             // the same error would meet every other part
 	Refuse  func(check.Violations) error // the error of arguments
 	Unknown error                        // of a part that an earlier run sent
-	Unsaved func(error) error            // the error of a checkpoint that was not stored
+
+	// Of a journal that tells how calls have ended; otherwise nil.
+	Ticket   func() string                                                 // makes the ID of the ticket that the next Send has
+	Outcomes func(ctx context.Context) (map[string]journal.Outcome, error) // by ticket
+	Unsaved  func(error) error                                             // the error of a checkpoint that was not stored
 }
 
 // The states of parts in a checkpoint.
@@ -39,8 +46,10 @@ type run struct {
 	parts       [][]string
 	fingerprint string
 	states      []byte
-	shown       []byte // the outcomes that were yielded in this process
+	tickets     []string // of parts whose outcome is unknown, joined by "+"; empty: of a call without one
+	shown       []byte   // the outcomes that were yielded in this process
 	busy        atomic.Bool
+	hangs       bool // SaveTo was abandoned: it may still store the checkpoint that it was given
 }
 
 // Each sends parts, and yields each with its outcome. It is what PushEach of the client consists
@@ -57,6 +66,10 @@ func Each(ctx context.Context, s Sender, contactIDs []string, opts []Option) ite
 			yield(nil, r.Refuse(check.One("PushEach", "is already running in another loop")))
 		default:
 			defer r.busy.Store(false)
+			if r.hangs {
+				yield(nil, r.Unsaved(errHangs))
+				return
+			}
 			r.each(ctx, yield)
 		}
 	}
@@ -73,26 +86,92 @@ func (r *run) plan(ids []string) {
 	}
 	r.fingerprint = "push1." + hex.EncodeToString(sum.Sum(nil)[:8]) + "."
 	r.states = []byte(strings.Repeat(string(unsent), len(r.parts)))
+	r.tickets = make([]string, len(r.parts))
 	if r.resumes {
-		states, ok := strings.CutPrefix(r.from, r.fingerprint)
-		whole := len(states) == len(r.parts) && strings.Trim(states, "-au") == ""
-		if r.bad.Must(ok && whole, "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others"); ok && whole {
-			r.states = []byte(states)
-		}
+		r.bad.Must(r.resume(), "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
 	}
 	r.shown = make([]byte, len(r.parts))
+	for _, n := range r.repeats {
+		r.bad.Must(n >= 1 && n <= len(r.parts), "RepeatUnknown", "has no part %d: the push has %d", n, len(r.parts))
+	}
+}
+
+// resume reads the checkpoint. It reports false if that is of another push.
+func (r *run) resume() bool {
+	text, ok := strings.CutPrefix(r.from, r.fingerprint)
+	states, tickets, some := strings.Cut(text, ".")
+	open := strings.Split(tickets, ".")
+	if !ok || len(states) != len(r.parts) || strings.Trim(states, "-au") != "" || some && len(open) != strings.Count(states, string(unknown)) {
+		return false
+	}
+	r.states = []byte(states)
+	for i := 0; some && i < len(states); i++ {
+		if states[i] == unknown {
+			r.tickets[i], open = open[0], open[1:]
+		}
+	}
+	return true
+}
+
+// checkpoint is what resume reads. Without tickets, it ends after the states.
+func (r *run) checkpoint() string {
+	var open strings.Builder
+	for i, tickets := range r.tickets {
+		if r.states[i] == unknown {
+			open.WriteString("." + tickets)
+		}
+	}
+	text := r.fingerprint + string(r.states)
+	if strings.Trim(open.String(), ".") == "" {
+		return text
+	}
+	return text + open.String()
+}
+
+// settle asks the journal for the outcomes of the parts that are unknown.
+func (r *run) settle(ctx context.Context) error {
+	if r.Outcomes == nil || strings.Join(r.tickets, "") == "" {
+		return nil
+	}
+	known, err := r.Outcomes(ctx)
+	if err != nil {
+		return err
+	}
+	before := string(r.states)
+	for i, tickets := range r.tickets {
+		outcomes := map[journal.Outcome]bool{}
+		for id := range strings.SplitSeq(tickets, "+") {
+			outcomes[known[id]] = true
+		}
+		switch {
+		case r.states[i] != unknown:
+		case outcomes[journal.Applied]:
+			r.states[i], r.tickets[i] = applied, ""
+		case outcomes[journal.NotApplied] && len(outcomes) == 1:
+			r.states[i], r.tickets[i] = unsent, ""
+		}
+	}
+	if string(r.states) == before {
+		return nil
+	}
+	return r.store(ctx) // the journal may drop the ticket later
 }
 
 func (r *run) each(ctx context.Context, yield func(*Part, error) bool) {
+	if err := r.settle(ctx); err != nil {
+		yield(nil, err)
+		return
+	}
 	for i, ids := range r.parts {
 		part := &Part{Number: i + 1, Of: len(r.parts), Outcome: journal.NotApplied}
 		part.ContactIDs, part.Excepted = r.split(ids)
 		more := true
 		switch {
 		case r.states[i] == applied || r.states[i] == r.shown[i]:
-		case r.states[i] == unknown && !r.repeat:
+		case r.states[i] == unknown && !r.repeated(i+1):
 			part.Outcome, part.Earlier, r.shown[i] = journal.Unknown, true, unknown
 			part.ContactIDs, part.Excepted = ids, nil // as far as this run knows
+			part.Tickets = r.open(i)
 			more = yield(part, r.Unknown)
 		case len(part.ContactIDs) == 0:
 			more = yield(part, nil)
@@ -107,10 +186,16 @@ func (r *run) each(ctx context.Context, yield func(*Part, error) bool) {
 
 // send sends a part. It reports false if the push ends.
 func (r *run) send(ctx context.Context, i int, part *Part, yield func(*Part, error) bool) bool {
-	before := r.states[i]
+	before, open := r.states[i], r.tickets[i]
 	r.states[i] = unknown
+	if r.Ticket != nil {
+		r.tickets[i] = r.Ticket()
+		if before == unknown {
+			r.tickets[i] = open + "+" + r.tickets[i]
+		}
+	}
 	if err := r.store(ctx); err != nil {
-		r.states[i] = before
+		r.states[i], r.tickets[i] = before, open
 		yield(part, err)
 		return false
 	}
@@ -118,12 +203,13 @@ func (r *run) send(ctx context.Context, i int, part *Part, yield func(*Part, err
 	err := r.Send(ctx, part.ContactIDs)
 	switch part.Outcome = r.Outcome(err); part.Outcome {
 	case journal.Applied:
-		err, r.states[i] = nil, applied
+		err, r.states[i], r.tickets[i] = nil, applied, ""
 	case journal.NotApplied:
-		r.states[i], r.shown[i] = before, 0
+		r.states[i], r.tickets[i], r.shown[i] = before, open, 0
 	case journal.Unknown:
+		part.Tickets = r.open(i)
 	}
-	unsaved := r.store(context.WithoutCancel(ctx))
+	unsaved := r.storeAfter(ctx)
 	if !yield(part, err) || ctx.Err() != nil || err != nil && r.Ends(err) {
 		return false
 	}
@@ -133,11 +219,31 @@ func (r *run) send(ctx context.Context, i int, part *Part, yield func(*Part, err
 	return unsaved == nil
 }
 
+// storedWithin is how long after its context a push may take to store what a part has become.
+const storedWithin = time.Second
+
+var errHangs = errors.New("SaveTo did not return, although its context has ended")
+
+// storeAfter stores the checkpoint after a part, also if the context has ended.
+func (r *run) storeAfter(ctx context.Context) error {
+	var err error
+	if !exchange.Finish(ctx, storedWithin, func(ctx context.Context) { err = r.store(ctx) }) {
+		r.hangs = true
+		return r.Unsaved(errHangs)
+	}
+	return err
+}
+
+// open are the tickets of a part.
+func (r *run) open(i int) []string {
+	return strings.FieldsFunc(r.tickets[i], func(c rune) bool { return c == '+' })
+}
+
 func (r *run) store(ctx context.Context) error {
 	if r.save == nil {
 		return nil
 	}
-	if err := r.save(ctx, r.fingerprint+string(r.states)); err != nil {
+	if err := r.save(ctx, r.checkpoint()); err != nil {
 		return r.Unsaved(err)
 	}
 	return nil

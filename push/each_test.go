@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -151,6 +153,78 @@ func TestEach_RepeatedPartThatFailsStaysUnknown(t *testing.T) {
 	require.Equal(t, []string{"u", "u"}, second.stored)
 }
 
+// Only the parts that are named are sent again.
+func TestEach_RepeatsSomeParts(t *testing.T) {
+	first := &crm{fail: map[string]error{"1": errLost, "3": errLost, "5": errLost}}
+	first.run(t, contacts("123456"), push.SaveTo(first.save))
+	second := new(crm)
+	require.Equal(t, []string{"1/3 applied 12", "2/3 unknown 34, earlier: " + errUnknown.Error(), "3/3 applied 56"},
+		second.run(t, contacts("123456"), push.ResumeFrom(first.whole), push.RepeatUnknown(3), push.RepeatUnknown(1, 3)))
+	require.Equal(t, []string{"12", "56"}, second.sent)
+	for _, wrong := range []int{0, -1, 4} {
+		require.Equal(t, []string{fmt.Sprintf("none: RepeatUnknown has no part %d: the push has 3", wrong)},
+			second.run(t, contacts("123456"), push.ResumeFrom(first.whole), push.RepeatUnknown(1, wrong)))
+	}
+	require.Len(t, second.sent, 2)
+}
+
+// A part that was sent twice is known when all its tickets are: applied if one was.
+func TestEach_Tickets(t *testing.T) {
+	for name, c := range map[string]struct {
+		known map[string]journal.Outcome
+		want  string
+	}{
+		"nothing":          {nil, "1/1 unknown 12, earlier: " + errUnknown.Error()},
+		"one not applied":  {map[string]journal.Outcome{"T1": journal.NotApplied}, "1/1 unknown 12, earlier: " + errUnknown.Error()},
+		"one unknown":      {map[string]journal.Outcome{"T1": journal.NotApplied, "T2": journal.Unknown}, "1/1 unknown 12, earlier: " + errUnknown.Error()},
+		"both not applied": {map[string]journal.Outcome{"T1": journal.NotApplied, "T2": journal.NotApplied}, "1/1 applied 12"},
+		"one applied":      {map[string]journal.Outcome{"T2": journal.Applied}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			crm, n := &crm{fail: map[string]error{"1": errLost}}, 0
+			s := crm.sender()
+			var known map[string]journal.Outcome
+			s.Ticket = func() string { n++; return fmt.Sprint("T", n) }
+			s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) { return known, nil }
+			for range 2 {
+				drain(push.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole), push.RepeatUnknown()}))
+				if n == 1 {
+					require.Regexp(t, `\.u\.T1$`, crm.whole)
+				}
+			}
+			require.Regexp(t, `\.u\.T1\+T2$`, crm.whole)
+			crm.fail, known = nil, c.known
+			var got []string
+			for part, err := range push.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole)}) {
+				text := fmt.Sprintf("%d/%d %s %s", part.Number, part.Of, part.Outcome, short(part.ContactIDs))
+				if part.Earlier {
+					require.Equal(t, []string{"T1", "T2"}, part.Tickets)
+					text += ", earlier: " + err.Error()
+				}
+				got = append(got, text)
+			}
+			require.Equal(t, c.want, strings.Join(got, " "))
+		})
+	}
+}
+
+// A part that was unknown before there was a journal stays so, whatever the journal says of a repetition that was not applied.
+func TestEach_TicketsOfAnOldCheckpoint(t *testing.T) {
+	old := &crm{fail: map[string]error{"1": errLost, "3": errLost}}
+	old.run(t, contacts("1234"), push.SaveTo(old.save))
+	s := old.sender()
+	s.Ticket = func() string { return "T" }
+	s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) {
+		return map[string]journal.Outcome{"T": journal.NotApplied}, nil
+	}
+	drain(push.Each(t.Context(), s, contacts("1234"), []push.Option{push.SaveTo(old.save), push.ResumeFrom(old.whole), push.RepeatUnknown(2)}))
+	require.Regexp(t, `\.uu\.\.\+T$`, old.whole)
+	require.Len(t, drain(push.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(old.whole)})), 2)
+	require.Len(t, old.sent, 3)
+	require.Equal(t, []string{"none: ResumeFrom is not a checkpoint of this push: its list, CRM or contact ids are others"},
+		old.run(t, contacts("1234"), push.ResumeFrom(old.whole+".T")))
+}
+
 // A second range continues the first: it sends again what was not applied, and nothing else.
 func TestEach_SecondRange(t *testing.T) {
 	c := &crm{fail: map[string]error{"3": errLost, "5": errRefused}}
@@ -232,6 +306,40 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 	require.Equal(t, []error{errLost}, drain(push.Each(ctx, s, contacts("1234"), []push.Option{save})))
 	require.Equal(t, []string{"u-", "u-"}, c.stored)
 	require.Equal(t, []error{nil, nil}, ended)
+}
+
+// A checkpoint after a part gets a second beyond the context, and SaveTo holds the push no longer. What it was given it may
+// still store, so the same push goes no further.
+func TestEach_SaveToThatHangs(t *testing.T) {
+	for name, heeds := range map[string]bool{"until its context ends": true, "ignores its context": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, hang := new(crm), make(chan struct{})
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				save := push.SaveTo(func(ctx context.Context, checkpoint string) error {
+					if len(c.stored) == 1 && heeds {
+						<-ctx.Done()
+						return ctx.Err()
+					} else if len(c.stored) == 1 {
+						<-hang
+					}
+					return c.save(ctx, checkpoint)
+				})
+				began := time.Now()
+				seq := push.Each(ctx, c.sender(), contacts("1234"), []push.Option{save})
+				require.Equal(t, []error{nil}, drain(seq), "the part was applied")
+				require.InDelta(t, 3.95, time.Since(began).Seconds(), 0.06)
+				if !heeds {
+					require.Len(t, drain(seq), 1)
+					require.ErrorContains(t, drain(seq)[0], "SaveTo did not return")
+				}
+				close(hang)
+				synctest.Wait()
+				require.Equal(t, []string{"12"}, c.sent)
+			})
+		})
+	}
 }
 
 // A part whose sending panicked is not sent again by this process.

@@ -26,6 +26,10 @@ type Part struct {
 	// works in the background, and only the CRM shows the result.
 	Outcome journal.Outcome
 
+	// Tickets are the IDs of its calls in the journal of the client whose outcome is unknown, if the journal is a
+	// [journal.History]. Settle them with the journal's Ended once you have looked in the CRM.
+	Tickets []string
+
 	// Earlier says that an earlier run sent the part or was about to, and stopped before it knew the outcome.
 	// Nothing was sent now.
 	Earlier bool
@@ -38,7 +42,8 @@ type options struct {
 	from    string
 	resumes bool
 	except  map[string]bool
-	repeat  bool
+	repeat  bool  // every part whose outcome is unknown,
+	repeats []int // or these
 	save    func(ctx context.Context, checkpoint string) error
 	bad     check.Violations
 }
@@ -63,8 +68,10 @@ func Except(contactIDs []string) Option {
 
 // SaveTo stores the checkpoint of the push, twice for each part: before the part is sent, so that a
 // process that dies then does not send it again, and when its outcome is known. If save fails, the
-// push ends; if it fails before a part, that part is not sent. A checkpoint has one byte for each
-// part, and about 24 more. It holds no id.
+// push ends; if it fails before a part, that part is not sent. After a part, the context of save ends at most a second
+// after that of the push, and the push waits no longer. A checkpoint has one byte for each part, and about 24 more. It
+// holds no id of a contact. With a journal that is a [journal.History], it also has 27 bytes for each part whose outcome
+// is unknown, for the ID of its ticket.
 func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 	return func(o *options) {
 		o.bad.Must(save != nil, "SaveTo", "got nil")
@@ -76,14 +83,23 @@ func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 // same, in the same order. Parts that were applied are left out. Parts whose outcome is unknown
 // are yielded with their error, but not sent. All others are sent. An empty checkpoint is that of a
 // push that has yet to begin.
+//
+// The journal of the client knows better, if it is a [journal.History]: once all tickets of a part are settled there, the part
+// counts as applied if one of them was, and is otherwise sent. A ticket that the journal no longer has leaves the part unknown.
 func ResumeFrom(checkpoint string) Option {
 	return func(o *options) { o.from, o.resumes = checkpoint, checkpoint != "" }
 }
 
-// RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]. Their
-// contacts may reach the CRM twice: a second push overwrites fields that were changed there
-// meanwhile. Look in the CRM first.
-func RepeatUnknown() Option { return func(o *options) { o.repeat = true } }
+// RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]: those with these numbers, as in
+// [Part], and without a number all of them. Their contacts may reach the CRM twice: a second push overwrites fields that
+// were changed there meanwhile. Look in the CRM first. With a journal, settle the tickets of the part instead, as [Part] says.
+func RepeatUnknown(parts ...int) Option {
+	parts = slices.Clone(parts)
+	return func(o *options) { o.repeat, o.repeats = o.repeat || len(parts) == 0, append(o.repeats, parts...) }
+}
+
+// repeated reports whether a part is sent again.
+func (o *options) repeated(number int) bool { return o.repeat || slices.Contains(o.repeats, number) }
 
 func read(opts []Option) options {
 	o := options{except: make(map[string]bool)}

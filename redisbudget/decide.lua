@@ -12,7 +12,7 @@ local longest, floorWait, widest, mostAllowed, mostTold = day, 500 * millisecond
 local minuteAndABit = 62 * second
 local lately, expiry = 600 * second, 172800
 
-local format = 2
+local format = 3
 local Batch = 1
 local Minute, Day = 1, 2
 local Documented, Learned = 1, 2

@@ -69,6 +69,7 @@ local function readState()
     dispatched = num(), completed = num(), lateOld = num(), lateNew = num(),
     open = { { from = num(), n = num(), trip = num() }, { from = num(), n = num(), trip = num() } },
     blindAt = num(), lateTurn = num(), pacedUntil = num(), heldUntil = num(), probeUntil = num(),
+    unprovenAt = num(), unprovenTotal = num(),
     born = num(), epoch = num(), strikes = num(), heldIn = num(), roundsUp = num(), weighs = num(), refills = num(),
     tried = num(), told = flag(), silent = num(), allowed = num(),
     figures = {
@@ -90,6 +91,7 @@ local function putState()
   local c, f, o = s.config, s.figures, s.others
   put(c.perMinute, c.perDay, c.reserve, c.share, s.dispatched, s.completed, s.lateOld, s.lateNew)
   put(s.open[1].from, s.open[1].n, s.open[1].trip, s.open[2].from, s.open[2].n, s.open[2].trip, s.blindAt, s.lateTurn, s.pacedUntil, s.heldUntil, s.probeUntil)
+  put(s.unprovenAt, s.unprovenTotal)
   put(s.born, s.epoch, s.strikes, s.heldIn, s.roundsUp, s.weighs, s.refills, s.tried, s.told, s.silent, s.allowed)
   put(f.valid, f.remaining, f.known, f.mark, f.window, f.hasReset, f.at, f.sent, f.resetFrom, f.resetBy)
   put(o.low, o.high, o.seen, o.mark, o.sum, o.span, o.level, o.recent, o.burst)
@@ -110,7 +112,7 @@ local function newState(now, c)
   local function windowCount() return { sum = 0, faded = 0, opened = 0, past = 0, at = {}, n = {} } end
   s = {
     dispatched = 0, completed = 0, lateOld = 0, lateNew = 0, open = { { from = 0, n = 0, trip = 0 }, { from = 0, n = 0, trip = 0 } },
-    blindAt = 0, lateTurn = 0, pacedUntil = 0, heldUntil = 0, probeUntil = 0,
+    blindAt = 0, lateTurn = 0, pacedUntil = 0, heldUntil = 0, probeUntil = 0, unprovenAt = 0, unprovenTotal = 0,
     born = now, epoch = now, strikes = 0, heldIn = 0, roundsUp = 0, weighs = 0, refills = 0, tried = 0, told = false, silent = 0, allowed = 1,
     figures = emptyFigures(0),
     others = {

@@ -337,21 +337,56 @@ local function doubtWeighing(now)
   end
 end
 
+local function namesReset(now, o)
+  local f = s.figures
+  if not f.hasReset or not o.hasRetry then
+    return not f.hasReset
+  end
+  local off = now + bounded(o.retryAfter) - f.resetBy
+  off = off - max(0, floor((off + minute / 2) / minute)) * minute
+  return abs(off) <= 2 * second
+end
+
+local function believeRefusal()
+  local at, total = s.unprovenAt, s.unprovenTotal
+  s.unprovenAt, s.unprovenTotal = 0, 0
+  if at == 0 then
+    return
+  end
+  doubtWeighing(at)
+  if total > 0 then
+    watch(at, total, -1, s.others.level, s.limits[Minute].max)
+  end
+end
+
+local function checkRefusal(window, left)
+  if window ~= Minute or 2 * (left - margin) <= s.others.low - s.others.seen - s.unprovenTotal then
+    believeRefusal()
+  end
+  s.unprovenAt, s.unprovenTotal = 0, 0
+end
+
 local function refuse(now, p, o)
   local fresh = p.epoch == s.epoch
   if not fresh and s.figures.valid then
     return
   end
-  if not fresh and p.epoch == s.epoch - 1 and s.heldIn == Minute then
+  if not fresh and p.epoch == s.epoch - 1 and s.unprovenAt ~= 0 then
+    s.unprovenTotal = s.unprovenTotal - 1
+  elseif not fresh and p.epoch == s.epoch - 1 and s.heldIn == Minute then
     watch(now, s.others.high - 1, -1, s.others.level, s.limits[Minute].max)
   end
   if fresh then
-    doubtWeighing(now)
+    believeRefusal()
+    s.unprovenAt = now
+    if s.figures.valid and s.figures.window == Minute then
+      s.unprovenTotal = s.dispatched - 1
+    end
+    if s.unprovenTotal == 0 or o.remaining == 0 or namesReset(now, o) then
+      believeRefusal()
+    end
     s.epoch, s.strikes = s.epoch + 1, s.strikes + 1
     s.allowed, s.probeUntil = 1, 0
-    if s.figures.valid and s.figures.window == Minute then
-      watch(now, s.dispatched - 1, -1, s.others.level, s.limits[Minute].max)
-    end
     s.figures = emptyFigures(s.figures.window)
     if s.roundsUp == RoundsUp and p.probe then
       s.roundsUp = RoundsDown
@@ -481,6 +516,7 @@ local function observe(now, p, o, replays)
     valid = true, remaining = left, known = known, mark = s.completed, window = w, hasReset = o.hasReset, at = now, sent = p.at,
     resetFrom = p.at + bounded(o.reset) - second, resetBy = now + bounded(o.reset),
   }
+  checkRefusal(w, left)
   learnRounding(now, p, o, w)
   learnRefilling(o, w, left)
   learnWeighing(now, p, o, w, left, known)
@@ -541,6 +577,7 @@ local function report(now, p, o)
     learn(o)
     observe(now, p, o, replays)
   else
+    believeRefusal()
     s.strikes, s.blindAt = 0, now
     bare(p)
   end

@@ -25,6 +25,12 @@ type Review struct {
 	Lists    []json.RawMessage
 	Contacts int // rows of the lists
 
+	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
+	Unread []Section
+	// Approvals is how many reviews of the same content were approved before, or may have been, as far as the client knows.
+	// It is part of the digest, so that each review is approved once.
+	Approvals int
+
 	hashes [][]byte // of the contacts
 }
 
@@ -125,7 +131,7 @@ func saysWhenRead(key string, value any) bool {
 	return slices.Contains(readTimes, strings.ToLower(strings.ReplaceAll(key, "_", "")))
 }
 
-// sums are those of a section, in no order of the service.
+// sums are those of a section: of the steps in the order of the service, which may be that in which they are taken.
 func (r *Review) sums(s Section) [][]byte {
 	var texts []json.RawMessage
 	switch s {
@@ -144,31 +150,51 @@ func (r *Review) sums(s Section) [][]byte {
 	for i, text := range texts {
 		all[i] = hashOf(text)
 	}
-	slices.SortFunc(all, bytes.Compare)
+	if s != Steps {
+		slices.SortFunc(all, bytes.Compare)
+	}
 	return all
 }
 
-const version = "review1"
+const version = "review2"
 
-// Digest identifies what was read: whoever agrees to it agrees to this content. It names no person
+// Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
 // and has about 140 characters.
-func (r *Review) Digest() string {
+func (r *Review) Digest() string { return r.Content() + strconv.Itoa(r.Approvals) }
+
+// Content is the digest without the number of approvals at its end.
+func (r *Review) Content() string {
 	parts := []string{version}
 	for _, s := range sections {
 		sums := r.sums(s)
 		h := sha256.Sum256(bytes.Join(sums, nil))
 		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:sumLength]))
 	}
-	return strings.Join(parts, ".")
+	return strings.Join(parts, ".") + "."
 }
+
+// Approved notes that the review with a digest was approved, or may have been.
+func (r *Review) Approved(digest string) {
+	if number, same := strings.CutPrefix(digest, r.Content()); same {
+		n, _ := strconv.Atoi(number)
+		r.Approvals = max(r.Approvals, n+1)
+	}
+}
+
+// Outdated reports whether a text is a digest of an earlier version of this package, which left out the order of steps.
+func Outdated(digest string) bool { return strings.HasPrefix(digest, "review1.") }
 
 // Valid reports whether a text is a digest of this package.
 func Valid(digest string) bool {
 	parts := strings.Split(digest, ".")
-	if len(parts) != 1+2*len(sections) || parts[0] != version || strings.ContainsAny(digest, "\r\n") {
+	if len(parts) != 2+2*len(sections) || parts[0] != version || strings.ContainsAny(digest, "\r\n") {
 		return false
 	}
-	for i := 1; i < len(parts); i += 2 {
+	last := parts[len(parts)-1]
+	if n, err := strconv.Atoi(last); err != nil || n < 0 || strconv.Itoa(n) != last {
+		return false // or one digest could be written, and used, twice
+	}
+	for i := 1; i < len(parts)-1; i += 2 {
 		n, err := strconv.Atoi(parts[i])
 		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
 		if err != nil || wrong != nil || n < 0 || len(h) != sumLength {

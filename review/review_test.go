@@ -27,7 +27,7 @@ func TestDigest_SameContent(t *testing.T) {
 	want := made(`{"a":1,"b":{"c":"x<"},"at":"2026-01-01T00:00:00Z"}`, `{"n":2}`).Digest()
 	for _, same := range [][]string{
 		{`{ "at":"2026-01-01T00:00:00Z", "b":{"c":"\u0078\u003c"}, "a":1 }`, `{"n":2}`},
-		{`{"n":2,"readAt":"2026-01-01T00:00:00Z"}`, `{"a":1,"b":{"c":"x<","as_of":"2026-01-01T00:00:00.5Z"},"at":"2026-01-01T00:00:00Z"}`},
+		{`{"a":1,"b":{"c":"x<","as_of":"2026-01-01T00:00:00.5Z"},"at":"2026-01-01T00:00:00Z"}`, `{"n":2,"readAt":"2026-01-01T00:00:00Z"}`},
 	} {
 		require.Equal(t, want, made(same...).Digest())
 	}
@@ -35,6 +35,7 @@ func TestDigest_SameContent(t *testing.T) {
 		{`{"a":1,"b":{"c":"x<"},"at":"2026-01-01T00:00:01Z"}`, `{"n":2}`},
 		{`{"a":1,"b":{"c":"x<"},"at":"2026-01-01T00:00:00Z","readAt":"yes"}`, `{"n":2}`},
 		{`{"a":1,"b":{"c":"x<"},"at":"2026-01-01T00:00:00Z"}`},
+		{`{"n":2}`, `{"a":1,"b":{"c":"x<"},"at":"2026-01-01T00:00:00Z"}`},
 		{`{"a":1.0000000000000000001,"b":{"c":"x<"},"at":"2026-01-01T00:00:00Z"}`, `{"n":2}`},
 	} {
 		r := made(other...)
@@ -70,7 +71,7 @@ func TestChanges_EachSection(t *testing.T) {
 	}
 	for _, s := range []review.Section{review.Steps, review.Sends, review.Lists, review.Contacts} {
 		was := of(s, `{"n":1}`, `{"n":2}`)
-		require.Empty(t, of(s, `{"n":2}`, `{"n":1}`).Changes(was.Digest()))
+		require.Equal(t, s == review.Steps, len(of(s, `{"n":2}`, `{"n":1}`).Changes(was.Digest())) > 0, "steps have an order")
 		require.Equal(t, []review.Change{{s, 2, 2}}, of(s, `{"n":1}`, `{"n":3}`).Changes(was.Digest()))
 		require.Equal(t, []review.Change{{s, 2, 3}}, of(s, `{"n":1}`, `{"n":2}`, `{"n":2}`).Changes(was.Digest()))
 	}
@@ -105,11 +106,37 @@ func TestValid(t *testing.T) {
 	digest := made(`{}`).Digest()
 	require.True(t, review.Valid(digest))
 	for _, wrong := range []string{
-		"", "review1", "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
-		digest[:len(digest)-1] + "?", digest[:len(digest)-2], digest + "\n",
+		"", "review1", "review2", strings.Replace(digest, "2", "1", 1), "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
+		digest[:len(digest)-1] + "?", digest[:len(digest)-2], digest + "\n", digest + "0",
+		strings.TrimSuffix(digest, "0") + "+1", strings.TrimSuffix(digest, "0") + "-1",
 	} {
 		require.False(t, review.Valid(wrong), "%q", wrong)
 	}
+	require.True(t, review.Outdated("review1.1.QAaVQakY9hX_bdlYzL-m-g"))
+	require.False(t, review.Outdated(digest))
+}
+
+// A review of what was approved before has another digest, so that each agreement counts once. The content is the same.
+func TestDigest_UsedUp(t *testing.T) {
+	first, again := made(`{}`), made(`{}`)
+	again.Approved(made(`{"n":1}`).Digest())
+	require.Equal(t, first.Digest(), again.Digest(), "another content")
+	again.Approved(first.Digest())
+	require.NotEqual(t, first.Digest(), again.Digest())
+	require.True(t, review.Valid(again.Digest()))
+	require.Empty(t, again.Changes(first.Digest()))
+	require.Contains(t, again.String(), "Approved before with the same content: 1\n")
+	third := made(`{}`)
+	third.Approved(again.Digest())
+	third.Approved(first.Digest())
+	require.Equal(t, 2, third.Approvals)
+}
+
+// What was not read is said.
+func TestString_Unread(t *testing.T) {
+	r := made()
+	r.Unread = []review.Section{review.Lists, review.Contacts}
+	require.Equal(t, "Campaign\n  id: c\nNot reviewed, because the API does not show them: lists contacts\n", r.String())
 }
 
 // A text of a teammate cannot look like other lines, or change the terminal.

@@ -13,7 +13,7 @@ import (
 const mostShown = 20
 
 // String is the review as a text for a person: the campaign, steps, scheduled sends and lists with
-// their fields, up to 20 of each, and the number of contacts.
+// their fields, up to 20 of each, the number of contacts, and what was not reviewed.
 func (r *Review) String() string {
 	var b strings.Builder
 	b.WriteString("Campaign\n")
@@ -31,7 +31,15 @@ func (r *Review) String() string {
 			show(&b, text)
 		}
 	}
-	fmt.Fprintf(&b, "Contacts in the lists: %d\n", r.Contacts)
+	if len(r.Unread) > 0 {
+		fmt.Fprintf(&b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))
+	}
+	if !slices.Contains(r.Unread, Contacts) {
+		fmt.Fprintf(&b, "Contacts in the lists: %d\n", r.Contacts)
+	}
+	if r.Approvals > 0 {
+		fmt.Fprintf(&b, "Approved before with the same content: %d\n", r.Approvals)
+	}
 	return b.String()
 }
 

@@ -62,7 +62,7 @@ var queries = map[*op.Op][]string{
 // readQuery reads the query, and records what is undocumented in it.
 func (c *call) readQuery() {
 	query, err := url.ParseQuery(c.req.URL.RawQuery)
-	c.query = query
+	c.query = c.sb.disguise.query(c.op, query)
 	if err != nil {
 		c.uses(ruleQueryForm)
 	}

@@ -22,7 +22,8 @@ type Server struct {
 // Listen serves the sandbox on a port of this machine until the context ends or the server is closed: "127.0.0.1:0" takes
 // any free port. An address that other machines can reach needs [AllowRemote].
 func (sb *Sandbox) Listen(ctx context.Context, addr string) (*Server, error) {
-	if err := sb.checkAddress(addr); err != nil {
+	addr, err := sb.checkAddress(addr)
+	if err != nil {
 		return nil, err
 	}
 	var lc net.ListenConfig
@@ -45,15 +46,18 @@ func (sb *Sandbox) Listen(ctx context.Context, addr string) (*Server, error) {
 	return s, nil
 }
 
-func (sb *Sandbox) checkAddress(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("sandbox: listen: %w", err)
+// checkAddress returns the address to listen on. Not every machine can look localhost up.
+func (sb *Sandbox) checkAddress(addr string) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("sandbox: listen: %w", err)
+	case strings.EqualFold(host, "localhost"):
+		return net.JoinHostPort("127.0.0.1", port), nil
+	case sb.remote || isLoopback(host):
+		return addr, nil
 	}
-	if sb.remote || isLoopback(host) {
-		return nil
-	}
-	return fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
+	return "", fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
 }
 
 // isLoopback reports whether a host, with or without a port, is localhost or a loopback address. It looks no name up.

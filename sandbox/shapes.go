@@ -19,7 +19,8 @@ import (
 
 // WithShapes makes the sandbox behave as the service was seen to: the file is the one that the flag -o of the command
 // prospectkit-check writes. Reads stand at the paths that were found. Their responses, and all errors, have the keys,
-// types, forms of ids and times, statuses, codes and headers that were seen, and surfaces the limits. Writes, which the
+// types, forms of ids and times, statuses, codes and headers that were seen, surfaces the limits, and pages the numbers
+// and sizes. Parameters that were ignored are ignored, and reads that failed fail: always, or as often as was seen. Writes, which the
 // command does not send, stay unchanged, and so does what the file does not tell.
 func WithShapes(data []byte) Option {
 	return func(sb *Sandbox, _ *settings) error {
@@ -91,6 +92,7 @@ type disguise struct {
 	mu    sync.Mutex
 	shown map[string]string // ids as they are shown, by the real ones
 	real  map[string]string // and back
+	reads int
 }
 
 // incoming gives a request the real ids. The path of a request shows those of the service.
@@ -120,26 +122,28 @@ func (d *disguise) apply(o *op.Op, a *response) {
 	if d == nil {
 		return
 	}
+	if r := d.failure(o, a); r != nil {
+		a.status, a.code, a.body = r.Status, r.Code, nil
+		if r.Status >= http.StatusBadRequest {
+			a.code = cmp.Or(r.Code, "UNEXPECTED_ERROR")
+			a.body = envelope(a.code, "The service was seen to respond so.", "", "")
+		}
+	} else if seen := d.file.Errors.Codes[a.code]; a.status >= http.StatusBadRequest && seen != nil && seen.Status >= http.StatusBadRequest {
+		a.status = seen.Status
+		if seen.Code != "" && seen.Code != a.code {
+			a.body = bytes.Replace(a.body, []byte(strconv.Quote(a.code)), []byte(strconv.Quote(seen.Code)), 1)
+			a.code = seen.Code
+		}
+	}
 	if a.status >= http.StatusBadRequest {
-		if kind := d.file.Errors.Type; kind != "" {
-			a.header.Set("Content-Type", kind)
-		}
-		if seen := d.file.Errors.Codes[a.code]; seen != nil {
-			a.status = seen.Status
-			if seen.Code != "" && seen.Code != a.code {
-				a.body = bytes.Replace(a.body, []byte(strconv.Quote(a.code)), []byte(strconv.Quote(seen.Code)), 1)
-				a.code = seen.Code
-			}
-		}
-		if d.file.Errors.Body.At(cmp.Or(d.file.Errors.Moves["error.code"], "error.code")) != nil { // or else no client could read it
-			a.body = d.rewrite(a.body, places{d.file.Errors.Moves, d.file.Errors.Absent}, d.file.Errors.Body)
-		}
-	} else if seen := d.seenOf(o); seen != nil {
+		d.refusal(a)
+	} else if seen := d.seenOf(o); seen != nil && a.status < http.StatusMultipleChoices {
 		a.status = cmp.Or(seen.Status, a.status)
 		if seen.Type != "" {
 			a.header.Set("Content-Type", seen.Type)
 		}
-		a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent}, seen.Body)
+		zero := seen.Paging != nil && seen.Paging.ShowsZero
+		a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent, zero}, seen.Body)
 	}
 	d.headers(o, a)
 }
@@ -153,10 +157,20 @@ func (d *disguise) seenOf(o *op.Op) *shapes.Operation {
 
 // headers renames the rate headers, and leaves out those that were never seen.
 func (d *disguise) headers(o *op.Op, a *response) {
-	if w := d.windowOf(o); w != nil && w.Instant {
-		at, err := http.ParseTime(a.header.Get("Date"))
-		if n, failed := strconv.ParseInt(a.header.Get("RateLimit-Reset"), 10, 64); err == nil && failed == nil {
+	at, noDate := http.ParseTime(a.header.Get("Date"))
+	if w := d.windowOf(o); w != nil {
+		n, noSeconds := strconv.ParseInt(a.header.Get("RateLimit-Reset"), 10, 64)
+		switch {
+		case noSeconds != nil:
+		case w.Instant && noDate == nil:
 			a.header.Set("RateLimit-Reset", strconv.FormatInt(at.Unix()+n, 10))
+		case w.Milliseconds:
+			a.header.Set("RateLimit-Reset", strconv.FormatInt(n*1000, 10))
+		}
+	}
+	if wait := d.file.Headers["Retry-After"]; wait != nil && wait.Text && noDate == nil {
+		if n, err := strconv.ParseInt(a.header.Get("Retry-After"), 10, 32); err == nil {
+			a.header.Set("Retry-After", at.Add(time.Duration(n)*time.Second).Format(http.TimeFormat))
 		}
 	}
 	for name, seen := range d.file.Headers {
@@ -168,7 +182,7 @@ func (d *disguise) headers(o *op.Op, a *response) {
 		if a.status >= http.StatusBadRequest {
 			often = seen.Errors
 		}
-		if often == shapes.Never {
+		if often == shapes.Never || a.status < http.StatusBadRequest && o != nil && slices.Contains(seen.Without, o.Name) {
 			a.header.Del(name)
 		} else if seen.Name != "" {
 			a.header.Del(name)
@@ -188,6 +202,7 @@ func (d *disguise) windowOf(o *op.Op) *shapes.Window {
 type places struct {
 	moves  map[string]string
 	absent []string
+	zero   bool // pages count from zero
 }
 
 // lacks reports whether the service does not show a value.
@@ -237,6 +252,9 @@ func (d *disguise) value(v any, p places, seen *shapes.Shape, at string) any {
 		case target == nil:
 			put(out, to, value)
 			continue
+		}
+		if n, ok := value.(json.Number); ok && p.zero && below(at, path) == "pagination.pageNum" {
+			value = before(n)
 		}
 		changed := d.leaf(value, p, target, below(at, path))
 		if to == "" {

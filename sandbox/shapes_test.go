@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -90,6 +91,62 @@ func TestShapes_ErrorsAndHeaders(t *testing.T) {
 		_, _, body = get("/business/me")
 		require.Equal(t, "UNEXPECTED_ERROR", body["code"], "faults look like the service, too")
 	})
+}
+
+func TestShapes_Paging(t *testing.T) {
+	const rows = "/business/lists/%s/rows?limit=1000"
+	sb, get := shown(t, `"operations": {"lists.list": {"ignored": ["search"], "paging": {"fromZero": true, "showsZero": true, "default": 2, "largest": 3, "refused": true},
+		"body": {"kinds": ["object"], "fields": {"pagination": {"kinds": ["object"], "fields": {"pageNum": {"kinds": ["integer"]}}}}}},
+		"lists.rows": {"paging": {"largest": 1}}}`)
+	var id string
+	sb.Do(func(tx *sandbox.Tx) {
+		for _, name := range []string{"a", "b", "c", "d"} {
+			id = tx.CreateList(sandbox.List{Name: name, Rows: sandbox.Rows(sandbox.Row{}, sandbox.Row{})})
+		}
+	})
+	size := func(path string) (n int, page any) {
+		_, _, body := get(path)
+		items, _ := body["data"].([]any)
+		return len(items), body["pagination"].(map[string]any)["pageNum"]
+	}
+	for path, want := range map[string]struct {
+		size int
+		page float64
+	}{
+		"/business/lists": {2, 0}, "/business/lists?pageNum=0&search=nothing": {2, 0}, "/business/lists?pageNum=2": {1, 2}, "/business/lists?pageNum=1&limit=3": {2, 1},
+		fmt.Sprintf(rows, id): {1, 1}, fmt.Sprintf(rows+"&pageNum=2", id): {1, 2},
+	} {
+		n, page := size(path)
+		require.Equal(t, want.size, n, path)
+		require.InDelta(t, want.page, page, 0, path)
+	}
+	for _, path := range []string{"/business/lists?limit=4", "/business/lists?limit=1001", "/business/lists?pageNum=-1"} {
+		status, _, _ := get(path)
+		require.Equal(t, 422, status, path)
+	}
+}
+
+func TestShapes_Failures(t *testing.T) {
+	_, get := shown(t, `"operations": {"agents.list": {"unsuccessful": {"status": 502}}, "campaigns.list": {"unsuccessful": {"status": 403, "code": "INSUFFICIENT_SCOPE"}}},
+		"failures": {"requests": 45, "failed": 5, "status": 503},
+		"errors": {"codes": {"VALIDATION_FAILED": {"status": 200}}, "body": {"kinds": ["object"], "fields": {
+			"errors": {"kinds": ["array"], "undocumented": true, "items": {"kinds": ["object"], "fields": {"errorCode": {"kinds": ["string"]}, "detail": {"kinds": ["string"]}, "meta": {"kinds": ["object"]}}}},
+			"status": {"kinds": ["integer"], "undocumented": true}}}}`)
+	status, _, body := get("/business/agents")
+	require.Equal(t, 502, status)
+	require.InDelta(t, 502, body["status"], 0)
+	status, _, _ = get("/business/campaigns")
+	require.Equal(t, 200, status, "what one key may not read, another one may")
+	status, _, body = get("/business/lists?limit=1001")
+	require.Equal(t, 422, status)
+	require.Equal(t, map[string]any{"errorCode": "VALIDATION_FAILED", "detail": "limit has to be at most 1000.", "meta": map[string]any{}}, body["errors"].([]any)[0])
+	failed := 0
+	for range 45 {
+		if status, _, _ = get("/business/me"); status == 503 {
+			failed++
+		}
+	}
+	require.Equal(t, 5, failed)
 }
 
 // The keys of rows are anything, also what looks like a path.

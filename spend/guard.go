@@ -9,7 +9,8 @@
 // together, and survives them: see [NewSharedGuard].
 //
 // The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend,
-// nor runs of agents that were started without it.
+// nor runs of agents that were started without it. It counts nothing for calls that the catalogue says spend
+// nothing: of most of those writes, the API description does not say so, but does not hint at a cost either.
 package spend
 
 import (
@@ -21,6 +22,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/exchange"
 )
 
 // ErrCap says that a call could cost more than the cap leaves. Match it with [errors.Is]; errors.As
@@ -98,7 +101,12 @@ func (g *Guard) Reserve(ctx context.Context, c Call) error {
 	if c.ID == "" {
 		return errors.New("spend: the call has no ID")
 	}
-	tried := false
+	tried, reserved := false, false
+	defer func() { // also if the store panics
+		if tried && !reserved {
+			g.postpone(c.ID, end{}) // it may be stored, and the call is not sent
+		}
+	}()
 	err := g.update(ctx, func(s *state) error {
 		made, err := g.claim(s, c)
 		if err != nil {
@@ -108,9 +116,7 @@ func (g *Guard) Reserve(ctx context.Context, c Call) error {
 		s.Reserved[c.ID] = made
 		return nil
 	})
-	if err != nil && tried {
-		g.postpone(c.ID, end{}) // it may be stored, and the call is not sent
-	}
+	reserved = err == nil
 	return err
 }
 
@@ -168,19 +174,25 @@ func (g *Guard) Settle(ctx context.Context, id, outcome string, results int) err
 	return nil
 }
 
-// settleTimeout bounds how long the end of a call waits for the store.
-const settleTimeout = 5 * time.Second
+// How long the end of a call waits for the store: from its beginning, and after its context has ended.
+const (
+	settleTimeout = 5 * time.Second
+	settleWithin  = time.Second / 2
+)
 
 // settle ends a reservation. What the store does not take now, it gets with the next change.
 func (g *Guard) settle(ctx context.Context, id string, e end) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	if err := g.Err(); err != nil {
+		return err
+	}
+	g.postpone(id, e) // first, because a store that hangs is abandoned
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	err := g.update(ctx, func(s *state) error {
-		s.settle(id, e)
-		return nil
-	})
-	if err != nil {
-		g.postpone(id, e)
+	var err error
+	if !exchange.Finish(ctx, settleWithin, func(ctx context.Context) {
+		err = g.update(ctx, func(*state) error { return nil })
+	}) {
+		return context.Cause(ctx)
 	}
 	return err
 }
@@ -236,7 +248,7 @@ func (g *Guard) view(ctx context.Context, look func(*state) error) error {
 
 // Book is what happened to the credits that were reserved.
 type Book struct {
-	Committed int64 // spent
+	Committed int64 // spent, as far as is known
 	InDoubt   int64 // of calls in progress, of unknown outcomes, and of processes that ended in the middle of a call
 	Released  int64 // given back
 }

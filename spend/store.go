@@ -20,7 +20,8 @@ import (
 type Store interface {
 	// Update replaces the state by what change makes of it. No other Update may come in between. The
 	// new state must survive the process and the machine when Update returns nil. If change returns an
-	// error, Update stores nothing and returns that error. It must return when the context ends.
+	// error, Update stores nothing and returns that error. It must return when the context ends. A call waits for the
+	// settlement at its end no longer than half a second after its context, and the guard tells the store with the next change.
 	//
 	// After any other error, the new state may be stored or not.
 	Update(ctx context.Context, change func(state []byte) ([]byte, error)) error

@@ -2,7 +2,7 @@
 //
 //	go run example.com/prospectkit/cmd/prospectkit-check
 //
-// It reads PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, sends at most 40 GET requests that change nothing and cost
+// It reads PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, sends at most 45 GET requests that change nothing and cost
 // nothing, and says what differs from the service's public API description, and from what the sandbox assumes. It
 // shows names and types, never a value. See -help for the flags, and docs/first-contact.md for the first hour.
 package main

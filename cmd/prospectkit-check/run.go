@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,11 +9,13 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit-check/internal/firstcontact"
 	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/termline"
 )
 
 // Exit codes.
@@ -45,7 +48,8 @@ Flags:
 
 const usageEnd = `
 The exit status is 0 if everything held, 3 if something differs, and 2 if the check
-could not run. With -compare, only what is different since then counts.
+could not run, or was stopped: then it reports what it has found so far. With -compare,
+only what is different since then counts.
 `
 
 type flags struct {
@@ -64,7 +68,7 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 	set.BoolVar(&f.verbose, "v", false, "also name what held, and what cannot be checked")
 	set.StringVar(&f.output, "o", "", "keep what was seen in this `file`")
 	set.StringVar(&f.compare, "compare", "", "say what is different since this `file` was written by -o")
-	set.DurationVar(&f.timeout, "timeout", 10*time.Minute, "give up after this time; most of it is waiting for rate limits")
+	set.DurationVar(&f.timeout, "timeout", 10*time.Minute, "stop after this time, and report what was found so far; most of it is waiting for rate limits")
 	set.Func("route", "ask an `OPERATION` at another path, as in -route 'hubs.pages=GET /the/path/{hubId}'", func(text string) error {
 		name, route, ok := strings.Cut(text, "=")
 		f.routes[name] = route
@@ -134,19 +138,38 @@ func (f *flags) check(ctx context.Context, env func(string) string, stdout, stde
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
+	var wait waiting
 	run, err := firstcontact.Start(firstcontact.Config{
 		BaseURL: baseURL, Token: token, Transport: firstcontact.NewTransport(), Routes: f.routes,
-		Options: []prospectkit.ClientOption{prospectkit.WithObserver(progress(stderr))},
+		Options: []prospectkit.ClientOption{prospectkit.WithObserver(wait.observe)},
 	})
 	if err != nil {
-		return false, err
-	}
-	if err := run.Ask(ctx); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return false, fmt.Errorf("the check did not end within %s: -timeout gives it more", f.timeout)
+		if _, cause, ok := strings.Cut(err.Error(), "refused locally: "); ok {
+			err = errors.New(strings.ReplaceAll(cause, "base URL ", prospectkit.EnvBaseURL+" "))
 		}
 		return false, err
 	}
+	stop := termline.Show(stderr, func() string { return fmt.Sprintf("%d of about %d requests%s", run.Sent(), run.Planned(), &wait) })
+	ended := run.Ask(ctx)
+	stop()
+	switch {
+	case ended == nil:
+	case errors.Is(ended, context.DeadlineExceeded):
+		ended = fmt.Errorf("the check did not end within %s: -timeout gives it more", f.timeout)
+	case errors.Is(ended, context.Canceled):
+		ended = errors.New("the check was stopped before its end")
+	default:
+		return false, ended
+	}
+	if ended != nil && !run.Found() {
+		return false, ended
+	}
+	same, err = f.write(run, older, stdout)
+	return same, cmp.Or(ended, err)
+}
+
+// write writes the report, and the file.
+func (f *flags) write(run *firstcontact.Run, older *shapes.File, stdout io.Writer) (same bool, err error) {
 	report, file := run.Report(older)
 	if f.json {
 		err = report.WriteJSON(stdout)
@@ -175,11 +198,19 @@ func (f *flags) older() (*shapes.File, error) {
 	return older, nil
 }
 
-// progress says when the check waits.
-func progress(stderr io.Writer) prospectkit.Observer {
-	return func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventWait && e.Wait > time.Second {
-			fmt.Fprintf(stderr, "waiting %s for the rate limit\n", e.Wait.Round(time.Second))
-		}
+// waiting is until when the check waits for a rate limit.
+type waiting struct{ until atomic.Int64 }
+
+func (w *waiting) observe(_ context.Context, e prospectkit.Event) {
+	if e.Kind == prospectkit.EventWait {
+		w.until.Store(time.Now().Add(e.Wait).Unix())
 	}
+}
+
+// String is empty unless it waits.
+func (w *waiting) String() string {
+	if left := w.until.Load() - time.Now().Unix(); left > 0 {
+		return fmt.Sprintf(", waiting %ds for the rate limit", left)
+	}
+	return ""
 }

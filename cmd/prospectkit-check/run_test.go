@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/cmd/prospectkit-check/internal/firstcontact"
+	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -81,7 +84,7 @@ func TestRun_Differs(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
 	require.Equal(t, 3, report.Differ) // lists, one list, and the field that an error names
 	require.Positive(t, report.Held)
-	require.LessOrEqual(t, report.Requests, 40)
+	require.LessOrEqual(t, report.Requests, firstcontact.MaxRequests)
 }
 
 func TestRun_Compare(t *testing.T) {
@@ -107,6 +110,107 @@ func TestRun_Compare(t *testing.T) {
 	_, env = service(t, nil, sandbox.WithShapes(data))
 	code, out, _ = command(t, env, "-compare", now)
 	require.Zero(t, code, out)
+}
+
+// A server for people, or one that is away, is no service to check: one line says what to do, and nothing is written.
+func TestRun_NoService(t *testing.T) {
+	for want, respond := range map[string]func(http.ResponseWriter){
+		"the service sent a response that cannot be used: check PROSPECTKIT_BASE_URL (status 200, text/html)": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write([]byte("<!DOCTYPE html><title>Log in</title>"))
+		},
+		"the service redirects to another address: check PROSPECTKIT_BASE_URL (status 302)": func(w http.ResponseWriter) {
+			w.Header().Set("Location", "/login")
+			w.WriteHeader(http.StatusFound)
+		},
+		"the service does not know the address that was asked for: check PROSPECTKIT_BASE_URL (status 404)": func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
+		"the service failed: try again later (status 503)":                                                  func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"the service refuses every request: check the key in PROSPECTKIT_TOKEN, and PROSPECTKIT_BASE_URL (status 403)": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusForbidden)
+		},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { respond(w) }))
+		env := func(name string) string {
+			return map[string]string{"PROSPECTKIT_BASE_URL": server.URL + "/api/v1", "PROSPECTKIT_TOKEN": "key"}[name]
+		}
+		file := filepath.Join(folder(t), "shapes.json")
+		code, out, complaints := command(t, env, "-o", file)
+		server.Close()
+		require.Equal(t, exitFailure, code, want)
+		require.Empty(t, out)
+		require.Equal(t, "prospectkit-check: "+want+"\n", complaints)
+		require.NoFileExists(t, file)
+	}
+}
+
+// What an operation responded with is kept, so that its failure shows.
+func TestRun_CompareLostOperation(t *testing.T) {
+	older := filepath.Join(folder(t), "old.json")
+	_, env := service(t, nil)
+	code, _, _ := command(t, env, "-o", older)
+	require.Zero(t, code)
+	for status, want := range map[int]string{
+		500: "search.saved: responded with 200, and responds with 500 to every request",
+		304: "search.saved: responded with 200, and responds with 304 to every request",
+		403: "search.saved: responded with 200, and responds with 403 to every request",
+		0:   "search.saved: responded with 200, and responds with nothing at all",
+	} {
+		_, env := lost(t, "/business/saved-searches", status)
+		now := filepath.Join(folder(t), "new.json")
+		code, out, complaints := command(t, env, "-compare", older, "-o", now)
+		require.Equal(t, exitDiffers, code, out+complaints)
+		require.Contains(t, out, "Different since the older file: 1\n  "+want+"\n")
+		code, out, _ = command(t, env, "-compare", now)
+		require.Zero(t, code, out)
+	}
+}
+
+// lost is a service of which one path responds with nothing but a status, or breaks the connection.
+func lost(t *testing.T, path string, status int) (sb *sandbox.Sandbox, env func(string) string) {
+	t.Helper()
+	sb = sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, path):
+			sb.Handler().ServeHTTP(w, r)
+		case status == 0:
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(status)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return sb, func(name string) string {
+		return map[string]string{"PROSPECTKIT_BASE_URL": server.URL + "/api/v1", "PROSPECTKIT_TOKEN": sb.Token()}[name]
+	}
+}
+
+// Stopped in the middle, the check reports and keeps what it has found.
+func TestRun_Stopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	n := 0
+	_, env := service(t, func(w http.ResponseWriter, kept *httptest.ResponseRecorder) {
+		if n++; n == 12 {
+			stop()
+		}
+		renamed(w, kept)
+	})
+	file := filepath.Join(folder(t), "shapes.json")
+	var out, complaints bytes.Buffer
+	require.Equal(t, exitFailure, run(ctx, []string{"-o", file}, env, &out, &complaints))
+	require.Equal(t, "prospectkit-check: the check was stopped before its end\n", complaints.String())
+	require.Contains(t, out.String(), "data[].folderId is now folder_id")
+	require.Contains(t, out.String(), "the run ended before it was asked")
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	kept, err := shapes.Parse(data)
+	require.NoError(t, err)
+	require.Equal(t, 200, kept.Operations["lists.list"].Status)
+
+	complaints.Reset()
+	require.Equal(t, exitFailure, run(ctx, nil, env, &out, &complaints), "nothing was found")
+	require.Equal(t, "prospectkit-check: the check was stopped before its end\n", complaints.String())
 }
 
 func TestRun_DryRun(t *testing.T) {
@@ -159,7 +263,7 @@ func TestRun_CannotRun(t *testing.T) {
 		{without("PROSPECTKIT_BASE_URL"), nil, "PROSPECTKIT_BASE_URL is not set"},
 		{without("PROSPECTKIT_TOKEN"), nil, "PROSPECTKIT_TOKEN is not set"},
 		{wrong, nil, "the service rejects the key (401)"},
-		{func(string) string { return "https://sandbox.invalid/api/v2" }, nil, "must end in /api/v1"},
+		{func(string) string { return "https://sandbox.invalid/api/v2" }, nil, "PROSPECTKIT_BASE_URL must end in /api/v1\n"},
 		{env, []string{"-compare", broken}, "the format is"},
 		{env, []string{"-compare", broken + ".none"}, inWords(missing)},
 		{env, []string{"-nonsense"}, "-help shows the flags"},

@@ -31,6 +31,8 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "stopped"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the time limit was too short: -timeout gives it more"
 	case errors.Is(err, prospectkit.ErrUnauthorized):
 		return "the service does not accept the key in PROSPECTKIT_TOKEN: check it, or create a new key in the app"
 	case errors.Is(err, prospectkit.CodeInsufficientScope):
@@ -50,7 +52,7 @@ func reason(err error) string {
 	}
 	text := err.Error()
 	if _, cause, refused := strings.Cut(text, "refused locally: "); refused {
-		return cause
+		return strings.ReplaceAll(cause, "base URL ", prospectkit.EnvBaseURL+" ")
 	}
 	if ok {
 		return strings.TrimPrefix(text, "prospectkit: "+e.Op+": ")

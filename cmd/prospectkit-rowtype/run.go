@@ -13,12 +13,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/rowquery"
 	"example.com/prospectkit/internal/rowtype"
+	"example.com/prospectkit/internal/termline"
 )
 
 // Exit codes.
@@ -33,8 +36,10 @@ type command struct {
 	list, file, pkg, typ, check string
 	rows                        int
 	stdout, stderr              io.Writer
+	timeout                     time.Duration
 	client                      *prospectkit.Client
-	requests                    int
+	looked, requests            atomic.Int64
+	quiet                       func() // ends the sign of life
 }
 
 const usage = `Writes a Go type for the rows of one list of your workspace, so that programs can use the rows,
@@ -56,7 +61,7 @@ Flags:
 
 const usageTail = `
 Exit status: 0 if all went well, 3 if -check found rows that do not fit, 2 if the command could not
-do its work; then it says why.
+do its work; then it says why. Stopped early, it uses the rows that it has read, and exits with 2.
 `
 
 const (
@@ -67,7 +72,7 @@ const (
 
 // run is the command, with options for the client.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, opts ...prospectkit.ClientOption) int {
-	c := command{stdout: stdout, stderr: stderr}
+	c := &command{stdout: stdout, stderr: stderr}
 	complain := func(text string) int {
 		fmt.Fprintf(stderr, "prospectkit-rowtype: %s\n", text)
 		return exitCouldNot
@@ -85,11 +90,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, opts ...p
 	}
 	c.client = client
 	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
 	work := c.write
 	if c.check != "" {
 		work = c.compare
 	}
+	c.quiet = sync.OnceFunc(termline.Show(stderr, c.progress))
+	defer c.quiet()
 	code, err := work(ctx)
+	c.quiet()
 	if err != nil {
 		return complain(explain(err))
 	}
@@ -98,8 +108,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, opts ...p
 
 func (c *command) count(_ context.Context, e prospectkit.Event) {
 	if e.Kind == prospectkit.EventAttempt {
-		c.requests++
+		c.requests.Add(1)
 	}
+}
+
+func (c *command) progress() string {
+	return fmt.Sprintf("%s, looked at %s", number(int(c.requests.Load()), "request"), number(int(c.looked.Load()), "row"))
+}
+
+// early reports whether there is something to write although the work has been stopped. The error still tells it.
+func early(err error, rows int) bool {
+	return rows > 0 && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
 // parse reads the command line. Asked for help, it writes it and returns [flag.ErrHelp].
@@ -113,6 +132,7 @@ func (c *command) parse(args []string) error {
 	flags.StringVar(&c.typ, "type", "", "`name` of the type; default Contact or Company, by the kind of the list, or the first of the file with -check")
 	flags.StringVar(&c.pkg, "package", "", "`name` of the Go package; default: that of the folder of the file or of go generate, else main")
 	flags.IntVar(&c.rows, "rows", pageSize, "how many `rows` to look at, at most, 1 to 100000")
+	flags.DurationVar(&c.timeout, "timeout", 10*time.Minute, "stop after this time, and use the rows that were read so far")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(c.stdout)
@@ -126,6 +146,8 @@ func (c *command) parse(args []string) error {
 		return fmt.Errorf("%q is not a flag, and there are no arguments", flags.Arg(0))
 	case c.rows < 1 || c.rows > mostRows:
 		return fmt.Errorf("-rows %d: it has to be 1 to %d", c.rows, mostRows)
+	case c.timeout <= 0:
+		return errors.New("-timeout must be positive")
 	case c.check != "" && c.file != "":
 		return errors.New("-check writes no file: leave out -o")
 	case c.check == "" && c.list == "":
@@ -168,10 +190,11 @@ func (c *command) write(ctx context.Context) (int, error) {
 			rows.Type = "Company"
 		}
 	}
-	total, err := c.each(ctx, c.list, rows.Add)
-	if err != nil {
-		return 0, err
+	total, stopped := c.each(ctx, c.list, rows.Add)
+	if stopped != nil && !early(stopped, rows.Count()) {
+		return 0, stopped
 	}
+	c.quiet()
 	source, err := rows.Source()
 	if err != nil {
 		return 0, err
@@ -182,9 +205,9 @@ func (c *command) write(ctx context.Context) (int, error) {
 		err = os.WriteFile(c.file, source, 0o644) //nolint:gosec // G306: a source is for everybody to read
 	}
 	if err == nil {
-		fmt.Fprintf(c.stderr, "%s: made from %s; %s.\n", rows.Type, ofTotal(rows.Count(), total), number(c.requests, "request"))
+		fmt.Fprintf(c.stderr, "%s: made from %s; %s.\n", rows.Type, ofTotal(rows.Count(), total), number(int(c.requests.Load()), "request"))
 	}
-	return exitOK, err
+	return exitOK, cmp.Or(err, stopped)
 }
 
 // compare says how the rows of a list do not fit a file.
@@ -206,10 +229,11 @@ func (c *command) compare(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	fits := rowtype.NewFits(file, columns(list))
-	total, err := c.each(ctx, id, fits.Add)
-	if err != nil {
-		return 0, err
+	total, stopped := c.each(ctx, id, fits.Add)
+	if stopped != nil && !early(stopped, fits.Count()) {
+		return 0, stopped
 	}
+	c.quiet()
 	mismatches, looked := fits.Mismatches(), ofTotal(fits.Count(), total)
 	switch {
 	case fits.Count() == 0:
@@ -217,14 +241,14 @@ func (c *command) compare(ctx context.Context) (int, error) {
 		return exitOK, nil
 	case len(mismatches) == 0:
 		fmt.Fprintf(c.stdout, "%s fits: looked at %s.\n", file.Type, looked)
-		return exitOK, nil
+		return exitOK, stopped
 	}
 	fmt.Fprintf(c.stdout, "%s no longer fits: %s, looked at %s.\n\n", file.Type, number(len(mismatches), "difference"), looked)
 	for _, m := range mismatches {
 		fmt.Fprintf(c.stdout, "  %s: %s (in %s)\n", m.Field, m.Problem, number(m.Rows, "row"))
 	}
 	fmt.Fprintf(c.stdout, "\nTo write the type again: prospectkit-rowtype -list %s -type %s -o %s\n", id, file.Type, c.check)
-	return exitDifferences, nil
+	return exitDifferences, stopped
 }
 
 var withColumns = prospectkit.GetListParams{Include: "columns"}
@@ -251,6 +275,7 @@ func (c *command) each(ctx context.Context, list string, look func(row []byte) e
 			if err := look(page.Items[i].Raw()); err != nil {
 				return total, err
 			}
+			c.looked.Add(1)
 		}
 		if left -= len(page.Items); left <= 0 {
 			break

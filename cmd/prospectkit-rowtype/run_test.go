@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -401,6 +402,11 @@ func TestWithoutEnvironment(t *testing.T) {
 	code, _, stderr := runWith(t, http.DefaultTransport, "-list", contacts)
 	require.Equal(t, exitCouldNot, code)
 	require.Equal(t, "prospectkit-rowtype: PROSPECTKIT_BASE_URL is not set; PROSPECTKIT_TOKEN is not set\n", stderr)
+
+	t.Setenv(prospectkit.EnvBaseURL, "https://service.example")
+	t.Setenv(prospectkit.EnvToken, "key")
+	_, _, stderr = runWith(t, http.DefaultTransport, "-list", contacts)
+	require.Equal(t, "prospectkit-rowtype: PROSPECTKIT_BASE_URL must end in /api/v1\n", stderr)
 }
 
 // refusing refuses connections.
@@ -429,6 +435,57 @@ func TestStopped(t *testing.T) {
 }
 
 // The lists of the fixture fit the types that are made from them.
+// slow takes its time for each request, and may be stopped after some.
+type slow struct {
+	next http.RoundTripper
+	left int
+	stop context.CancelFunc
+}
+
+func (s *slow) RoundTrip(req *http.Request) (*http.Response, error) {
+	if s.left--; s.left < 0 {
+		s.stop()
+	}
+	select {
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	case <-time.After(20 * time.Second):
+	}
+	return s.next.RoundTrip(req)
+}
+
+// Stopped by a person or by its time limit, the command uses the rows that it has read.
+func TestStopped_KeepsWhatItHas(t *testing.T) {
+	for timeout, c := range map[string]struct {
+		requests int
+		want     string
+	}{"50s": {9, "the time limit was too short: -timeout gives it more"}, "1h": {2, "stopped"}} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := newService(t)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			service := &slow{sb.Transport(), c.requests, stop}
+			file := filepath.Join(folder(t), "row_gen.go")
+			var out, complaints bytes.Buffer
+			code := run(ctx, []string{"-list", many, "-rows", "2500", "-timeout", timeout, "-o", file}, &out, &complaints, prospectkit.WithTransport(service))
+			require.Equal(t, exitCouldNot, code)
+			require.Equal(t, "Contact: made from 1000 of 2500 rows; 3 requests.\nprospectkit-rowtype: "+c.want+"\n", complaints.String())
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Contains(t, string(text), "type Contact struct")
+
+			complaints.Reset()
+			ctx, stop = context.WithCancel(t.Context())
+			defer stop()
+			service.left, service.stop = c.requests, stop
+			code = run(ctx, []string{"-check", file, "-rows", "2500", "-timeout", timeout}, &out, &complaints, prospectkit.WithTransport(service))
+			require.Equal(t, exitCouldNot, code)
+			require.Equal(t, "Contact fits: looked at 1000 of 2500 rows.\n", out.String())
+			require.Equal(t, "prospectkit-rowtype: "+c.want+"\n", complaints.String())
+		})
+	}
+}
+
 func TestFixture(t *testing.T) {
 	state := fixture.Small(1)
 	sb := sandbox.New(t, sandbox.Seed(state))

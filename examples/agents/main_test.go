@@ -8,16 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests/docruns"
 	"example.com/prospectkit/sandbox"
 )
 
 // Whatever fails, and wherever the program is stopped, nothing starts twice, and no run costs more than the cap.
 func TestEveryFailure(t *testing.T) {
-	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+	program := func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 		require.NoError(run, err)
 		return start(run.Context(), client, io.Discard)
-	}, func(run *sandbox.Run) error {
+	}
+	sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
 		starts, spent := 0, int64(0)
 		for _, entry := range run.Journal() {
 			if entry.Op == "agents.activate" {
@@ -32,4 +34,5 @@ func TestEveryFailure(t *testing.T) {
 		}
 		return nil
 	}, sandbox.WithPrices(prices))
+	docruns.Example(t, program, sandbox.WithPrices(prices))
 }

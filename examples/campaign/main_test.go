@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests/docruns"
 	"example.com/prospectkit/sandbox"
 )
 
 // Whatever fails, and wherever the program is stopped, nobody gets a message twice, and after a success everybody has one.
 func TestEveryFailure(t *testing.T) {
-	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+	program := func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 		require.NoError(run, err)
 		campaign, err := prepare(run.Context(), client, io.Discard)
@@ -22,7 +23,8 @@ func TestEveryFailure(t *testing.T) {
 			return err
 		}
 		return approve(run.Context(), client, io.Discard, campaign)
-	}, func(run *sandbox.Run) error {
+	}
+	sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
 		time.Sleep(time.Hour)
 		heard := map[string]int{}
 		for _, message := range run.Outbox() {
@@ -38,6 +40,9 @@ func TestEveryFailure(t *testing.T) {
 		}
 		return nil
 	}, sandbox.Seed(audience), sandbox.Setup(func(run *sandbox.Run) {
+		run.Do(func(tx *sandbox.Tx) { tx.ConnectAccount("email") })
+	}))
+	docruns.Example(t, program, sandbox.Seed(audience), sandbox.Setup(func(run *sandbox.Run) {
 		run.Do(func(tx *sandbox.Tx) { tx.ConnectAccount("email") })
 	}))
 }

@@ -60,14 +60,21 @@ func edit(ctx context.Context, client *prospectkit.Client, out io.Writer, factID
 		return fmt.Errorf("the corrected claim has findings: %v", findings)
 	}
 	fact, err := client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: corrected, Category: prospectkit.FactObjection})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		return err
+	} else if err != nil { // a second edit would undo what a teammate has written since
+		fmt.Fprintf(out, "Edited, or perhaps not: look, before you edit it again: %v\n", err)
+		return nil
 	}
 	fmt.Fprintf(out, "Edited, as %s:\n  %s\n\n", fact.Category, fact.Claim)
 
 	// The check is advice and stops nothing: this is sent.
 	_, err = client.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: draft})
-	if !errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized) {
+	switch {
+	case prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown:
+		fmt.Fprintf(out, "Edited, or perhaps not: look, before you edit it again: %v\n", err)
+		return nil
+	case !errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized):
 		return errors.Join(errors.New("a claim with an e-mail address was expected to be refused"), err)
 	}
 	fmt.Fprintf(out, "Unchecked: %v\n\n", err)

@@ -70,8 +70,11 @@ func upload(ctx context.Context, client *prospectkit.Client, out, progress io.Wr
 		Open:     func() (io.ReadCloser, error) { return io.NopCloser(&table{rows: n}), nil },
 		Progress: bar(progress),
 	})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		return err
+	} else if err != nil { // a second import might add every row twice
+		fmt.Fprintf(out, "Imported, or perhaps not: look for the rows, before you import them again: %v\n", err)
+		return nil
 	}
 	// The response to an import is undocumented: you get it as it came.
 	fmt.Fprintf(out, "The response: %s\n", answer.Raw())

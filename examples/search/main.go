@@ -66,8 +66,11 @@ func search(ctx context.Context, client *prospectkit.Client, out io.Writer) (sav
 	}
 	// The fields of this body are undocumented: those of the sandbox are assumed.
 	result, err := client.Search.SaveToList(ctx, prospectkit.Fields{"filters": filters, "listName": "Decision makers"})
-	if err != nil {
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		return 0, err
+	} else if err != nil { // a second time might cost as much again
+		fmt.Fprintf(out, "Saved, or perhaps not: look at the list, before you save them again: %v\n", err)
+		return 0, nil
 	}
 	fmt.Fprintf(out, "Saved %d to %q\n", result.Int("addedCount"), result.Text("list.name"))
 	return result.Int("addedCount"), nil

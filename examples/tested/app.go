@@ -86,16 +86,17 @@ type Approver interface {
 	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
-// Launch approves a campaign. If the response is lost, it finds out the outcome of the approval, and never sends another one.
-func Launch(ctx context.Context, campaigns Approver, campaignID string) error {
-	_, err := campaigns.Approve(ctx, campaignID)
-	doubt, lost := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	if !lost {
-		return err
+// Launch approves a campaign. It returns an error only if the campaign was not approved, so that whatever calls it may repeat it. If the
+// outcome is unknown, and cannot be found out either, a person has to look: doubt says at what.
+func Launch(ctx context.Context, campaigns Approver, campaignID string) (doubt, err error) {
+	_, err = campaigns.Approve(ctx, campaignID)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	if !ok {
+		return nil, err
 	}
-	resolution, resolveErr := doubt.Resolve(ctx)
+	resolution, resolveErr := unknown.Resolve(ctx)
 	if resolveErr == nil && resolution.Verdict == prospectkit.VerdictHappened {
-		return nil
+		return nil, nil
 	}
-	return fmt.Errorf("look at campaign %s: %w", campaignID, errors.Join(err, resolveErr))
+	return fmt.Errorf("look at campaign %s: %w", campaignID, errors.Join(err, resolveErr)), nil
 }

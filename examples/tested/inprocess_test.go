@@ -3,6 +3,7 @@ package tested_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -74,7 +75,8 @@ func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter()) // applied, but the response is lost
 		campaign := sb.Campaigns()[0]
 
-		require.NoError(t, tested.Launch(t.Context(), client.Campaigns, campaign.ID))
+		doubt, err := tested.Launch(t.Context(), client.Campaigns, campaign.ID)
+		require.NoError(t, errors.Join(doubt, err))
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
 
 		require.Empty(t, sb.Outbox())
@@ -87,10 +89,15 @@ func TestLaunchUnderEveryFailure(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 		require.NoError(run, err)
-		return tested.Launch(run.Context(), client.Campaigns, run.Campaigns()[0].ID)
+		doubt, err := tested.Launch(run.Context(), client.Campaigns, run.Campaigns()[0].ID)
+		if doubt != nil {
+			run.Save("for a person", doubt.Error())
+		}
+		return err
 	}, func(run *sandbox.Run) error {
 		time.Sleep(time.Hour)
-		if n := len(run.Outbox()); n > 2 || n < 2 && run.Err() == nil {
+		_, asked := run.Load("for a person")
+		if n := len(run.Outbox()); n > 2 || n < 2 && run.Err() == nil && !asked {
 			return fmt.Errorf("%d messages", n)
 		}
 		return nil
@@ -111,12 +118,42 @@ func TestCopyUnderEveryFailure(t *testing.T) {
 	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }), sandbox.UntilDone(1), sandbox.Twice())
 }
 
+// A queue repeats what returned an error. A teammate who stops the campaign in between is not overruled.
+func TestLaunchInAQueue(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		require.NoError(run, err)
+		for range 3 {
+			campaign := run.Campaigns()[0]
+			_, err = tested.Launch(run.Context(), client.Campaigns, campaign.ID)
+			if err == nil {
+				return nil
+			}
+			if run.Campaigns()[0].Status == string(prospectkit.CampaignActive) {
+				run.Do(func(tx *sandbox.Tx) { tx.StopCampaign(campaign.ID) })
+			}
+		}
+		return err
+	}, func(run *sandbox.Run) error {
+		approvals := 0
+		for _, e := range run.Journal() {
+			approvals += len(e.Effects)
+		}
+		if approvals > 1 {
+			return errors.New("approved twice")
+		}
+		return nil
+	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }), sandbox.Twice(),
+		sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited))
+}
+
 func TestLaunchThatNeverArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, client := start(t)
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
-		err := tested.Launch(t.Context(), client.Campaigns, sb.Campaigns()[0].ID)
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		doubt, err := tested.Launch(t.Context(), client.Campaigns, sb.Campaigns()[0].ID)
+		require.NoError(t, err)
+		require.ErrorIs(t, doubt, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 1, sb.Calls("campaigns.approve"), "nobody but a person may try again")
 		time.Sleep(24 * time.Hour)
 		require.Empty(t, sb.Outbox())
@@ -168,7 +205,7 @@ func (f approver) Approve(_ context.Context, id string, _ ...prospectkit.CallOpt
 }
 
 func TestLaunchWithAFake(t *testing.T) {
-	err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
+	_, err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
 	require.ErrorIs(t, err, prospectkit.CodeCampaignBusy)
 	require.ErrorIs(t, err, prospectkit.ErrConflict) // a code matches its class
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -177,8 +214,9 @@ func TestLaunchWithAFake(t *testing.T) {
 
 func TestLaunchWithALostResponse(t *testing.T) {
 	lost := &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened}}
-	err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any")
+	doubt, err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any")
 	require.NoError(t, err)
+	require.NoError(t, doubt)
 }
 
 // lister is a fake of an iterator: it yields the lists, and then the error if there is one.

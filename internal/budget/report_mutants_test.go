@@ -26,7 +26,7 @@ func TestARefusalCastsDoubt(t *testing.T) {
 			p := s.Take(second, Interactive).Permit
 			c.before(s)
 			others := s.Others
-			s.Report(2*second, p, refused(func(*Observation) {}))
+			s.Report(2*second, p, refused(func(o *Observation) { o.Remaining = 0 }))
 			require.Equal(t, c.weighs, s.Weighs)
 			require.Zero(t, s.Refills)
 			require.Zero(t, s.Tried)

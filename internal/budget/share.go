@@ -49,13 +49,13 @@ func (l *WindowCount) divide(all *WindowCount, now, length Instant, inFlight, pa
 			l.add(at, length, missing)
 		}
 	}
-	for i := -all.Past; i < all.Used; i++ {
-		if i == 0 {
-			l.expire(now, length)
-			sum = 0
-		}
+	for i := -all.Past; i < 0; i++ {
 		enter(all.At[all.slot(i)], all.N[all.slot(i)])
 	}
 	l.expire(now, length)
+	sum = 0
+	for i := range all.Used {
+		enter(all.At[all.slot(i)], all.N[all.slot(i)])
+	}
 	enter(now, inFlight)
 }

@@ -38,6 +38,10 @@ func TestAlone(t *testing.T) {
 	a = s.alone(now, 0)
 	require.Equal(t, 120, a.Config.PerMinute, "one at least")
 	require.EqualValues(t, 9, a.Counts[Minute].Sum)
+
+	a = s.alone(now+minute, 4) // nine have left the window
+	require.EqualValues(t, 1, a.Counts[Minute].Sum, "the one in flight")
+	require.EqualValues(t, 2, a.Counts[Minute].Faded, "an nth of eight")
 }
 
 func TestPart(t *testing.T) {

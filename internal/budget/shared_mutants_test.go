@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -100,5 +101,31 @@ func TestAnOvertakenReplyChangesNothing(t *testing.T) {
 		held := l.queue.State.Epoch
 		time.Sleep(2 * time.Second)
 		require.Equal(t, held, l.queue.State.Epoch)
+	})
+}
+
+// While the store takes its time to answer the first in the queue, a call that gives up further behind asks nothing.
+func TestOnlyTheFirstAsksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var k kept
+		var asks, most atomic.Int32
+		l := NewShared(Config{}, &StoreClient{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+			most.Store(max(most.Load(), asks.Add(1)))
+			defer asks.Add(-1)
+			time.Sleep(200 * time.Millisecond)
+			return k.ask(ctx, a)
+		})
+		_, err := l.Acquire(t.Context(), Request{}) // the others wait for its response
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for i := range 2 * atOnce {
+			all.Go(func() {
+				_, _ = l.Acquire(t.Context(), Request{MaxWait: 5*time.Second - time.Duration(i)*10*time.Millisecond})
+			})
+		}
+		time.Sleep(4 * time.Second)
+		most.Store(0)
+		all.Wait()
+		require.EqualValues(t, 1, most.Load())
 	})
 }

@@ -20,6 +20,7 @@ type State struct {
 	Strikes    int   // 429s in a row
 	HeldUntil  Instant
 	HeldIn     Window
+	Unproven   Refusal // until the next figures
 	ProbeUntil Instant // a probe is in flight until then, at the latest
 	Figures    Figures
 	Others     Others
@@ -74,6 +75,12 @@ type Figures struct {
 	Sent      Instant // when its request was sent
 	ResetFrom Instant // the reset lies between these two
 	ResetBy   Instant
+}
+
+// Refusal is a 429 that perhaps no window explains: something between the service and us may refuse, too.
+type Refusal struct {
+	At    Instant // zero when there is none
+	Total int64   // of our requests that the minute had served, if it was used up; else zero
 }
 
 // Rounding is what is known about the whole seconds of RateLimit-Reset.

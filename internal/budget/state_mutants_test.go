@@ -127,7 +127,7 @@ func TestTheRateOfOthersFades(t *testing.T) {
 func TestARefusalIsTheDoingOfOthers(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
 	permits, _ := take(s, second, 2)
-	s.Report(2*second, permits[0], Observation{Limit: -1, Remaining: -1, RateLimited: true})
+	s.Report(2*second, permits[0], Observation{Limit: -1, RateLimited: true})
 	require.EqualValues(t, 120-2, s.Others.Seen, "the other request in flight may have been counted")
 	s.Report(2*second, permits[1], Observation{Limit: -1, Remaining: -1, RateLimited: true})
 	require.EqualValues(t, 120-1, s.Others.Seen, "it was not")

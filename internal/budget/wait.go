@@ -15,6 +15,11 @@ type WaitTooLongError struct {
 	Deadline bool          // the context's deadline was too near
 }
 
+// TooLong is the refusal of a call that may not wait as long as a 429 pauses its surface.
+func TooLong(now time.Time, hold time.Duration, deadline bool) *WaitTooLongError {
+	return &WaitTooLongError{Window: heldIn(instant(hold)), Wait: hold, FitsAt: now.Add(hold), Deadline: deadline}
+}
+
 func (r *WaitTooLongError) Error() string {
 	return fmt.Sprintf("budget: %s window: the request fits in %s", r.Window, r.Wait.Round(time.Millisecond))
 }

@@ -11,7 +11,7 @@ import (
 // are small enough to be exact.
 
 // format changes with the meaning of the list. A state of another format is discarded.
-const format = 2
+const format = 3
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {
@@ -224,7 +224,8 @@ func (w *wire) state(s *State) {
 		number(w, &s.Open[i].N)
 		number(w, &s.Open[i].Trip)
 	}
-	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil)
+	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil, &s.Unproven.At)
+	number(w, &s.Unproven.Total)
 	numbers(w, &s.Born, &s.Epoch)
 	number(w, &s.Strikes)
 	name(w, &s.HeldIn, Day)

@@ -12,7 +12,7 @@ import (
 const (
 	maxSkew            = 2 * time.Minute  // that of the Date header and that of createdAt
 	maxSkewWithoutDate = 24 * time.Hour   // the local one and the service's, without a Date header
-	maxRepeat          = 10 * time.Second // while a gateway repeats a request
+	maxError           = 10 * time.Second // of an age by two clocks, and while a gateway repeats a request
 )
 
 // Since is the time since an instant, by the monotonic clock if the instant is of this process, so
@@ -27,70 +27,111 @@ type Sent struct {
 }
 
 // Overdue reports whether a change that shows within a time would have shown by now, for certain. h
-// is the header of the last response.
+// is the header of the last response. If another process made the call, both clocks have to say so: a
+// Date may be that of a cache, and the local clock may have been set.
 func (s Sent) Overdue(within time.Duration, h http.Header) bool {
-	age, margin := Since(s.Last), time.Duration(0)
-	if !s.Local {
-		margin = maxSkewWithoutDate
-		if now, off := service(h); s.Ahead != nil && off == maxSkew {
-			age, margin = now.Sub(s.Last.Add(*s.Ahead)), maxRepeat
-		}
+	age := Since(s.Last)
+	switch now, dated := service(h); {
+	case Cached(h):
+		return false
+	case s.Local:
+		return age >= within
+	default:
+		return dated && s.Ahead != nil && min(age, now.Sub(s.Last.Add(*s.Ahead))) >= within+maxError
 	}
-	return age >= within+margin
 }
 
-// Earliest returns the earliest time, by the service's clock, at which the call can have had its
-// effect.
-func (s Sent) Earliest(h http.Header) time.Time {
-	if s.Ahead != nil && !s.Local {
-		return s.First.Add(*s.Ahead - maxSkew)
+// Older reports whether what was made at an instant of the service's clock is older than the call. It
+// is certain if no clock says otherwise, so that one wrong clock rules out nothing.
+func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
+	local := time.Now().Add(-Since(s.First))
+	var sent []time.Time // when the call was sent, by each Date
+	if s.Ahead != nil {
+		sent = append(sent, s.First.Add(*s.Ahead))
 	}
-	now, off := service(h)
-	return now.Add(-Since(s.First) - off)
+	if now, dated := service(h); dated {
+		sent = append(sent, now.Add(-Since(s.First)))
+	}
+	if len(sent) == 0 {
+		older = made.Before(local.Add(-maxSkewWithoutDate))
+		return older, older
+	}
+	likely, early := sent[0], local
+	for _, at := range sent {
+		if at.Sub(local).Abs() <= maxSkew { // two against one
+			likely = at
+		}
+		if at.Before(early) {
+			early = at
+		}
+	}
+	return made.Before(likely.Add(-maxSkew)), made.Before(early.Add(-maxSkew))
 }
 
 // Before returns a time, by the service's clock, that is certainly before an instant of this process,
-// if only a gateway can have repeated a request.
+// if only a gateway can have repeated a request. If the Date and the local clock differ, the earlier counts.
 func Before(t time.Time, h http.Header) time.Time {
-	now, off := service(h)
-	if off == maxSkew {
-		off = maxRepeat
+	now, off := time.Now(), maxSkewWithoutDate
+	if date, dated := service(h); dated {
+		off = maxError
+		if date.Before(now) {
+			now = date
+		}
 	}
 	return now.Add(-Since(t) - off)
 }
 
-// service returns the service's time and how far it may be off.
-func service(h http.Header) (now time.Time, off time.Duration) {
-	date, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return time.Now(), maxSkewWithoutDate
-	}
-	return date, maxSkew
+// Cached reports whether a response comes from a cache that read it some time ago.
+func Cached(h http.Header) bool {
+	age := h.Get("Age")
+	return age != "" && age != "0"
+}
+
+// service returns the service's time, unless a cache may have sent it.
+func service(h http.Header) (now time.Time, dated bool) {
+	now, err := http.ParseTime(h.Get("Date"))
+	return now, err == nil && len(h["Age"]) == 0
 }
 
 // Service is what is known about the service's clock. It is safe for concurrent use.
 type Service struct {
-	mu   sync.Mutex
-	date string // the last Date
-	at   time.Time
+	mu    sync.Mutex
+	heard string    // the last Date
+	date  time.Time // zero if that is none
+	at    time.Time
 }
 
-// Hear notes the Date of a response that arrived at an instant.
+// Hear notes the Date of a response of the service that arrived at an instant. That of a cache is ignored.
 func (s *Service) Hear(h http.Header, at time.Time) {
-	if date := h["Date"]; len(date) == 1 {
+	if date := h["Date"]; len(date) == 1 && len(h["Age"]) == 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.date, s.at = date[0], at
+		if date[0] != s.heard {
+			s.heard = date[0]
+			s.date, _ = http.ParseTime(date[0])
+		}
+		s.at = at
 	}
 }
 
 // Ahead returns how far the service's clock is ahead, or nil if that is unknown.
 func (s *Service) Ahead() *time.Duration {
+	if ahead, known := s.ahead(); known {
+		return &ahead
+	}
+	return nil
+}
+
+func (s *Service) ahead() (d time.Duration, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	date, err := http.ParseTime(s.date)
-	if err != nil {
-		return nil
+	return s.date.Sub(s.at), !s.date.IsZero()
+}
+
+// At returns the service's time at an instant of this machine: that of this machine if its clock is unknown.
+func (s *Service) At(t time.Time) time.Time {
+	if ahead, known := s.ahead(); known {
+		return t.Add(ahead)
 	}
-	return new(date.Sub(s.at))
+	return t
 }

@@ -7,12 +7,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"example.com/prospectkit/internal/clock"
 )
 
 func dated(t time.Time) http.Header {
 	return http.Header{"Date": {t.UTC().Format(http.TimeFormat)}}
+}
+
+func aged(h http.Header, age string) http.Header {
+	h = h.Clone()
+	h.Set("Age", age)
+	return h
 }
 
 func TestSent_Overdue(t *testing.T) {
@@ -27,30 +34,97 @@ func TestSent_Overdue(t *testing.T) {
 			"of this process":                   {clock.Sent{Last: sent, Local: true}, nil, true},
 			"just now":                          {clock.Sent{Last: time.Now(), Local: true}, nil, false},
 			"from elsewhere":                    {clock.Sent{Last: sent}, dated(time.Now()), false},
-			"from elsewhere, long ago":          {clock.Sent{Last: sent.Add(-25 * time.Hour)}, nil, true},
+			"from elsewhere, long ago":          {clock.Sent{Last: sent.Add(-25 * time.Hour)}, nil, false}, // by one clock alone
+			"the same, and only the look dated": {clock.Sent{Last: sent.Add(-25 * time.Hour)}, dated(time.Now()), false},
 			"the service's clock is known":      {clock.Sent{Last: sent, Ahead: &hour}, dated(time.Now().Add(hour)), true},
 			"it is known, too early":            {clock.Sent{Last: sent, Ahead: &hour}, dated(time.Now().Add(hour - 15*time.Second)), false},
 			"it is known, but the lookup lacks": {clock.Sent{Last: sent, Ahead: &hour}, nil, false},
 			"its clock is behind, no date":      {clock.Sent{Last: sent, Ahead: &behind}, nil, false},
 			"an instant ahead":                  {clock.Sent{Last: sent.Add(48 * time.Hour)}, nil, false},
+			"an old Date was heard":             {clock.Sent{Last: time.Now(), Ahead: &behind}, dated(time.Now()), false},
+			"a Date of a cache":                 {clock.Sent{Last: sent, Ahead: &hour}, aged(dated(time.Now().Add(hour)), "0"), false},
+			"what a cache shows":                {clock.Sent{Last: sent, Local: true}, aged(http.Header{}, "7"), false},
+			"what a cache has just read":        {clock.Sent{Last: sent, Local: true}, aged(http.Header{}, "0"), true},
 		} {
 			require.Equal(t, test.want, test.sent.Overdue(10*time.Second, test.header), name)
 		}
 	})
 }
 
-func TestSent_Earliest(t *testing.T) {
+func TestSent_Older(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent, hour := time.Now(), time.Hour
 		time.Sleep(time.Minute)
-		later := dated(time.Now().Add(5 * hour))
-		require.True(t, clock.Sent{First: sent, Local: true}.Earliest(later).Equal(sent.Add(5*hour-2*time.Minute)))
-		require.True(t, clock.Sent{First: sent}.Earliest(later).Equal(sent.Add(5*hour-2*time.Minute)))
-		require.True(t, clock.Sent{First: sent, Ahead: &hour}.Earliest(later).Equal(sent.Add(hour-2*time.Minute)))
-		require.True(t, clock.Sent{First: sent, Ahead: &hour, Local: true}.Earliest(later).Equal(sent.Add(5*hour-2*time.Minute)))
-		require.True(t, clock.Sent{First: sent, Local: true}.Earliest(nil).Equal(sent.Add(-24*hour)))
-		require.True(t, clock.Before(sent, later).Equal(sent.Add(5*hour-10*time.Second)))
+		now, later := dated(time.Now()), dated(time.Now().Add(5*hour))
+		local := clock.Sent{First: sent, Local: true}
+		known := clock.Sent{First: sent, Ahead: &hour}
+		for name, test := range map[string]struct {
+			sent           clock.Sent
+			made           time.Duration // after the call, by the clock of this machine
+			header         http.Header
+			older, certain bool
+		}{
+			"older by both":              {local, -3 * time.Minute, now, true, true},
+			"not old enough":             {local, -time.Minute, now, false, true},
+			"older by the Date alone":    {local, 4 * hour, later, true, false},
+			"since the call by the Date": {local, 5 * hour, later, false, true},
+			"older by all three":         {known, -3 * time.Minute, later, true, true},
+			"older by both Dates":        {known, 30 * time.Minute, later, true, false},
+			"older by the later Date":    {known, 2 * hour, later, false, true},
+			"older by one against two":   {clock.Sent{First: sent, Ahead: new(time.Duration)}, 2 * hour, later, false, true},
+			"older by no Date":           {known, hour, dated(time.Now().Add(hour)), false, true},
+			"no Date now":                {known, 30 * time.Minute, nil, true, false},
+			"no Date at all":             {local, -25 * hour, nil, true, true},
+			"no Date, not a day older":   {local, -23 * hour, nil, false, true},
+			"the Date of a cache":        {local, -23 * hour, aged(now, "7"), false, true},
+		} {
+			older, certain := test.sent.Older(sent.Add(test.made), test.header)
+			require.Equal(t, test.older, older, name)
+			require.Equal(t, test.certain, certain || !older, name)
+		}
+		require.True(t, clock.Before(sent, later).Equal(sent.Add(-10*time.Second)), "by the earlier clock")
+		require.True(t, clock.Before(sent, dated(time.Now().Add(-hour))).Equal(sent.Add(-hour-10*time.Second)))
 		require.True(t, clock.Before(sent, nil).Equal(sent.Add(-24*hour)))
+	})
+}
+
+// TestSent_OneClockMayBeWrong: whichever clock is wrong, and however wrong, nothing final is said against a call that took effect.
+func TestSent_OneClockMayBeWrong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		off := time.Duration(rapid.Int64Range(int64(-100*time.Hour), int64(100*time.Hour)).Draw(t, "off"))
+		heard, looked, before, now := time.Duration(0), time.Duration(0), time.Duration(0), time.Duration(0)
+		wrong := rapid.SampledFrom([]string{"heard", "looked", "edge", "before", "since", "machine"}).Draw(t, "wrong")
+		switch wrong {
+		case "heard":
+			heard = off
+		case "looked":
+			looked = off
+		case "edge": // in all of its Dates
+			heard, looked = off, off
+		case "before": // this machine set its clock after the call
+			before = off
+		case "since":
+			now = off
+		case "machine":
+			before, now = off, off
+		}
+		const within = 10 * time.Second
+		age := time.Duration(rapid.Int64Range(0, int64(within)-1).Draw(t, "age"))
+		truth := time.Now().Add(-now) // this machine's clock is that of the test
+		ahead := heard - before
+		called := truth.Add(-age + before)
+		sent := clock.Sent{First: called, Last: called, Ahead: &ahead}
+		header := dated(truth.Add(looked))
+		require.False(t, sent.Overdue(within, header))
+		for _, ahead := range []*time.Duration{&ahead, nil} {
+			sent.Ahead = ahead
+			for _, local := range []bool{false, now == 0} {
+				sent.Local = local
+				older, certain := sent.Older(truth.Add(-age), header)
+				require.False(t, certain)
+				require.False(t, older && sent.Ahead != nil && wrong != "edge", "two of three clocks are right")
+			}
+		}
 	})
 }
 
@@ -64,6 +138,9 @@ func TestService_Ahead(t *testing.T) {
 		s.Hear(dated(time.Now().Add(time.Hour)), time.Now())
 		time.Sleep(time.Minute)
 		s.Hear(http.Header{}, time.Now())
-		require.Equal(t, time.Hour, *s.Ahead())
+		s.Hear(aged(dated(time.Now()), "60"), time.Now())
+		require.Equal(t, time.Hour, *s.Ahead(), "a cache tells nothing")
+		require.Equal(t, time.Now().Add(time.Hour), s.At(time.Now()))
+		require.Equal(t, time.Now(), new(clock.Service).At(time.Now()))
 	})
 }

@@ -5,7 +5,6 @@ package credential
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -114,15 +113,16 @@ func (k *Keys) Reject(key *Key) {
 }
 
 var (
-	errPanicked  = errors.New("the token source panicked")
-	errSilent    = errors.New("the token source did not return in time")
-	errReentrant = errors.New("the token source makes a call with the client that asks it")
+	errPanicked  error = redact.OwnError("the token source panicked")
+	errSilent    error = redact.OwnError("the token source did not return in time")
+	errReentrant error = redact.OwnError("the token source makes a call with the client that asks it")
 )
 
 type askingKey struct{}
 
 // Get returns the current key. If there is none, or it was rejected, it asks the source, for at
-// most the limit. Whoever comes meanwhile waits for the same result.
+// most the limit. Whoever comes meanwhile waits for the same result, for at most the limit, too. A source
+// that hangs is not asked again until it has returned.
 func (k *Keys) Get(ctx context.Context, limit time.Duration) (*Key, error) {
 	for {
 		k.mu.Lock()
@@ -136,17 +136,14 @@ func (k *Keys) Get(ctx context.Context, limit time.Duration) (*Key, error) {
 			f = &flight{done: make(chan struct{}), gone: true, err: errPanicked}
 			k.asking = f
 			k.mu.Unlock()
-			k.ask(ctx, limit, f)
-			return f.key, f.err
+			return k.ask(ctx, limit, f)
 		}
 		k.mu.Unlock()
 		if ctx.Value(askingKey{}) == any(k) {
 			return nil, errReentrant // it would wait for itself
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-f.done:
+		if err := f.wait(ctx, limit); err != nil {
+			return nil, err
 		}
 		if !f.gone {
 			return f.key, f.err
@@ -154,8 +151,29 @@ func (k *Keys) Get(ctx context.Context, limit time.Duration) (*Key, error) {
 	}
 }
 
+func (f *flight) wait(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSilent)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-f.done:
+		return nil
+	}
+}
+
 // ask uses the source once.
-func (k *Keys) ask(ctx context.Context, limit time.Duration, f *flight) {
+func (k *Keys) ask(ctx context.Context, limit time.Duration, f *flight) (*Key, error) {
+	within, cancel := context.WithTimeoutCause(context.WithValue(ctx, askingKey{}, k), limit, errSilent)
+	defer cancel()
+	if !exchange.Run(within, func() { k.fly(ctx, within, f) }) {
+		return nil, context.Cause(within) // the flight ends when the source returns
+	}
+	return f.key, f.err
+}
+
+// fly calls the source, and ends the flight.
+func (k *Keys) fly(ctx, within context.Context, f *flight) {
 	var token string
 	defer func() { // also if the source ends its goroutine
 		k.mu.Lock()
@@ -170,40 +188,27 @@ func (k *Keys) ask(ctx context.Context, limit time.Duration, f *flight) {
 		k.mu.Unlock()
 		close(f.done)
 	}()
-	token, f.err = k.fetch(ctx, limit)
+	token, f.err = k.fetch(within)
+	if f.err != nil && within.Err() != nil && ctx.Err() == nil {
+		f.err = errSilent
+	}
 	f.gone = f.err != nil && ctx.Err() != nil
 }
 
 // fetch calls the source, and checks what it returns.
-func (k *Keys) fetch(ctx context.Context, limit time.Duration) (string, error) {
-	within, cancel := context.WithTimeoutCause(context.WithValue(ctx, askingKey{}, k), limit, errSilent)
-	defer cancel()
-	got := new(struct { // an abandoned source may still write to it
-		token string
-		err   error
-	})
-	if !exchange.Run(within, func() {
-		defer func() {
-			if recover() != nil {
-				got.err = errPanicked // the value may hold a key
-			}
-		}()
-		got.token, got.err = k.source(within)
-	}) {
-		return "", context.Cause(within)
-	}
-	switch {
-	case errors.Is(got.err, errPanicked):
-		return "", errPanicked
-	case got.err != nil && within.Err() != nil && ctx.Err() == nil:
-		return "", errSilent
-	case got.err != nil:
-		return "", fmt.Errorf("the token source failed: %w", got.err)
+func (k *Keys) fetch(ctx context.Context) (token string, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPanicked // the value may hold a key
+		}
+	}()
+	if token, err = k.source(ctx); err != nil {
+		return "", fmt.Errorf("the token source failed: %w", err)
 	}
 	var bad check.Violations
-	check.Token(&bad, got.token)
+	check.Token(&bad, token)
 	if len(bad) > 0 {
-		return "", errors.New("the token of the source " + bad[0].Problem)
+		return "", redact.OwnError("the token of the source " + bad[0].Problem)
 	}
-	return got.token, nil
+	return token, nil
 }

@@ -121,7 +121,7 @@ func TestKeys_OneWhoGivesUpTakesNobodyAlong(t *testing.T) {
 	})
 }
 
-// What goes wrong in a source is an error, and the next one who comes asks again.
+// What goes wrong in a source is an error, and the next one who comes asks again, unless the source has not returned.
 func TestKeys_BadSources(t *testing.T) {
 	broken := errors.New("broken")
 	for want, source := range map[string]credential.Source{
@@ -149,6 +149,9 @@ func TestKeys_BadSources(t *testing.T) {
 				require.NotContains(t, err.Error(), "secret")
 				require.Equal(t, 1, strings.Count(err.Error(), "the token"))
 				require.LessOrEqual(t, time.Since(began), limit+time.Second/5)
+				if want == "the token source did not return in time" {
+					n = 0 // it still hangs
+				}
 				require.EqualValues(t, n+1, asked.Load())
 			}
 			require.Nil(t, k.Current())
@@ -240,4 +243,32 @@ func TestKeys_WithoutASource(t *testing.T) {
 	key, err := k.Get(t.Context(), limit)
 	require.NoError(t, err)
 	require.Equal(t, header("only-key"), key.Header())
+}
+
+// A source that ignores its context is asked once, whoever comes. The key that it returns late is used.
+func TestKeys_SourceThatHangsIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		hang := make(chan struct{})
+		k := credential.New("", func(context.Context) (string, error) {
+			asked.Add(1)
+			<-hang
+			return "late-key", nil
+		})
+		for range 5 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			began := time.Now()
+			_, err := k.Get(ctx, limit)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.LessOrEqual(t, time.Since(began), time.Second+time.Second/5)
+			cancel()
+		}
+		time.AfterFunc(time.Second, func() { close(hang) })
+		for range 2 {
+			key, err := k.Get(t.Context(), limit)
+			require.NoError(t, err)
+			require.Equal(t, header("late-key"), key.Header())
+		}
+		require.EqualValues(t, 1, asked.Load())
+	})
 }

@@ -58,6 +58,7 @@ var ErrTooLate error = tooLateError{}
 type tooLateError struct{}
 
 func (tooLateError) Error() string        { return "the deadline is too near for another attempt" }
+func (e tooLateError) Words() string      { return e.Error() }
 func (tooLateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Plural counts things.

@@ -2,12 +2,13 @@ package exchange
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"example.com/prospectkit/internal/redact"
 )
 
 // Result is the result of an exchange.
@@ -52,6 +53,9 @@ func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
 
 func (x *Exchange) do() {
 	x.began = time.Now()
+	if InBrowser() {
+		x.withoutRedirects()
+	}
 	x.Response, x.Err = normalize(x.Base.RoundTrip(x.Request)) //nolint:bodyclose // read does
 	if x.Err == nil {
 		x.renew()
@@ -68,7 +72,7 @@ func normalize(resp *http.Response, err error) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case resp == nil:
-		return nil, errors.New("the transport returned neither a response nor an error")
+		return nil, redact.OwnError("the transport returned neither a response nor an error")
 	case resp.Body == nil:
 		resp.Body = http.NoBody
 	}

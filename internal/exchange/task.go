@@ -4,6 +4,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"runtime"
@@ -21,6 +22,7 @@ type task interface {
 // runner runs a task in a goroutine of its own, so that it can be abandoned. The goroutine outlives
 // its call only if the caller's code ignores both the context and Close.
 type runner struct {
+	patience time.Duration // with a task whose context has ended, before it is interrupted; 0 means grace
 	done     chan struct{}
 	over     atomic.Bool // done or abandoned, whichever was first
 	returned bool
@@ -39,9 +41,9 @@ func (r *runner) run(ctx context.Context, t task) bool {
 	select {
 	case <-r.done:
 	case <-ctx.Done():
-		if !r.awaitGrace() {
+		if !r.await(cmp.Or(r.patience, grace)) {
 			go ignorePanic(t.interrupt)
-			if !r.awaitGrace() && r.over.CompareAndSwap(false, true) {
+			if !r.await(grace) && r.over.CompareAndSwap(false, true) {
 				return false
 			}
 			<-r.done
@@ -69,8 +71,8 @@ func (r *runner) do(t task) {
 	r.returned = true
 }
 
-func (r *runner) awaitGrace() bool {
-	timer := time.NewTimer(grace)
+func (r *runner) await(d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-r.done:
@@ -123,3 +125,30 @@ type calling struct {
 func (c *calling) do()        { c.f() }
 func (c *calling) interrupt() {}
 func (c *calling) discard()   {}
+
+// longest is after how long Finish takes a context for ended.
+const longest = 30 * time.Second
+
+// Finish runs f, which has to be tried even if ctx has ended. It returns at the latest so long after ctx has ended; a ctx
+// without an end counts as ended after half a minute. The context of f ends a tenth of a second before. It reports false if
+// f was abandoned, as [Run] does.
+func Finish(ctx context.Context, within time.Duration, f func(context.Context)) bool {
+	ctx, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	t := finishing{f: f}
+	t.patience = within - grace
+	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer t.cancel()
+	return t.run(ctx, &t)
+}
+
+type finishing struct {
+	runner
+	f      func(context.Context)
+	ctx    context.Context //nolint:containedctx // of f
+	cancel context.CancelFunc
+}
+
+func (f *finishing) do()        { f.f(f.ctx) }
+func (f *finishing) interrupt() { f.cancel() }
+func (f *finishing) discard()   {}

@@ -138,3 +138,53 @@ func TestClose(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// What has to be tried although a context has ended gets its time after it, and no more.
+func TestFinish(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends, takes time.Duration // ends: of the caller's context; 0: never
+		heeds       bool          // its own context
+		back        bool
+		after       time.Duration
+	}{
+		"in time":                         {time.Second, time.Millisecond, false, true, time.Millisecond},
+		"after the context":               {time.Second, 3 * time.Second / 2, true, true, 3 * time.Second / 2},
+		"too long":                        {time.Second, time.Hour, true, true, 2*time.Second - grace},
+		"too long, and heeds nothing":     {time.Second, time.Hour, false, false, 2 * time.Second},
+		"no end":                          {0, longest, true, true, longest},
+		"no end, and too long":            {0, time.Hour, true, true, longest + time.Second - grace},
+		"no end, heeds nothing":           {0, time.Hour, false, false, longest + time.Second},
+		"has ended":                       {-1, time.Second / 2, true, true, time.Second / 2},
+		"has ended, and it heeds nothing": {-1, time.Hour, false, false, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				type key struct{}
+				ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, name))
+				defer cancel()
+				if c.ends < 0 {
+					cancel()
+				} else if c.ends > 0 {
+					time.AfterFunc(c.ends, cancel)
+				}
+				began := time.Now()
+				var ended func() error
+				require.Equal(t, c.back, Finish(ctx, time.Second, func(ctx context.Context) {
+					ended = ctx.Err
+					require.NoError(t, ctx.Err())
+					require.Equal(t, name, ctx.Value(key{}))
+					if !c.heeds {
+						ctx = context.WithoutCancel(ctx)
+					}
+					select {
+					case <-time.After(c.takes):
+					case <-ctx.Done():
+					}
+				}))
+				require.Equal(t, c.after, time.Since(began))
+				require.ErrorIs(t, ended(), context.Canceled)
+				time.Sleep(2 * time.Hour) // virtual
+			})
+		})
+	}
+}

@@ -9,12 +9,17 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
+
+	"example.com/prospectkit/internal/redact"
 )
 
 // Trace is how far a request got. The zero value is ready for one request.
 type Trace struct {
+	Hooked bool // the transport is known to call the hooks
+
 	hooks       httptrace.ClientTrace
 	asked       atomic.Bool  // for a connection, so the transport calls the hooks
 	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
@@ -26,7 +31,7 @@ type Trace struct {
 }
 
 // ErrReplay means that net/http was about to send a request again.
-var ErrReplay = errors.New("net/http was about to send the request a second time")
+var ErrReplay error = redact.OwnError("net/http was about to send the request a second time")
 
 // Hooks returns the hooks that fill the trace. They end a request that is not safe before net/http
 // sends it again, which it does over a second connection:
@@ -85,7 +90,7 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 	if t.conns.Load() > 0 {
 		return err
 	}
-	if t.unconnected = t.asked.Load() || isProxyError(err, base, req); !t.unconnected {
+	if t.unconnected = t.asked.Load() || t.Hooked || isProxyError(err, base, req); !t.unconnected {
 		return err
 	}
 	return &connectError{err}
@@ -107,6 +112,24 @@ type connectError struct{ error }
 
 func (e *connectError) Error() string { return "no connection to the service: " + e.error.Error() }
 func (e *connectError) Unwrap() error { return e.error }
+
+// Words returns the text of an error of net or crypto/tls, or of net/http about a connection: it names hosts, addresses
+// and certificates only. Of any other error it returns nothing.
+func Words(err error) string {
+	text := err.Error()
+	switch err.(type) { //nolint:errorlint // what is inside is another error
+	case *net.OpError, *net.DNSError, *tls.CertificateVerificationError, tls.RecordHeaderError,
+		x509.UnknownAuthorityError, x509.HostnameError, x509.CertificateInvalidError, proxyError, *TooLargeError:
+		return text
+	}
+	if strings.HasPrefix(text, "tls: ") || slices.Contains(handshakes, text) {
+		return text
+	}
+	return ""
+}
+
+// handshakes are the texts of net/http about a handshake. It does not export their types.
+var handshakes = []string{"http: server gave HTTP response to HTTPS client", "net/http: TLS handshake timeout"}
 
 // isProtocolRefusal recognizes the two HTTP/2 errors that promise that nothing was processed: a
 // refused stream, and a GOAWAY that excludes it. net/http does not export their types, so the whole

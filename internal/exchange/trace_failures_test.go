@@ -20,6 +20,8 @@ func went(steps ...string) *Trace {
 	hooks := t.Hooks(false, func(error) {})
 	for _, step := range steps {
 		switch step {
+		case "hooked":
+			t.Hooked = true
 		case "asked":
 			hooks.GetConn("host:443")
 		case "connected":
@@ -112,6 +114,8 @@ func TestTrace_Failed(t *testing.T) {
 		"a connection":               {[]string{"asked", "connected"}, fault, proxy(nil), false},
 		"no hooks":                   {nil, fault, roundTrip(nil), false},
 		"before the hooks":           {nil, fault, proxy(nil), false},
+		"before the hooks, for sure": {[]string{"hooked"}, fault, proxy(nil), true},
+		"a connection, hooked":       {[]string{"hooked", "asked", "connected"}, fault, proxy(nil), false},
 		"the proxy is not named":     {nil, unnamed, proxy(unnamed), true},
 		"another failure than its":   {nil, fault, proxy(unnamed), false},
 		"no proxy is looked for":     {nil, unnamed, &http.Transport{}, false},
@@ -172,4 +176,22 @@ func TestNewTransport(t *testing.T) {
 	require.False(t, transport.Protocols.UnencryptedHTTP2())
 	require.NotNil(t, transport.Proxy)
 	require.False(t, InBrowser())
+}
+
+// Only texts that cannot quote a request are words for a log.
+func TestWords(t *testing.T) {
+	dns := &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
+	for want, err := range map[string]error{
+		"lookup api.example.com: no such host":                  dns,
+		"dial tcp: lookup api.example.com: no such host":        &net.OpError{Op: "dial", Net: "tcp", Err: dns},
+		"x509: certificate signed by unknown authority":         x509.UnknownAuthorityError{},
+		"tls: no supported versions":                            errors.New("tls: no supported versions"),
+		"net/http: TLS handshake timeout":                       errors.New("net/http: TLS handshake timeout"),
+		"the proxy responded 407 Proxy Authentication Required": proxyError(407),
+		"the response is longer than 7 bytes":                   &TooLargeError{7},
+		"":                                                      fmt.Errorf("GET https://host/?q=name: %w", dns),
+	} {
+		require.Equal(t, want, Words(err))
+	}
+	require.Empty(t, Words(errors.New("of a proxy: tls: ")))
 }

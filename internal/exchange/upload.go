@@ -48,7 +48,7 @@ func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser
 func (o *opening) do() {
 	file, err := o.source()
 	if err == nil && file == nil {
-		err = errors.New("Open returned nothing")
+		err = redact.OwnError("Open returned nothing")
 	}
 	if err != nil {
 		o.err = fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
@@ -90,8 +90,8 @@ const (
 )
 
 var (
-	errOver          = errors.New("the attempt is over")
-	errSourceTimeout = errors.New("nothing was read within the time limit of one attempt")
+	errOver                = errors.New("the attempt is over")
+	errSourceTimeout error = redact.OwnError("nothing was read within the time limit of one attempt")
 )
 
 // NewUpload frames a source of exactly size bytes. It tells progress the bytes that were handed over;
@@ -127,7 +127,7 @@ func (u *Upload) readSource(p []byte) (int, error) {
 	}
 	switch {
 	case err == io.EOF && u.left > 0:
-		return n, fmt.Errorf("the file ended %d bytes before the size that was given", u.left)
+		return n, redact.OwnError(fmt.Sprintf("the file ended %d bytes before the size that was given", u.left))
 	case err == io.EOF:
 		return n, nil
 	}
@@ -144,7 +144,7 @@ func (u *Upload) finish() error {
 	var more [1]byte
 	switch n, err := io.ReadFull(u.source, more[:]); {
 	case n > 0:
-		return errors.New("the file is longer than the size that was given")
+		return redact.OwnError("the file is longer than the size that was given")
 	case err != io.EOF:
 		return err
 	}

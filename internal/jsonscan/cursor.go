@@ -14,7 +14,6 @@ package jsonscan
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -318,10 +317,17 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 	return nil, false
 }
 
-var errSyntax = errors.New("invalid JSON")
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
+
+// Words returns the text, which quotes nothing, for logs.
+func (e plainError) Words() string { return string(e) }
+
+var errSyntax error = plainError("invalid JSON")
 
 // ErrTooMuch is in the errors of texts that are valid, but hold more than a caller has asked for or has memory for.
-var ErrTooMuch = errors.New("the response holds too much")
+var ErrTooMuch error = plainError("the response holds too much")
 
 // fault says why a text is no JSON. Zero means that it is.
 type fault int
@@ -347,7 +353,7 @@ var faults = [...]string{
 	noValue: "expected a value", noDigit: "expected a digit", noKey: "expected a key",
 	noColon: "expected ':'", noComma: "expected ',' or the end", openString: "unterminated string", badEscape: "invalid escape",
 	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
-	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than were asked for",
+	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than a page may have",
 }
 
 // At returns the value at a position in an array, whose number is a text.

@@ -41,6 +41,9 @@ func (b *builder) object(t reflect.Type) reader {
 	if b.lenient {
 		return o.readLeniently
 	}
+	for i, f := range o.fields { // versions of encoding/json differ in which of two such names they prefer
+		b.whole = b.whole || slices.ContainsFunc(o.fields[:i], func(other field) bool { return strings.EqualFold(f.name, other.name) })
+	}
 	return o.members
 }
 

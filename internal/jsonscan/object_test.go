@@ -42,6 +42,24 @@ func TestFieldsThatDifferInCase(t *testing.T) {
 		same[cases](t, []byte(text))
 		same[signs](t, []byte(text))
 	}
+	type inner struct {
+		Name string `json:"name"`
+	}
+	type deeper struct {
+		*inner
+		*Kept
+		Other float64 `json:"NAME"`
+	}
+	type Inner = inner
+	type shallow struct {
+		Inner
+		Other string `json:"NAME"`
+	}
+	for _, text := range []string{`{"Name":"x"}`, `{"name":"x","NAME":1}`, `{"nAme":1}`} {
+		same[deeper](t, []byte(text))
+		same[shallow](t, []byte(text))
+	}
+	require.True(t, planOf(reflect.TypeFor[shallow](), false).whole)
 	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
 	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
 }

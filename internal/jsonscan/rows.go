@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"errors"
 	"math"
 	"reflect"
 	"unsafe"
@@ -47,7 +46,7 @@ func (e *MismatchError) Error() string { return e.Err.Error() }
 
 func (e *MismatchError) Unwrap() error { return e.Err }
 
-var errNoObject = errors.New("a row is not an object")
+var errNoObject error = plainError("a row is not an object")
 
 // find looks through the fields that are not exported: they are for what the struct itself was read from.
 func (own *ownText) find(t reflect.Type, offset uintptr) {

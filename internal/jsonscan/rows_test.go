@@ -102,7 +102,7 @@ func TestBoundOnRowsIsOneOnRows(t *testing.T) {
 	require.ErrorIs(t, DecodeRecord([]byte(two), 1, new(exact)), ErrTooMuch)
 	require.ErrorIs(t, DecodeRecord([]byte(two), 1, new(indexed)), ErrTooMuch)
 	require.NoError(t, DecodeRecord([]byte(two), 2, new(indexed)))
-	require.EqualError(t, DecodeRecord([]byte(two), 1, new(indexed)), "the response holds too much at byte 12: more elements than were asked for")
+	require.EqualError(t, DecodeRecord([]byte(two), 1, new(indexed)), "the response holds too much at byte 12: more elements than a page may have")
 }
 
 // A row that does not fit is told wherever the rows are, and as what it is.

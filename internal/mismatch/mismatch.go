@@ -28,7 +28,7 @@ func New(what string, t reflect.Type, rowID string, err error) error {
 		return err
 	}
 	text := fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), Reason(t, err))
-	return &Error{*redact.Opaque(text, err), func() string { return rowID }}
+	return &Error{*redact.Opaque(text, text, err), func() string { return rowID }}
 }
 
 // Is reports whether a response did not fit the type, or holds too much, so that a retry is not tried.

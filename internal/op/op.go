@@ -76,7 +76,8 @@ const (
 // Effect says whether a call has an effect beyond its resource.
 type Effect string
 
-// Assumed means that it is undocumented, and counts as a yes.
+// Assumed means that it is undocumented but may be, and counts as a yes. No means that the API description says so
+// or does not hint at the effect.
 const (
 	No      Effect = "no"
 	Yes     Effect = "yes"
@@ -107,14 +108,18 @@ type Op struct {
 	Spends        Effect // credits; this and the two below are No unless a row says otherwise
 	Sends         Effect // messages to prospects
 	WritesOutside Effect // into systems outside the service, a CRM
+	Free          string // the words of the API description by which Spends is No; empty: it only does not hint at a cost
+	NoBody        bool   // the API description says so
 	Provenance    Provenance
 	Codes         []string      // documented for it, beside the five that Client.Call names
 	Likely        []string      // plausible by the error table, but not documented for it
 	Timeout       time.Duration // of one attempt
 	Shape         Shape
 	Entity        string        // the key that wraps the response, if there is one
+	Confirms      bool          // of a write: its success says all, because nothing is documented of the response that the caller does not know
 	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads
-	VisibleAfter  time.Duration // a change may take this long after the call to show
+	VisibleAfter  time.Duration // a change may take this long after the call to show (assumed: no such time is documented)
+	Background    bool          // documented to work on after its response: a change may show at any time
 	Summary       string        // one phrase for the catalogue
 }
 

@@ -65,7 +65,7 @@ var (
 		Codes:   []string{"LIST_NOT_FOUND"},
 	})
 	ListsMove = def(Op{
-		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Shape: Partial,
+		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: true, Shape: Partial,
 		Summary: "move a list into a folder",
 		Verify:  "the folder of the list; a teammate may have moved it",
 		Likely:  []string{"LIST_NOT_FOUND", "FOLDER_NOT_FOUND"},
@@ -78,8 +78,10 @@ var (
 	})
 	ListsCRMPush = def(Op{
 		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, WritesOutside: Yes, Shape: Typed,
+		Background: true, Confirms: true,
 		Summary: "push contacts into the connected CRM, in the background",
 		Verify:  "no documented read shows it: look in the CRM",
+		Free:    "no credits are spent",
 		Codes:   []string{"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "CRM_NOT_CONNECTED", "VALIDATION_FAILED"},
 	})
 	ListsAddMembers = def(Op{
@@ -147,15 +149,16 @@ var (
 	})
 	AgentsAdjust = def(Op{
 		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent,
-		Provenance: AssumedPath, Shape: Raw,
+		Provenance: AssumedPath, Confirms: true, Shape: Raw,
 		Summary: "edit a draft agent",
 		Verify:  "no documented read proves it: the configuration of a draft is undocumented",
+		Free:    "draft saved, nothing billed",
 		Codes:   draftCodes,
 		Likely:  draftLikely,
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
-		Shape: Partial, Entity: "agent",
+		Confirms: true, Shape: Partial, Entity: "agent",
 		Summary: "start a draft agent",
 		Verify:  "the status of the agent: a draft never changes on its own",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS", "AGENT_SOURCE_LIST_EMPTY"}, draftCodes...),
@@ -163,7 +166,7 @@ var (
 	})
 	AgentsPause = def(Op{
 		Name: "agents.pause", Class: GuardedByState,
-		Provenance: CallerSupplied, Shape: Raw,
+		Provenance: CallerSupplied, Confirms: true, Shape: Raw,
 		Summary: "pause a running agent",
 		Verify:  "the status of the agent",
 		Codes:   []string{"AGENT_NOT_RUNNING", "AGENT_PROCESSING"},
@@ -188,17 +191,19 @@ var (
 		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsAdjust = def(Op{
-		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Shape: Raw,
+		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Spends: Assumed, Confirms: true, Shape: Raw,
 		Summary: "change a campaign, its lists for example",
 		Verify:  "no documented read proves it: look at the campaign",
 		Codes:   []string{"CAMPAIGN_INITIALIZING"},
 		Likely:  append([]string{"CAMPAIGN_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsApprove = def(Op{
-		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, Shape: Typed,
+		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, NoBody: true, Shape: Typed,
+		Background: true, Confirms: true,
 		Summary: "approve a campaign: its messages start to go out",
-		Verify:  "the status of the campaign, where it can be read; a second approval could restart what a teammate has stopped",
-		Codes:   []string{"CAMPAIGN_NOT_FOUND", "CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY", "CAMPAIGN_NOT_READY", "VALIDATION_FAILED"},
+		Verify: "the status of the campaign, where it can be read: one that is not active may still become so, because activation runs in " +
+			"the background; a second approval could restart what a teammate has stopped",
+		Codes: []string{"CAMPAIGN_NOT_FOUND", "CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY", "CAMPAIGN_NOT_READY", "VALIDATION_FAILED"},
 	})
 	CampaignsSteps = def(Op{
 		Name: "campaigns.steps", Method: "GET", Path: "/business/campaigns/{campaignId}/steps", Class: Read, Shape: Raw,
@@ -212,7 +217,7 @@ var (
 	})
 	CampaignsEditSend = def(Op{
 		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}",
-		Class: Idempotent, Shape: Raw,
+		Class: Idempotent, Confirms: true, Shape: Raw,
 		Summary: "edit a scheduled send before it goes out",
 		Verify:  "the fields of a scheduled send are undocumented: look at the scheduled sends of the campaign",
 		Codes:   []string{"SCHEDULED_SEND_NOT_EDITABLE"},
@@ -250,7 +255,7 @@ var (
 	})
 	HubsSetDefault = def(Op{
 		Name: "hubs.set-default", Method: "POST", Path: "/business/knowledge-hubs/default", Scope: ScopeCampaigns, Surface: Campaigns,
-		Class: Idempotent, Shape: Raw,
+		Class: Idempotent, Confirms: true, Shape: Raw,
 		Summary: "make a knowledge hub the default",
 		Verify:  "the fields of a knowledge hub are undocumented: look at the knowledge hubs",
 		Codes:   []string{"KNOWLEDGE_HUB_OWNER_ONLY"},

@@ -126,14 +126,26 @@ func TestConsequences(t *testing.T) {
 	}, effect(spends, op.Yes))
 	require.Equal(t, []string{
 		"lists.add-members", "lists.add-contacts", "lists.save-to-list",
-		"campaigns.create", "campaigns.preview-step",
+		"campaigns.create", "campaigns.adjust", "campaigns.preview-step",
 		"search.save-to-list", "search.run-saved", "search.companies",
 		"contacts.resolve", "imports.create",
 	}, effect(spends, op.Assumed))
+	require.Equal(t, []string{"lists.crm-push", "agents.adjust"}, names(func(o *op.Op) bool { return o.Free != "" }))
+	require.Empty(t, names(func(o *op.Op) bool { return o.Free != "" && o.Spends != op.No }))
+	require.Equal(t, []string{"campaigns.approve"}, names(func(o *op.Op) bool { return o.NoBody }))
 	require.Equal(t, []string{"campaigns.approve"}, effect(sends, op.Yes))
 	require.Empty(t, effect(sends, op.Assumed))
+	require.Equal(t, []string{"lists.crm-push", "campaigns.approve"}, names(func(o *op.Op) bool { return o.Background }))
 	require.Equal(t, []string{"lists.crm-push"}, effect(writes, op.Yes))
 	require.Empty(t, effect(writes, op.Assumed))
+}
+
+// Their responses have no documented field whose value the caller does not know.
+func TestConfirms(t *testing.T) {
+	require.Equal(t, []string{
+		"lists.move", "lists.crm-push", "agents.adjust", "agents.activate", "agents.pause",
+		"campaigns.adjust", "campaigns.approve", "campaigns.edit-send", "hubs.set-default",
+	}, names(func(o *op.Op) bool { return o.Confirms }))
 }
 
 func TestProvenance(t *testing.T) {

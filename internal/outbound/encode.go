@@ -26,7 +26,8 @@ type Body struct {
 }
 
 // Encode encodes a value as JSON and adds members to it. It is an error if the value already
-// has such a member, or its type defines one. Invalid is also set beside an error.
+// has such a member, or its type defines one, whatever the letter case: a service may take one for the
+// other. Invalid is also set beside an error.
 func Encode(value any, more []Field) (Body, error) {
 	found := Inspect(value, "")
 	for _, field := range more {
@@ -39,6 +40,10 @@ func Encode(value any, more []Field) (Body, error) {
 
 func marshal(value any, more []Field) ([]byte, error) {
 	text, err := json.Marshal(value)
+	taken := make(names)
+	if err == nil {
+		err = taken.ofMap(value)
+	}
 	if err != nil || len(more) == 0 {
 		return text, err
 	}
@@ -46,10 +51,13 @@ func marshal(value any, more []Field) ([]byte, error) {
 	if err := json.Unmarshal(text, &merged); err != nil || merged == nil {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
-	taken := memberNames(reflect.TypeOf(value))
+	taken.ofStruct(reflect.TypeOf(value))
+	for name := range merged {
+		taken[folded(name)] = name
+	}
 	for _, field := range more {
-		if _, exists := merged[field.Name]; exists || taken[field.Name] {
-			return nil, fmt.Errorf("field %q is set by the call itself", field.Name)
+		if err := taken.add(field.Name); err != nil {
+			return nil, err
 		}
 		if merged[field.Name], err = json.Marshal(field.Value); err != nil {
 			return nil, fmt.Errorf("field %q: %w", field.Name, err)
@@ -58,23 +66,57 @@ func marshal(value any, more []Field) ([]byte, error) {
 	return json.Marshal(merged)
 }
 
-// memberNames lists the names that a struct type gives its fields.
-func memberNames(t reflect.Type) map[string]bool {
+// names are those of the members of an object, by their form without letter case.
+type names map[string]string
+
+// folded is equal for names that differ in letter case only, as encoding/json reads them.
+func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+
+func (n names) add(name string) error {
+	switch old, taken := n[folded(name)]; {
+	case taken && old == name:
+		return fmt.Errorf("field %q is set by the call itself", name)
+	case taken:
+		return fmt.Errorf("field %q differs from %q in letter case only", name, old)
+	}
+	n[folded(name)] = name
+	return nil
+}
+
+// ofMap adds the keys of a map, if the value is one.
+func (n names) ofMap(value any) error {
+	m := reflect.ValueOf(value)
+	if m.Kind() != reflect.Map || m.Type().Key().Kind() != reflect.String {
+		return nil
+	}
+	keys := make([]string, 0, m.Len())
+	for _, key := range m.MapKeys() {
+		keys = append(keys, key.String())
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if err := n.add(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofStruct adds the names that a struct type gives its fields.
+func (n names) ofStruct(t reflect.Type) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	names := make(map[string]bool)
 	if t.Kind() != reflect.Struct {
-		return names
+		return
 	}
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" {
 			name = f.Name
 		}
-		names[name] = true
+		n[folded(name)] = name
 	}
-	return names
 }
 
 // Text returns the JSON of a value without escapes for HTML, which would make it longer.

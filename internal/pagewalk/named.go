@@ -3,21 +3,23 @@ package pagewalk
 import (
 	"errors"
 	"iter"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // ErrAmbiguous says that several items have the name.
 var ErrAmbiguous = errors.New("several items have this name")
 
-// Named finds the only item with exactly this name, after trimming, and the names of the others.
-func Named[T any](items iter.Seq2[*T, error], name string, nameOf func(*T) string) (match *T, others []string, err error) {
+// Named finds the only item with exactly this name, after trimming, and the others.
+func Named[T any](items iter.Seq2[*T, error], name string, nameOf func(*T) string) (match *T, others []*T, err error) {
 	name = strings.TrimSpace(name)
 	for item, err := range items {
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case strings.TrimSpace(nameOf(item)) != name:
-			others = append(others, nameOf(item))
+			others = append(others, item)
 		case match != nil:
 			return nil, nil, ErrAmbiguous
 		default:
@@ -25,4 +27,35 @@ func Named[T any](items iter.Seq2[*T, error], name string, nameOf func(*T) strin
 		}
 	}
 	return match, others, nil
+}
+
+// Near reports whether a server may have made one of two names from the other: they differ at most in case, in spaces
+// and in the composition of accented letters. It errs on the side of yes: the standard library cannot compose letters, so a
+// letter with marks is near every letter beyond ASCII with fewer of them, whatever the letters are.
+func Near(a, b string) bool {
+	return slices.EqualFunc(lettersOf(a), lettersOf(b), func(x, y letter) bool {
+		if x.marks > y.marks {
+			x, y = y, x
+		}
+		return x.marks < y.marks && x.base > unicode.MaxASCII || x.marks == y.marks && strings.EqualFold(string(x.base), string(y.base))
+	})
+}
+
+// letter is a character with the marks that follow it.
+type letter struct {
+	base  rune
+	marks int
+}
+
+func lettersOf(name string) (letters []letter) {
+	for _, r := range strings.Join(strings.Fields(name), " ") {
+		switch {
+		case unicode.In(r, unicode.Cc, unicode.Cf): // invisible
+		case len(letters) > 0 && (unicode.IsMark(r) || r >= 0x1160 && r <= 0x11ff): // the latter compose to Korean syllables
+			letters[len(letters)-1].marks++
+		default:
+			letters = append(letters, letter{base: r})
+		}
+	}
+	return letters
 }

@@ -25,13 +25,49 @@ func TestNamed(t *testing.T) {
 	match, others, err := Named(names("A", " b ", "B"), "b", own)
 	require.NoError(t, err)
 	require.Equal(t, " b ", *match)
-	require.Equal(t, []string{"A", "B"}, others)
+	require.Len(t, others, 2)
+	require.Equal(t, "A", *others[0])
+	require.Equal(t, "B", *others[1])
 	match, others, err = Named(names("A"), "b", own)
 	require.NoError(t, err)
 	require.Nil(t, match)
-	require.Equal(t, []string{"A"}, others)
+	require.Len(t, others, 1)
+	require.Equal(t, "A", *others[0])
 	_, _, err = Named(names("b", "A", "b "), " b", own)
 	require.Equal(t, ErrAmbiguous, err)
 	_, _, err = Named(names("b", "cut"), "b", own)
 	require.Equal(t, io.ErrUnexpectedEOF, err)
+}
+
+// Near names are those that a server may have made of one name: in another case, without repeated spaces, or composed.
+func TestNear(t *testing.T) {
+	for _, near := range [][2]string{
+		{"Berlin", "BERLIN"},
+		{"Berlin  Q1", " Berlin\tQ1 "},
+		{"Berlin\u00a0Q1", "Berlin Q1"},
+		{"Berl\u200bin", "Berlin"},
+		{"Caf\u00e9", "Cafe\u0301"},
+		{"CAF\u00c9", "cafe\u0301"},
+		{"Vi\u1ec7t", "Vie\u0323\u0302t"},
+		{"Vi\u1eb9\u0302t", "Vi\u1ec7t"},
+		{"\u0439", "\u0438\u0306"},
+		{"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"},
+		{"5 \u212b", "5 A\u030a"},
+		{"5 \u212b", "5 \u00e5"},
+		{"", " "},
+	} {
+		require.True(t, Near(near[0], near[1]), "%q", near)
+		require.True(t, Near(near[1], near[0]), "%q", near)
+	}
+	for _, other := range [][2]string{
+		{"Berlin", "Bern"},
+		{"Berlin", "Berlin 2"},
+		{"Q1", "Q 1"},
+		{"Cafe", "Caf\u00e9"},
+		{"Caf\u00e9", "Caf\u00e8"},
+		{"\u0411\u0435\u0440\u043b\u0438\u043d", "\u041c\u043e\u0441\u043a\u0432\u0430"},
+		{"", "x"},
+	} {
+		require.False(t, Near(other[0], other[1]), "%q", other)
+	}
 }

@@ -34,6 +34,9 @@ type Progress struct {
 	mu     sync.Mutex
 	report Report
 	place  Checkpoint
+
+	holes   int  // empty pages since the record delivered last
+	drifted bool // the total has changed: it does not say what such pages should have held
 }
 
 // do changes the progress, if there is one.
@@ -48,7 +51,10 @@ func (p *Progress) do(change func()) {
 // Start begins a new walk over the collection of the query. Without a query there are no
 // checkpoints.
 func (p *Progress) Start(query string, orderKnown bool) {
-	p.do(func() { p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query} })
+	p.do(func() {
+		p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query}
+		p.holes, p.drifted = 0, false
+	})
 }
 
 // Update changes the report.
@@ -58,16 +64,20 @@ func (p *Progress) Update(change func(*Report)) {
 
 // Delivered notes a record.
 func (p *Progress) Delivered(id string) {
-	p.do(func() {
-		p.report.Delivered++
-		if id == "" {
-			return
-		}
-		if len(p.place.Last) == anchors {
-			p.place.Last = append(p.place.Last[:0], p.place.Last[1:]...)
-		}
-		p.place.Last = append(p.place.Last, id)
-	})
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Delivered++
+	p.place.Holes, p.holes = p.place.Holes+p.holes, 0
+	if id == "" || p.place.Query == "" {
+		return
+	}
+	if len(p.place.Last) == anchors {
+		p.place.Last = append(p.place.Last[:0], p.place.Last[1:]...)
+	}
+	p.place.Last = append(p.place.Last, id)
 }
 
 // resume continues from a checkpoint, so that the next one also names its records.
@@ -75,23 +85,37 @@ func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
 		p.place = *cp
 		p.place.Last = slices.Clone(cp.Last)
+		p.report.Rewound = cp.Unsure
 	})
+}
+
+// drift notes that the total has changed: during the walk, or since the checkpoint.
+func (p *Progress) drift(during bool) {
+	p.do(func() { p.holes, p.place.Holes, p.drifted = 0, 0, during })
+}
+
+// unsure notes that records which were delivered may come after the place, and whether they may come in this walk: it remembers
+// what it has delivered itself.
+func (p *Progress) unsure(now bool) {
+	p.do(func() { p.place.Unsure, p.report.Rewound = true, p.report.Rewound || now })
 }
 
 // reached notes the page that is about to be handed out. Until its last record is delivered, the
 // place is there.
-func (p *Progress) reached(number, total int, known bool) {
+func (p *Progress) reached(number, size, total int, known bool) {
 	p.do(func() {
 		p.report.Total, p.report.TotalKnown = total, known
-		p.place.Page, p.place.Total = number, total
+		p.place.Page, p.place.Total, p.place.Size = number, total, max(p.place.Size, size)
+		if size == 0 && !p.drifted {
+			p.holes++
+		}
 	})
 }
 
 // Report returns the state of the walk.
-func (p *Progress) Report() Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.report
+func (p *Progress) Report() (r Report) {
+	p.do(func() { r = p.report })
+	return r
 }
 
 // Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before
@@ -120,6 +144,9 @@ type Checkpoint struct {
 	Page    int      `json:"p"`
 	Total   int      `json:"t,omitempty"`
 	Last    []string `json:"l,omitempty"` // ids, oldest first
+	Size    int      `json:"s,omitempty"` // of the largest page
+	Holes   int      `json:"h,omitempty"` // empty pages before the place, if each page has had this total
+	Unsure  bool     `json:"u,omitempty"` // others that were delivered may come after these
 }
 
 const version = 1
@@ -138,7 +165,7 @@ func Parse(text, query string) (*Checkpoint, error) {
 	}
 	cp := new(Checkpoint)
 	switch err := json.Unmarshal(plain, cp); {
-	case err != nil || cp.Version < 1 || cp.Page < 1 || len(cp.Last) > anchors:
+	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Holes > cp.Page || len(cp.Last) > anchors:
 		return nil, errors.New("got something that Checkpoint did not return")
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")

@@ -31,3 +31,6 @@ func Token(text jsonscan.Text) (string, error) {
 type BadTokenError string
 
 func (e BadTokenError) Error() string { return string(e) }
+
+// Words returns the text, which quotes nothing.
+func (e BadTokenError) Words() string { return string(e) }

@@ -70,6 +70,9 @@ type Source[T, K, R any] interface {
 
 	// Broken makes the error of a walk that cannot continue.
 	Broken(what string) error
+
+	// Short makes the error of a walk whose pages held far fewer records than each of them counted.
+	Short(Report) error
 }
 
 // walk is one walk over a collection.
@@ -80,9 +83,14 @@ type walk[T, K, R any] struct {
 	total   int             // by the page handed out last
 	latest  int             // of the totals, in the order in which they came
 	least   int             // of the totals
+	largest int             // of the sizes of the pages
 	place   int             // of the last record read, by the sizes of the pages
 	skipped int             // records of the page after a checkpoint that were delivered before it
 	fresh   int             // records that did not come before
+	repeats int             // records that did
+	from    int             // pages before the place of a checkpoint
+	within  int             // records before it on its page
+	drifted bool            // the total has changed: it does not say what should have come
 	shifted int             // records that inserts have shifted back, by the total, and that did not come again yet
 	stale   int             // pages in a row that held nothing new; below 0: none was read
 	before  []T             // items of the page before, if they alone identify it
@@ -114,39 +122,57 @@ func (c Config[T, K, R]) Walk(ctx context.Context, yield func(*Page[T, K, R], er
 			}
 		}
 		size := w.skipped + len(page.Items)
-		w.skipped = 0
+		w.skipped, w.largest = 0, max(w.largest, size)
 		w.dropRepeats(page)
 		last := w.atEnd(page, size)
 		if err = w.stuck(page, size); err != nil && !last {
 			break
 		}
 		w.total = page.total()
-		w.Progress.reached(page.Number, page.TotalRecords, page.TotalKnown)
+		w.Progress.reached(page.Number, size, page.TotalRecords, page.TotalKnown)
 		w.readAhead(page)
 		if !w.handOut(page, yield) {
 			return
 		}
 		if last {
-			w.finish()
-			return
+			if err = w.finish(); err == nil {
+				return
+			}
+			break
 		}
 		page, err = w.next()
 	}
 	yield(nil, err)
 }
 
-// handOut yields a page. An empty one is of use only if it is the first.
+// handOut yields a page. An empty one is of use only if it is the first of a walk from the start.
 func (w *walk[T, K, R]) handOut(p *Page[T, K, R], yield func(*Page[T, K, R], error) bool) bool {
-	return len(p.Items) == 0 && (p.Recovered || p.Number != w.First) || yield(p, nil)
+	return len(p.Items) == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
 }
 
-// finish reports the end. How many records are missing is not known for a walk over a part.
-func (w *walk[T, K, R]) finish() {
-	missing := max(0, w.least-w.fresh)
-	if w.First > 1 || w.Resume != nil {
-		missing = 0
-	}
+// finish reports the end. At least a page of missing records is an error, unless the total has changed. Pages may be shorter than
+// was asked for, so that the largest counts. Repeats are not missing: an insert for each delete leaves the total as it was, and an
+// id may not be unique.
+func (w *walk[T, K, R]) finish() error {
+	missing := max(0, w.least-w.fresh-w.earlier())
 	w.Progress.Update(func(r *Report) { r.Finished, r.Missing = true, missing })
+	if missing > w.repeats && missing-w.repeats >= w.largest && !w.drifted {
+		return w.Source.Short(w.Progress.Report())
+	}
+	return nil
+}
+
+// earlier is how many records came before the walk: those before the place of its checkpoint, as far as their pages held any. It
+// is no less than the total where that is not known, as for a walk that begins on a later page.
+func (w *walk[T, K, R]) earlier() int {
+	switch size := max(w.Limit, w.largest); {
+	case w.Resume == nil && w.First == 1:
+		return 0
+	case w.Resume == nil || w.Resume.Size == 0 || w.from > w.least:
+		return w.least
+	default:
+		return w.from*size + w.within
+	}
 }
 
 // atEnd reports whether a page is the last. An empty page is the end only where no total says that
@@ -209,6 +235,10 @@ func (w *walk[T, K, R]) watch(p *Page[T, K, R]) {
 	if w.latest == unknown {
 		w.least, w.latest = p.TotalRecords, p.TotalRecords
 	}
+	if w.latest != p.TotalRecords {
+		w.drifted = true
+		w.Progress.drift(true)
+	}
 	w.least = min(w.least, p.TotalRecords)
 	w.shifted += max(0, p.TotalRecords-w.latest)
 	w.latest = p.TotalRecords
@@ -220,7 +250,14 @@ func (w *walk[T, K, R]) open() (*Page[T, K, R], error) {
 		return w.read(w.number)
 	}
 	w.Progress.resume(w.Resume)
-	return w.reopen(w.Resume)
+	page, err := w.reopen(w.Resume)
+	w.from, w.within, w.largest = w.number-1, w.skipped, w.Resume.Size
+	if err == nil && page.TotalRecords == w.Resume.Total {
+		w.from -= w.Resume.Holes
+	} else {
+		w.Progress.drift(false)
+	}
+	return page, err
 }
 
 func (w *walk[T, K, R]) read(number int) (*Page[T, K, R], error) {
@@ -284,8 +321,16 @@ func (w *walk[T, K, R]) catchUp(total int) (slipped, current *Page[T, K, R], err
 
 // reread reads from page low up to the current one. It returns what the pages before the current
 // one hold after the last record seen, the current page, and whether the total never fell.
+//
+// If none of these records was seen, nothing tells which of them are new, and come before what was seen.
 func (w *walk[T, K, R]) reread(low, total int) (slipped []T, page *Page[T, K, R], steady bool, err error) {
 	steady = true
+	known := false
+	defer func() {
+		if !known {
+			w.Progress.unsure(false)
+		}
+	}()
 	for number := low; number <= w.number; number++ {
 		if page, err = w.read(number); err != nil {
 			return nil, nil, false, err
@@ -299,7 +344,7 @@ func (w *walk[T, K, R]) reread(low, total int) (slipped []T, page *Page[T, K, R]
 		for i := range page.Items {
 			switch id := w.ID(&page.Items[i]); {
 			case w.seen.Has(id):
-				slipped = nil
+				slipped, known = nil, true
 			case number < w.number:
 				slipped = append(slipped, page.Items[i])
 			}
@@ -308,20 +353,25 @@ func (w *walk[T, K, R]) reread(low, total int) (slipped []T, page *Page[T, K, R]
 	return slipped, page, steady, nil
 }
 
-// dropRepeats drops the records that came before and remembers the others.
+// dropRepeats drops the records that came before and remembers the others. A record in front of a repeat is not next in order: it
+// is new, or came so long before that a walk which has resumed does not know it.
 func (w *walk[T, K, R]) dropRepeats(p *Page[T, K, R]) {
-	kept := p.Items[:0]
+	kept, ordered := p.Items[:0], true
 	for i := range p.Items {
 		if !w.seen.Add(w.ID(&p.Items[i])) {
+			ordered = ordered && len(kept) == 0
 			continue
 		}
 		if kept = kept[:len(kept)+1]; len(kept) <= i {
 			kept[len(kept)-1] = p.Items[i]
 		}
 	}
+	if !ordered {
+		w.Progress.unsure(w.Resume != nil)
+	}
 	repeats := len(p.Items) - len(kept)
 	w.Progress.Update(func(r *Report) { r.Repeats += repeats })
-	w.fresh += len(kept)
+	w.fresh, w.repeats = w.fresh+len(kept), w.repeats+repeats
 	p.Items = kept
 }
 
@@ -360,7 +410,7 @@ func (w *walk[T, K, R]) reopen(cp *Checkpoint) (*Page[T, K, R], error) {
 	}
 	// None of the records delivered last was found there: go back as far as the others can have moved, and
 	// risk repeats.
-	w.Progress.Update(func(r *Report) { r.Rewound = true })
+	w.Progress.unsure(true)
 	w.total = home.total()
 	if known {
 		w.number = max(w.First, home.Number-w.pagesOf(moved))

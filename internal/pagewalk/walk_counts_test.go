@@ -121,6 +121,7 @@ func (s *script) FetchAhead(context.Context, int) (*Page[string, string, int], f
 }
 func (s *script) TooEarly(error) bool      { return false }
 func (s *script) Broken(what string) error { return fmt.Errorf("%w: %s", errBroken, what) }
+func (s *script) Short(r Report) error     { return fmt.Errorf("%d of %d are missing", r.Missing, r.Total) }
 
 // A walk whose pages bring nothing new ends with an error that says which, unless identical pages of records without ids are
 // plausible: their number is known.

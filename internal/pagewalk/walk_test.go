@@ -3,6 +3,7 @@ package pagewalk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page[string, strin
 
 func (s *shelf) TooEarly(err error) bool  { return err == errEarly } //nolint:errorlint // it is ours
 func (s *shelf) Broken(what string) error { return errors.Join(errBroken, errors.New(what)) }
+func (s *shelf) Short(r Report) error     { return fmt.Errorf("%d of %d are missing", r.Missing, r.Total) }
 
 // walk gathers at most n records, from a checkpoint if there is one.
 func (s *shelf) walk(ctx context.Context, c Config[string, string, int], n int) (got string, err error) {

@@ -31,7 +31,8 @@ type Rate struct {
 	HasReset  bool
 }
 
-// ParseRate parses the three RateLimit headers. It reports false if both limit and remaining are
+// ParseRate parses the three RateLimit headers. A reset that is a time stamp is relative to the Date of the response, or
+// else to now by the service's clock. It reports false if both limit and remaining are
 // absent.
 func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 	r.Limit, r.Remaining = count(h, "Ratelimit-Limit"), count(h, "Ratelimit-Remaining")
@@ -66,7 +67,7 @@ func (r Rate) Window(perMinute, perDay int) string {
 }
 
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
-// relative to the Date of the response if there is one. Of several lines, the longest wait counts.
+// relative to the Date of the response if there is one, or else to now by the service's clock. Of several lines, the longest wait counts.
 // Negative and invalid values count as absent, a date in the past as zero, an absurd value as
 // [Never].
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {

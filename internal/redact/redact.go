@@ -111,9 +111,13 @@ var tokens = regexp.MustCompile(`(?i)("\w*(?:token|cursor)"\s*:\s*")((?:[^"\\]|\
 
 const mostTokens = 100 // of a body that are also hidden in other places
 
-// Body returns at most so many bytes of a body without the secrets, and without the values of tokens
-// and cursors, and whether the body has more.
+// longestBody is the most that Body returns: the time that it takes grows with the text, times the secrets.
+const longestBody = 64 << 10
+
+// Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, and without the values of
+// tokens and cursors, and whether the body has more.
 func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
+	most = min(most, longestBody)
 	for _, found := range tokens.FindAllSubmatch(body, mostTokens) {
 		s = s.Plain(string(found[2]))
 	}
@@ -366,13 +370,26 @@ func entity(text []byte) (n int, of string) {
 // errors.As examine the original.
 type OpaqueError struct {
 	text     string
+	words    string
 	original func() error // a closure, so that no dump shows it
 }
 
-// Opaque returns err with another text.
-func Opaque(text string, err error) *OpaqueError {
-	return &OpaqueError{text, func() error { return err }}
+// Opaque returns err with another text, and with the words in it that logs may hold.
+func Opaque(text, words string, err error) *OpaqueError {
+	return &OpaqueError{text, words, func() error { return err }}
 }
+
+// Words returns what logs may hold.
+func (e *OpaqueError) Words() string { return e.words }
+
+// OwnError is an error in words of this library that quote neither the caller nor the service, so that logs may hold them.
+type OwnError string
+
+// Error returns the words.
+func (e OwnError) Error() string { return string(e) }
+
+// Words returns them, too.
+func (e OwnError) Words() string { return string(e) }
 
 // Error returns the text that may be shown.
 func (e *OpaqueError) Error() string { return e.text }

@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -180,6 +182,16 @@ func TestClean_HalfAnEscape(t *testing.T) {
 	require.Equal(t, "ab", secrets.Clean("ab"+strings.Repeat("%41%41", 10), 2))
 }
 
+// However long a body is, what is searched for secrets is not: that takes time for each byte and each secret.
+func TestBody_IsBounded(t *testing.T) {
+	long := bytes.Repeat([]byte("t"), 1<<20)
+	for _, most := range []int{64 << 10, 64<<10 + 1, 1 << 20, math.MaxInt} {
+		got, cut := redact.Secrets{}.Key("secret-key").Body(long, most)
+		require.Len(t, got, 64<<10)
+		require.True(t, cut)
+	}
+}
+
 func TestCleanBody(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
 	require.Equal(t, "a "+redact.Hidden, secrets.CleanBody([]byte("a "+key[:10])), "the body may have been cut")
@@ -268,8 +280,9 @@ func TestWithoutURL(t *testing.T) {
 // An opaque error is the original for errors.Is and errors.As, but shows neither its text nor its URL.
 func TestOpaque(t *testing.T) {
 	original := fmt.Errorf("%w: %w", &url.Error{Op: "Get", URL: "https://host/?q=name", Err: context.Canceled}, &strconv.NumError{Num: "name", Err: strconv.ErrRange})
-	err := redact.Opaque("shown", original)
+	err := redact.Opaque("shown", "logged", original)
 	require.EqualError(t, err, "shown")
+	require.Equal(t, "logged", err.Words())
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, io.EOF)
 	number, isNumber := errors.AsType[*strconv.NumError](err)

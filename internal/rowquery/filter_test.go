@@ -1,11 +1,14 @@
 package rowquery_test
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/rowquery"
 )
@@ -51,4 +54,24 @@ func TestFilterText(t *testing.T) {
 	require.Empty(t, rowquery.FilterText(&names{}))
 	require.Empty(t, rowquery.FilterText(odd{make(chan int)}))
 	require.JSONEq(t, `{"names":["a"]}`, rowquery.FilterText(&names{Names: []string{"a"}}))
+}
+
+// Both kinds of list know the filters of companies, and contact lists all others.
+func TestContactFiltersAreThoseThatCompaniesLack(t *testing.T) {
+	keys := func(filter any) (all []string) {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(filter)) {
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			all = append(all, key)
+		}
+		return all
+	}
+	both := keys(filter.Company{})
+	for _, key := range keys(filter.Contact{}) {
+		want := []string{"the filter " + key}
+		if slices.Contains(both, key) {
+			want = nil
+		}
+		require.Equal(t, want, rowquery.Ignored("companyList", "", `{"`+key+`":1}`), key)
+		require.Empty(t, rowquery.Ignored("contactList", "", `{"`+key+`":1}`), key)
+	}
 }

@@ -2,6 +2,8 @@
 package rowquery
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +16,9 @@ var (
 		company.name company.domain company.industry company.country company.type company.revenue
 		company.socialHeadCount company.address.city company.address.state company.address.country`)
 	companyKeys = strings.Fields(`name domain industry revenue socialHeadCount`)
+
+	contactFilters = strings.Fields(`name title dept level industryName country state personalLocation companyLocation otherLists
+		revenue keywords socialUrl enrichedEmail enrichedPhone emailValidity icpMatch`)  // that company lists do not honour
 )
 
 // SortKeys returns the documented keys of a kind of list. They are also the documented fields of its rows.
@@ -38,8 +43,8 @@ func SortKind(key string) string {
 	return ""
 }
 
-// CheckSort refuses a key that the service would ignore. An unchecked one only has to be of 1 to 100
-// characters.
+// CheckSort refuses a key that is undocumented, or that the service would ignore. An unchecked one only has to be
+// of 1 to 100 characters.
 func CheckSort(bad *check.Violations, key string, unchecked bool) {
 	const longest = 100
 	column, ofColumn := strings.CutPrefix(key, "customColumns_")
@@ -48,7 +53,36 @@ func CheckSort(bad *check.Violations, key string, unchecked bool) {
 		bad.Length("sortBy", key, 1, longest)
 	case ofColumn && !check.IsID(column):
 		bad.Add("sortBy", "must name a column by 24 hexadecimal digits")
-	case !ofColumn && SortKind(key) == "":
-		bad.Add("sortBy", "is %q, must be one of %q or %q; the service would ignore it", key, contactKeys, companyKeys)
+	case ofColumn || SortKind(key) != "":
+	case strings.HasPrefix(key, "company."): // "exactly" these (documented)
+		i := slices.Index(contactKeys, "company.name")
+		bad.Add("sortBy", "is %q, must be one of %s; the service would ignore it", key, strings.Join(contactKeys[i:], " "))
+	default:
+		bad.Add("sortBy", "is %q, must be one of %s of contact lists, or of %s of company lists; other fields of contacts sort, too, "+
+			"but have undocumented names: use Unchecked", key, strings.Join(contactKeys, " "), strings.Join(companyKeys, " "))
 	}
+}
+
+// Ignored names the filter keys and the sort key that a kind of list ignores (documented).
+func Ignored(kind, sortKey, filter string) (all []string) {
+	if kind == "companyList" && filter != "" {
+		all = ignoredFilters(filter)
+	}
+	if other := SortKind(sortKey); other != "" && kind != "" && other != kind {
+		all = append(all, "the sort key "+sortKey)
+	}
+	return all
+}
+
+func ignoredFilters(filter string) (all []string) {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal([]byte(filter), &keys) != nil {
+		return nil // the service judges it
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if slices.Contains(contactFilters, key) {
+			all = append(all, "the filter "+key)
+		}
+	}
+	return all
 }

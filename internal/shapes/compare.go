@@ -96,7 +96,7 @@ func (c *Comparison) compare(want, got *Shape, at string) {
 	defer func() { c.loose = loose }()
 	c.objects(w, g, at)
 	pairs := pair(w, g)
-	c.moves(w, pairs, at)
+	c.moves(w, g, pairs, at)
 	c.retyped(w, g, pairs, at)
 	c.missing(w, g, pairs, at)
 	c.extra(w, g, pairs, want, at)
@@ -144,7 +144,7 @@ func (c *Comparison) optional(want, got *Shape, at string) {
 }
 
 // moves records what has another place. What moved together is told once.
-func (c *Comparison) moves(w flat, pairs map[string]string, at string) {
+func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 	told := map[string]bool{}
 	tops := slices.SortedFunc(maps.Keys(w.objects), func(a, b string) int { return len(a) - len(b) })
 	for _, top := range tops {
@@ -179,8 +179,20 @@ func (c *Comparison) moves(w flat, pairs map[string]string, at string) {
 			c.Moves = map[string]string{}
 		}
 		c.Moves[place(at, path)] = seen
+		c.renamed(w, g, seen)
 		if !told[path] {
 			c.add(Moved, place(at, path), "", seen)
+		}
+	}
+}
+
+// renamed marks a place that no description has, although its value is described at another one.
+func (c *Comparison) renamed(w, g flat, path string) {
+	for ; path != "" && w.leaves[path] == nil && w.objects[path] == nil; path, _ = split(path) {
+		if leaf := g.leaves[path]; leaf != nil {
+			leaf.Moved = true
+		} else if object := g.objects[path]; object != nil {
+			object.Moved = true
 		}
 	}
 }

@@ -142,6 +142,8 @@ func TestCompare_Marks(t *testing.T) {
 	for _, name := range []string{"at", "k", "meta.total"} {
 		require.False(t, got.At(name).Differs || got.At(name).Undocumented, name)
 	}
+	require.True(t, got.At("meta").Moved && got.At("meta.total").Moved, "no description has these names")
+	require.False(t, got.At("at").Moved)
 	require.True(t, got.At("more").Undocumented || got.At("more.y").Undocumented)
 	require.Equal(t, map[string]int{"A_LIST": 1, "a-list": 0, "b-list": 0}, got.At("k").Values)
 	require.Equal(t, "A_LIST", got.At("k").Written("a-list"))

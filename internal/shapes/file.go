@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
@@ -26,6 +27,7 @@ type File struct {
 	Headers    map[string]*Header    `json:"headers"` // by their documented names
 	Others     []string              `json:"otherHeaders,omitempty"`
 	Windows    map[string]*Window    `json:"windows,omitempty"` // by surface
+	Failures   *Failures             `json:"failures,omitempty"`
 
 	Behavior map[string][]string `json:"behavior,omitempty"` // differences by check, none if it held; of what has no shape
 }
@@ -39,6 +41,27 @@ type Operation struct {
 	Moves   map[string]string `json:"moved,omitempty"`       // see [Comparison]
 	Absent  []string          `json:"absent,omitempty"`      // what is documented or assumed, and never came
 	Body    *Shape            `json:"body,omitempty"`
+
+	Unsuccessful *Response `json:"unsuccessful,omitempty"` // to every request; a status of 0: there was no response
+	Paging       *Paging   `json:"paging,omitempty"`
+	Ignored      []string  `json:"ignored,omitempty"` // documented query parameters that change nothing
+}
+
+// Paging is how pages differ from what is documented.
+type Paging struct {
+	FromZero  bool `json:"fromZero,omitempty"`  // the first page is asked for with pageNum=0
+	ShowsZero bool `json:"showsZero,omitempty"` // the first page shows pageNum 0
+	Default   int  `json:"default,omitempty"`   // elements of a page without limit
+	Largest   int  `json:"largest,omitempty"`   // elements of a page that was seen to work, where limit=1000 does not
+	Refused   bool `json:"refused,omitempty"`   // more than that is refused instead of cut
+	AnyLimit  bool `json:"anyLimit,omitempty"`  // a limit over 1000 is accepted
+}
+
+// Failures is how many requests got a 5xx by chance: the same request was successful before or after.
+type Failures struct {
+	Requests int `json:"requests"`
+	Failed   int `json:"failed"`
+	Status   int `json:"status"`
 }
 
 // Errors is what was seen of unsuccessful responses.
@@ -61,7 +84,9 @@ type Header struct {
 	Name      string `json:"name,omitempty"`
 	Successes string `json:"successes,omitempty"` // always, sometimes, never; empty if none was seen
 	Errors    string `json:"errors,omitempty"`
-	Text      bool   `json:"text,omitempty"` // values are no integers
+	Text      bool   `json:"text,omitempty"` // values are no integers; those of Retry-After are dates
+
+	Without []string `json:"without,omitempty"` // operations whose successes do not have it, if others have
 }
 
 // How often something was seen.
@@ -76,6 +101,8 @@ type Window struct {
 	Limits  []int `json:"limits"`            // values of the limit
 	Seconds int   `json:"seconds,omitempty"` // length of the shortest window, if it is not the documented one
 	Instant bool  `json:"instant,omitempty"` // the reset is an instant instead of seconds from now
+
+	Milliseconds bool `json:"milliseconds,omitempty"` // so is the reset counted
 }
 
 // New returns a file without content.
@@ -127,7 +154,7 @@ func (f *File) Knows(kind, name, value string) bool {
 	}
 	switch kind {
 	case "field":
-		return f.anywhere(name, func(s *Shape) bool { return s.Undocumented })
+		return f.anywhere(name, func(s *Shape) bool { return s.Undocumented || s.Moved })
 	case "value":
 		return value != "" && f.anywhere(name, func(s *Shape) bool { return s.Values[value] > 0 })
 	case "code":
@@ -240,9 +267,33 @@ func compareWindows(before, now *File, documented func(string, int) bool, add fu
 		if w.Seconds != 0 && old.Seconds == 0 {
 			add("limits", "the window of %s has another length", surface)
 		}
-		if w.Instant != old.Instant {
-			add("limits", "the reset of %s is %s", surface, map[bool]string{true: "an instant", false: "seconds from now"}[w.Instant])
+		if w.Instant != old.Instant || w.Milliseconds != old.Milliseconds {
+			add("limits", "the reset of %s is %s", surface, w.reset())
 		}
+	}
+}
+
+func (w *Window) reset() string {
+	switch {
+	case w.Instant:
+		return "an instant"
+	case w.Milliseconds:
+		return "milliseconds from now"
+	}
+	return "seconds from now"
+}
+
+// outcome is what every request gets, or nothing if that was not seen.
+func (o *Operation) outcome() string {
+	switch r := o.Unsuccessful; {
+	case o.Status != 0:
+		return strconv.Itoa(o.Status)
+	case r == nil:
+		return ""
+	case r.Status == 0:
+		return "nothing at all"
+	default:
+		return fmt.Sprintf("%d to every request", r.Status)
 	}
 }
 
@@ -256,8 +307,8 @@ func (o *Operation) changes(now *Operation) []string {
 	case now.Route != "" && o.Route != "" && now.Route != o.Route:
 		all = append(all, fmt.Sprintf("has moved from %s to %s", o.Route, now.Route))
 	}
-	if now.Status != 0 && o.Status != 0 && now.Status != o.Status {
-		all = append(all, fmt.Sprintf("responded with %d, and responds with %d", o.Status, now.Status))
+	if was, is := o.outcome(), now.outcome(); was != "" && is != "" && was != is {
+		all = append(all, fmt.Sprintf("responded with %s, and responds with %s", was, is))
 	}
 	if now.Type != o.Type && (now.Type != "" || now.Body != nil) {
 		all = append(all, "responds with "+cmp.Or(now.Type, "application/json"))
@@ -270,10 +321,10 @@ func bodyChanges(before, now *Shape) []string {
 		return nil
 	}
 	var c Comparison
-	marks := map[*Shape][2]bool{}
-	now.each(func(s *Shape) { marks[s] = [2]bool{s.Undocumented, s.Differs} })
+	marks := map[*Shape][3]bool{}
+	now.each(func(s *Shape) { marks[s] = [3]bool{s.Undocumented, s.Moved, s.Differs} })
 	c.Compare(before, now)
-	now.each(func(s *Shape) { s.Undocumented, s.Differs = marks[s][0], marks[s][1] }) // by the description, not by the older file
+	now.each(func(s *Shape) { s.Undocumented, s.Moved, s.Differs = marks[s][0], marks[s][1], marks[s][2] }) // by the description, not by the older file
 	all := make([]string, len(c.Differences))
 	for i, d := range c.Differences {
 		all[i] = strings.Replace(d.String(), "undocumented", "new", 1)
@@ -313,13 +364,17 @@ func (h *Header) changes(now *Header) []string {
 	return all
 }
 
-// Note keeps what came for a documented code. The first response counts.
-func (e *Errors) Note(documented string, status int, code string) {
+// Note keeps what came for a documented error. If requests differ, the documented response counts, or else the first. A
+// success is no response to an error: it says nothing about other requests that are refused with the same code.
+func (e *Errors) Note(documented, seen Response) {
+	if seen.Status < http.StatusBadRequest {
+		return
+	}
 	if e.Codes == nil {
 		e.Codes = map[string]*Response{}
 	}
-	if e.Codes[documented] == nil {
-		e.Codes[documented] = &Response{status, code}
+	if e.Codes[documented.Code] == nil || seen == documented {
+		e.Codes[documented.Code] = &seen
 	}
 }
 

@@ -232,6 +232,13 @@ func sameWord(a, b string) bool {
 	return a == b || len(a) >= 3 && strings.HasPrefix(b, a)
 }
 
+// namesTime reports whether a name is that of an instant.
+func namesTime(name string) bool {
+	return slices.ContainsFunc(words(name), func(w string) bool {
+		return slices.Contains([]string{"at", "on", "date", "time", "timestamp", "created", "updated", "until", "since"}, w)
+	})
+}
+
 // words are those of a name, in small letters.
 func words(name string) []string {
 	var all []string

@@ -33,6 +33,7 @@ type Shape struct {
 
 	Optional     bool `json:"optional,omitempty"`     // some objects do not have this field
 	Undocumented bool `json:"undocumented,omitempty"` // no description has this field
+	Moved        bool `json:"moved,omitempty"`        // no description has this field, but its value at another place
 	Differs      bool `json:"differs,omitempty"`      // type or format are not the described ones
 	Loose        bool `json:"loose,omitempty"`        // objects differ in their fields, as rows do
 
@@ -207,6 +208,7 @@ func (o *Observer) Finish(s, description *Shape) {
 			known = description.Fields[name]
 		}
 		o.Finish(field, known)
+		field.dropInstant(known, namesTime(name))
 	}
 	inner := func(of func(*Shape) *Shape) *Shape {
 		if description == nil {
@@ -216,6 +218,16 @@ func (o *Observer) Finish(s, description *Shape) {
 	}
 	o.Finish(s.Items, inner(func(d *Shape) *Shape { return d.Items }))
 	o.Finish(s.Rest, inner(func(d *Shape) *Shape { return d.Rest }))
+}
+
+// dropInstant forgets that integers have the size of instants where no instant is expected: ids and counts may have it, too.
+func (s *Shape) dropInstant(description *Shape, named bool) {
+	if description != nil {
+		named = description.Format == FormatTimestamp || description.Format == FormatDate
+	}
+	if !named && (s.Format == FormatEpoch || s.Format == FormatEpochMS) {
+		s.Format = ""
+	}
 }
 
 // An object with more undescribed fields than manyFields is taken for a map. So is one with at least someFields that

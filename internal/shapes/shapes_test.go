@@ -163,3 +163,24 @@ func TestCompare_OnlyWhatIsNew(t *testing.T) {
 		require.Equal(t, c.texts, all, c.now)
 	}
 }
+
+// A number is an instant only where one is expected, or where a name says so.
+func TestObserver_InstantsByName(t *testing.T) {
+	s := see(t, describe(t, `{"id": "id", "dueAt": "timestamp"}`), `{"id": 1760000000000, "dueAt": 1760000000, "ownerId": 1760000000000, "created": 1760000000000, "revenue": 1760000000}`)
+	for name, want := range map[string]string{"id": "", "ownerId": "", "revenue": "", "dueAt": shapes.FormatEpoch, "created": shapes.FormatEpochMS} {
+		require.Equal(t, want, s.Fields[name].Format, name)
+	}
+}
+
+// A success says nothing about a code, and the documented response counts more than another one.
+func TestErrors_Note(t *testing.T) {
+	var e shapes.Errors
+	documented := shapes.Response{Status: 422, Code: "VALIDATION_FAILED"}
+	e.Note(documented, shapes.Response{Status: 200})
+	require.Empty(t, e.Codes)
+	e.Note(documented, shapes.Response{Status: 400, Code: "BAD"})
+	e.Note(documented, shapes.Response{Status: 409, Code: "BAD"})
+	require.Equal(t, map[string]*shapes.Response{"VALIDATION_FAILED": {Status: 400, Code: "BAD"}}, e.Codes)
+	e.Note(documented, documented)
+	require.Equal(t, map[string]*shapes.Response{"VALIDATION_FAILED": {Status: 422, Code: "VALIDATION_FAILED"}}, e.Codes)
+}

@@ -2,8 +2,10 @@ package tests
 
 import (
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	gotoken "go/token"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,4 +144,31 @@ func takesFields(f *ast.FuncDecl) bool {
 		named, ok := p.Type.(*ast.Ident)
 		return ok && named.Name == "Fields"
 	})
+}
+
+// go doc shows a constant under its type only if the group writes the type: X T = T(y), not X = T(y).
+func TestComments_ConstantsStandUnderTheirType(t *testing.T) {
+	for _, dir := range []string{"", "changes", "claim", "filter", "journal", "push", "review", "sandbox", "spend"} {
+		names, err := filepath.Glob(Path(dir, "*.go"))
+		require.NoError(t, err)
+		fset := gotoken.NewFileSet()
+		var files []*ast.File
+		for _, name := range names {
+			file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+			require.NoError(t, err)
+			if !strings.HasSuffix(name, "_test.go") {
+				files = append(files, file)
+			}
+		}
+		pkg, err := doc.NewFromFiles(fset, files, "example.com/prospectkit/"+dir)
+		require.NoError(t, err)
+		require.NotEmpty(t, pkg.Types, dir)
+		for _, group := range pkg.Consts { // those under no type
+			for _, spec := range group.Decl.Specs {
+				value := spec.(*ast.ValueSpec)
+				_, conversion := append(value.Values, nil)[0].(*ast.CallExpr)
+				require.False(t, conversion, "%s: write the type of %s", dir, value.Names[0])
+			}
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +179,99 @@ func TestPushEach_UnknownPart(t *testing.T) {
 	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, push.ResumeFrom(checkpoint)) {
 		t.Error("all was applied", err)
 	}
+}
+
+// What a person found out about a part, and told the journal, counts: an applied part is left out, and one that was not applied is sent.
+func TestPushEach_BelievesTheJournal(t *testing.T) {
+	for verdict, sent := range map[journal.Outcome]int{journal.Applied: 0, journal.NotApplied: 1, journal.Unknown: 0} {
+		t.Run(string(verdict), func(t *testing.T) {
+			sb := EverySandbox(t, time.Now())
+			path := filepath.Join(t.TempDir(), "journal")
+			var checkpoint string
+			save := push.SaveTo(func(_ context.Context, c string) error { checkpoint = c; return nil })
+			ids := someContacts(1000)
+			run := func(use func(j *journal.FileJournal), opts ...push.Option) (parts []string) {
+				j, err := journal.File(path)
+				require.NoError(t, err)
+				defer func() { require.NoError(t, j.Close()) }()
+				use(j)
+				opts = append(opts, save, push.ResumeFrom(checkpoint))
+				for part, err := range SandboxClient(t, sb, prospectkit.WithJournal(j)).Lists.PushEach(t.Context(), ListID, "crm-1", ids, opts...) {
+					require.Equal(t, part.Outcome == journal.Unknown, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+					require.Equal(t, part.Outcome == journal.Unknown, len(part.Tickets) == 1)
+					parts = append(parts, fmt.Sprintf("%d %s %t", part.Number, part.Outcome, part.Earlier))
+				}
+				return parts
+			}
+			sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropBefore())
+			require.Equal(t, []string{"1 unknown false", "2 applied false"}, run(func(*journal.FileJournal) {}))
+			require.Equal(t, []string{"1 unknown true"}, run(func(*journal.FileJournal) {}))
+			got := run(func(j *journal.FileJournal) {
+				for ticket, err := range j.InDoubt(t.Context()) {
+					require.NoError(t, err)
+					require.NoError(t, j.Ended(t.Context(), ticket.ID, verdict))
+				}
+			})
+			require.Len(t, arrived(sb), 500+500*sent)
+			if verdict == journal.Unknown {
+				require.Equal(t, []string{"1 unknown true"}, got)
+				return
+			}
+			require.Len(t, got, sent)
+			require.Regexp(t, `\.aa$`, checkpoint)
+			require.Empty(t, run(func(j *journal.FileJournal) { // the verdict is in the checkpoint, too
+				require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
+			}))
+			require.Len(t, arrived(sb), 500+500*sent)
+		})
+	}
+}
+
+// A ticket that the journal does not have, because it was compacted or is of another journal, proves nothing.
+func TestPushEach_TicketThatIsGone(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	var checkpoint string
+	save := push.SaveTo(func(_ context.Context, c string) error { checkpoint = c; return nil })
+	ids := someContacts(1000)
+	sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropAfter())
+	first := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+	for _, err := range first.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save) {
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		break
+	}
+	for name, client := range map[string]*prospectkit.Client{
+		"another journal":  SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal))),
+		"no journal":       SandboxClient(t, sb),
+		"no history":       SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{new(journal.MemoryJournal)})),
+		"an earlier range": first,
+	} {
+		unknown := 0
+		for part, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom(checkpoint)) {
+			if errors.Is(err, prospectkit.ErrOutcomeUnknown) {
+				unknown++
+				require.True(t, part.Earlier, name)
+				require.Len(t, part.Tickets, 1)
+			}
+		}
+		require.Equal(t, 1, unknown, name)
+	}
+	require.Equal(t, 2, sb.Calls("lists.crm-push"))
+	broken := errors.New("the database is away")
+	for part, err := range SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: broken})).Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom(checkpoint)) {
+		require.Nil(t, part)
+		require.ErrorIs(t, err, broken)
+	}
+}
+
+// brokenHistory cannot be read.
+type brokenHistory struct {
+	journal.MemoryJournal
+
+	err error
+}
+
+func (b *brokenHistory) Calls(context.Context, string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, b.err) }
 }
 
 func TestPushEach_SendsNothing(t *testing.T) {

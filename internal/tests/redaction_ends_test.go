@@ -5,13 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
 	"io"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +125,10 @@ var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, er
 	"a proxy that refuses": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		proxy := func(r *http.Request) (*url.URL, error) { return nil, fmt.Errorf("no proxy for %s", r.URL) }
 		return (&http.Transport{Proxy: proxy}).RoundTrip(r)
+	},
+	"quotes in a network error": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
+		inner := fmt.Errorf("no route for %s with %s", r.URL, r.Header.Get("Authorization"))
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.Join(inner, &net.DNSError{Err: r.URL.RequestURI(), Name: "api.example.com"})}
 	},
 	"URL error": func(r *http.Request, _ *MemoryServer) (*http.Response, error) { return nil, urlError(r) },
 	"wrapped": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
@@ -299,4 +309,107 @@ func requireNothingPrivate(t *testing.T, text, where string) {
 			require.Fail(t, "a text shows "+private, "%s: ...%s", where, text[max(0, at-300):min(len(text), at+100)])
 		}
 	}
+}
+
+// refusedArguments are calls that are refused for arguments with something private in them.
+var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Client) error{
+	"sort key": func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Sort: prospectkit.Ascending(zebra + `": ` + someone)})
+		return err
+	},
+	"enumeration": func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: "x", Kind: someone})
+		return err
+	},
+	"id": func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.Get(ctx, ListID+"/"+zebra, prospectkit.GetListParams{})
+		return err
+	},
+	"range": func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: filter.Company{Employees: filter.AnyOf(zebra)}})
+		return err
+	},
+	"body": func(ctx context.Context, c *prospectkit.Client) error {
+		return c.Call(ctx, UnnamedOperation(prospectkit.ClassUnsafe), refusesJSON{}, nil)
+	},
+	"file": func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+			return nil, fmt.Errorf("open /home/%s/%s: no such file", someone, zebra)
+		}})
+		return err
+	},
+	"gate": func(ctx context.Context, c *prospectkit.Client) error {
+		gated, err := c.With(prospectkit.WithGate(func(context.Context, prospectkit.Operation, prospectkit.Intent) error {
+			return fmt.Errorf("%s has to approve", someone)
+		}))
+		if err == nil {
+			_, err = gated.Account.Me(ctx)
+		}
+		return err
+	},
+}
+
+type refusesJSON struct{}
+
+func (refusesJSON) MarshalJSON() ([]byte, error) { return nil, errors.New("no mail for " + someone) }
+
+// A log says why a call was refused without a value of its arguments, although the text of the error quotes it.
+func TestRedaction_NoLogShowsARefusedValue(t *testing.T) {
+	for name, call := range refusedArguments {
+		var out bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		err := call(t.Context(), NewClient(t, Always(200, "{}"), prospectkit.WithLogger(logger)))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+		logger.Error("x", "err", err)
+		slog.New(slog.NewJSONHandler(&out, nil)).Error("x", "err", err)
+		require.Equal(t, 3, strings.Count(out.String(), "reason"), "%s: %s", name, &out)
+		requireNothingPrivate(t, out.String(), name)
+	}
+}
+
+// Logs leave out what a problem has in quotes, by %q, and all after a colon. Each other text in a problem was looked at:
+// it is a constant, a date, a duration, a method, or an error of this library's.
+func TestRedaction_ProblemsQuoteTexts(t *testing.T) {
+	verb := regexp.MustCompile("%[^dqc%]")
+	found := make(map[string]bool)
+	for _, pattern := range []string{"*.go", "*/*.go", "internal/*/*.go"} {
+		names, err := filepath.Glob(Path(pattern))
+		require.NoError(t, err)
+		for _, name := range names {
+			file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(file, func(n ast.Node) bool {
+				if text, ok := problemOf(n); ok && !strings.HasSuffix(name, "_test.go") && verb.MatchString(text) {
+					found[text] = true
+				}
+				return true
+			})
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"%v", // of ResumeFrom and WithShapes, and a file that cannot be opened or read: why
+		"does not begin as %s does", "must end in %s", "must not set %s", "has the method %s, must have %s",
+		"is a key of a %s, the filter is for a %s", "is %s, which is not a date", "is %s, must be in the future", "is %s, must not be negative", "is %s, must be positive",
+		"is %q, must be one of %s; the service would ignore it", // documented keys
+	}, slices.Collect(maps.Keys(found)), "quote what a caller or the service wrote by %q, or put it after a colon")
+}
+
+// problemOf is the format of a problem up to a colon, if n adds one to check.Violations.
+func problemOf(n ast.Node) (format string, ok bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return "", false
+	}
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	at := map[string]int{"Add": 1, "Must": 2}
+	if !ok || at[method.Sel.Name] == 0 || at[method.Sel.Name] >= len(call.Args) {
+		return "", false
+	}
+	text, ok := call.Args[at[method.Sel.Name]].(*ast.BasicLit)
+	if !ok || text.Kind != gotoken.STRING {
+		return "", false
+	}
+	format, _ = strconv.Unquote(text.Value)
+	format, _, _ = strings.Cut(format, ": ")
+	return format, true
 }

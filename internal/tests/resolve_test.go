@@ -66,7 +66,7 @@ func resolves(t *testing.T, sb *sandbox.Sandbox, unknown *prospectkit.OutcomeUnk
 		require.NotNil(t, r.Object)
 	default:
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
-		require.True(t, r.Final)
+		require.Equal(t, !row.Background, r.Final)
 	}
 	require.NotEmpty(t, asked)
 	for _, e := range asked {

@@ -107,6 +107,9 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 					all.Go(func() {
 						turn <- struct{}{}
 						defer func() { <-turn }()
+						if row, _ := op.ByName(o.Name); row.Confirms && want.Result == retrydata.ResponseLost {
+							want.Result = retrydata.Success
+						}
 						p := retryPlay{operation: o, failure: failure, always: when == "always"}
 						if got, err := p.play(t, world); got != want {
 							t.Errorf("%s, %s, %s: %+v, want %+v: %v", o.Name, o.Kind, when, got, want, err)

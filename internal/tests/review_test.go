@@ -9,6 +9,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -229,6 +232,158 @@ func TestApproveReviewed_Refusals(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	}
 	require.Zero(t, sb.Calls("campaigns.approve"))
+}
+
+// approvedAlready asserts that a call was refused because its campaign, or its review, was approved.
+func approvedAlready(t *testing.T, err error) {
+	t.Helper()
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, prospectkit.RuleApproved, refused.Rule)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.ErrorContains(t, err, refused.Violations[0].String())
+}
+
+// An approval that has happened is told as that, also to another process that knows nothing of it.
+func TestApproveReviewed_AlreadyApproved(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb)
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.NoError(t, err)
+	derived, err := client.With(prospectkit.NoWait())
+	require.NoError(t, err)
+	for _, again := range []*prospectkit.Client{client, derived, SandboxClient(t, sb)} {
+		_, err = again.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		approvedAlready(t, err)
+	}
+	active, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, active.Digest())
+	approvedAlready(t, err)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, "review1"+strings.TrimPrefix(r.Digest(), "review2"))
+	require.ErrorContains(t, err, "review the campaign again")
+	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+}
+
+// A digest is used up by one approval: a teammate who stops the campaign after it is not overruled, until a person agrees again.
+func TestApproveReviewed_UsedUp(t *testing.T) {
+	for name, keeps := range map[string]bool{"one process": false, "a journal": true} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { usedUp(t, keeps) }) })
+	}
+}
+
+func usedUp(t *testing.T, keeps bool) {
+	t.Helper()
+	sb := EverySandbox(t, time.Now())
+	memory := new(journal.MemoryJournal)
+	made := SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{memory})) // which tells no history
+	client := func() *prospectkit.Client { return made }
+	if keeps { // another process each time
+		client = func() *prospectkit.Client { return SandboxClient(t, sb, prospectkit.WithJournal(memory)) }
+	}
+	stop := func() { sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) }) }
+	review := func() string {
+		r, err := client().Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		return r.Digest()
+	}
+	approve := func(digest string) error {
+		_, err := client().Campaigns.ApproveReviewed(t.Context(), CampaignID, digest)
+		return err
+	}
+	_, err := client().Campaigns.Approve(t.Context(), CampaignID)
+	require.NoError(t, err)
+	stop()
+
+	first := review()
+	require.ErrorIs(t, approve(first), prospectkit.CodeCampaignBusy)
+	time.Sleep(time.Minute)
+	require.Equal(t, first, review(), "it was not used")
+	require.NoError(t, approve(first))
+	approvedAlready(t, approve(first))
+	stop()
+	approvedAlready(t, approve(first))
+	sent := sb.Calls("campaigns.approve")
+
+	time.Sleep(time.Minute)
+	second := review()
+	require.NotEqual(t, first, second)
+	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
+	require.ErrorIs(t, approve(second), prospectkit.ErrOutcomeUnknown)
+	approvedAlready(t, approve(second)) // the campaign is active
+	stop()
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](approve(second))
+	require.True(t, ok, "it may have been approved")
+	require.Equal(t, second, unknown.Ticket().Lookup.Digest)
+	r, err := unknown.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "a teammate may have stopped it")
+	approvedAlready(t, approve(first))
+	require.Equal(t, sent+1, sb.Calls("campaigns.approve"))
+	time.Sleep(time.Minute)
+	require.NoError(t, approve(review()), "a person who agrees again is obeyed")
+	require.Equal(t, sent+2, sb.Calls("campaigns.approve"))
+}
+
+// No read proves that an approval did not happen: its digest is used up, until a person has seen the campaign again.
+func TestApproveReviewed_AfterResolve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, journals := range [][]prospectkit.ClientOption{nil, {prospectkit.WithJournal(new(journal.MemoryJournal))}} {
+			sb := EverySandbox(t, time.Now())
+			client := SandboxClient(t, sb, journals...)
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+			for range 2 {
+				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+				require.Equal(t, 1, sb.Calls("campaigns.approve"))
+			}
+			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			found, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
+			require.False(t, found.Final, "it may still become active")
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+			require.Equal(t, 1, sb.Calls("campaigns.approve"))
+			again, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, again.Digest())
+			require.NoError(t, err)
+		}
+	})
+}
+
+// Two calls with one digest, in two processes at once: each stores its ticket and looks for that of the other.
+func TestApproveReviewed_AtOnce(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	j := new(journal.MemoryJournal)
+	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Lookup: journal.Lookup{Digest: r.Digest()}}
+	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
+	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, prospectkit.RuleJournal, refused.Rule)
+	require.Zero(t, sb.Calls("campaigns.approve"))
+	require.NoError(t, j.Ended(t.Context(), other.ID, journal.NotApplied))
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.NoError(t, err)
+
+	broken := errors.New("the database is away")
+	client = SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: broken}))
+	_, err = client.Campaigns.Review(t.Context(), CampaignID)
+	require.ErrorIs(t, err, broken)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, broken)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, 1, sb.Calls("campaigns.approve"))
 }
 
 // Every pair of failures: at most one approval, and only of what was reviewed.

@@ -53,7 +53,7 @@ func TestSurfaces_SafetyModes(t *testing.T) {
 		"campaigns.preview-step": true, "search.prospects": true, "search.run-saved": true, "search.companies": true, "contacts.resolve": true,
 	}
 	free := map[string]bool{
-		"campaigns.adjust": true, "campaigns.approve": true, "campaigns.edit-send": true, "facts.edit": true, "hubs.set-default": true,
+		"campaigns.approve": true, "campaigns.edit-send": true, "facts.edit": true, "hubs.set-default": true,
 		"imports.presign": true,
 	}
 	accepts := Always(422, Envelope("INVALID_REQUEST"))

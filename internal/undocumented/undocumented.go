@@ -22,6 +22,8 @@ const (
 	Value  Kind = "value"
 	Code   Kind = "code"
 	Header Kind = "header"
+
+	Missing Kind = "missing" // what was asked for
 )
 
 // Found is something new. It holds plain names only, see [redact.PlainName].

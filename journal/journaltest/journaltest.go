@@ -17,6 +17,8 @@ import (
 // journal on it, as a new process does. Each call of that function ends the process before: no call of
 // its journal is in progress, and the function may close it.
 //
+// If the journal is a [journal.History], Run also tests that.
+//
 // Run does not test that Sending is durable: it cannot stop the machine.
 func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
 	t.Helper()
@@ -35,6 +37,7 @@ func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
 		{"SettleInTheLoop", (*suite).settleInTheLoop},
 		{"Break", (*suite).leaveTheLoop},
 		{"AtOnce", (*suite).atOnce},
+		{"History", (*suite).history},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &suite{T: t, open: store(t)}
@@ -237,6 +240,35 @@ func (s *suite) leaveTheLoop() {
 		break
 	}
 	s.want("after a loop that was left", "a", "b")
+}
+
+// A journal that is a History knows how calls have ended, also in an earlier process.
+func (s *suite) history() {
+	if _, ok := s.j.(journal.History); !ok {
+		return
+	}
+	push := func(id string) journal.Ticket {
+		t := ticket(id, 0)
+		t.Op, t.Lookup = "lists.crm-push", journal.Lookup{Digest: "of " + id}
+		return t
+	}
+	s.sending(push("a"), ticket("other", 0), push("b"), push("c"), push("d"))
+	s.ended("a", journal.Applied)
+	s.ended("b", journal.NotApplied)
+	s.ended("c", journal.Unknown)
+	for _, when := range []string{"now", "after a restart"} {
+		var got []string
+		for e, err := range s.j.(journal.History).Calls(s.Context(), "lists.crm-push") {
+			if err != nil {
+				s.Fatalf("Calls, %s: %v", when, err)
+			}
+			got = append(got, e.Ticket.ID+" "+e.Ticket.Lookup.Digest+" "+string(e.Outcome))
+		}
+		if want := []string{"a of a applied", "b of b not applied", "c of c unknown", "d of d unknown"}; !slices.Equal(got, want) {
+			s.Fatalf("Calls, %s: got %q, want %q", when, got, want)
+		}
+		s.restart()
+	}
 }
 
 func (s *suite) atOnce() {

@@ -3,14 +3,18 @@
 package engine
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"example.com/prospectkit"
 )
 
-// Verdict is what an engine should do with a job that failed.
+// Verdict is what an engine should do with a job.
 type Verdict struct {
+	// Done is true if there is nothing left to do: without an error, and if somebody has done it before.
+	Done bool
 	// Person is true if no repetition helps: somebody has to change something first.
 	Person bool
 	// After is when to run the job again. Zero leaves it to the engine, which backs off.
@@ -42,20 +46,54 @@ type judgedError struct {
 func (v *judgedError) Error() string { return v.cause.Error() }
 func (v *judgedError) Unwrap() error { return v.cause }
 
-// Judge says what to do after an error that is not nil. A job that runs again must look into the journal before it writes: an outcome
-// that is unknown is no reason to repeat a call.
+// Settle looks at the outcome of a write if err says that it is unknown, and returns other errors as they are. It returns nil if the write
+// happened. If no read can tell, or none has since the write was sent, for as long as patience, a person has to settle its ticket.
+func Settle(ctx context.Context, err error, patience time.Duration) error {
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	if !ok {
+		return err
+	}
+	t, since := unknown.Ticket(), time.Since(unknown.Ticket().LastSent)
+	r, failed := unknown.Resolve(ctx)
+	if failed != nil {
+		r = &prospectkit.Resolution{Note: failed.Error()}
+	}
+	switch {
+	case r.Verdict == prospectkit.VerdictHappened:
+		return nil
+	case r.Final: // it did not: the next attempt makes the call
+		return Later(soon)
+	case r.Verdict == prospectkit.VerdictUnknowable || since > patience:
+		return Person(fmt.Errorf("nobody can read whether %s of %s happened (%s): look there, "+
+			"settle ticket %s as applied or not applied with Ended of the journal, and run the job again", t.Op, t.IDs, r.Note, t.ID))
+	}
+	return Later(max(resolvable, since/2)) // ever more rarely: others need the quota, too
+}
+
+// Judge says what to do after a job. A job that runs again must look into the journal before it writes: an outcome that is unknown is no
+// reason to repeat a call.
 func Judge(err error) Verdict {
+	if err == nil {
+		return Verdict{Done: true}
+	}
 	if v, ok := errors.AsType[*judgedError](err); ok {
 		return v.Verdict
 	}
-	if errors.Is(err, prospectkit.ErrOutcomeUnknown) {
+	switch prospectkit.OutcomeOf(err) {
+	case prospectkit.OutcomeApplied: // only its response was lost: the next attempt finds what it made
 		return Verdict{After: resolvable}
+	case prospectkit.OutcomeUnknown:
+		if errors.Is(err, prospectkit.ErrOutcomeUnknown) { // and not an error of another package
+			return Verdict{After: resolvable}
+		}
+	case prospectkit.OutcomeNotApplied:
 	}
 	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
 		return Verdict{After: max(wait.Wait, soon)}
 	}
 	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
-		return Verdict{Person: refused.Rule != prospectkit.RuleJournal} // the database may be away
+		done, away := refused.Rule == prospectkit.RuleApproved, refused.Rule == prospectkit.RuleJournal // the database may be away
+		return Verdict{Done: done, Person: !done && !away}
 	}
 	switch advice := prospectkit.AdviceOf(err); advice.Action {
 	case prospectkit.ActionAfterDelay, prospectkit.ActionAfterState:

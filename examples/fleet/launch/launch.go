@@ -5,7 +5,6 @@ package launch
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -49,6 +48,7 @@ const (
 // Store is a journal that tells what a job did: a *prospectpg.Store, for example.
 type Store interface {
 	journal.Journal
+	journal.History
 	Entries(ctx context.Context, actor string) iter.Seq2[journal.Entry, error]
 }
 
@@ -59,6 +59,9 @@ type Workspace struct {
 	Store  Store
 	Lease  time.Duration // of a ticket
 	Job    string        // in the tickets of its calls: the same for all attempts
+
+	// Patience is after what time a person settles the ticket of an approval that no read shows.
+	Patience time.Duration
 }
 
 // Take takes one step, and settles the tickets of its earlier attempts. With an error, it is to be taken again as [engine.Judge] says.
@@ -130,7 +133,7 @@ func (w *Workspace) campaign(ctx context.Context, m *Made) (Step, error) {
 	if err != nil {
 		return "", err
 	}
-	before, err := w.settle(ctx, "campaigns.create", new(found != ""))
+	before, err := w.settle(ctx, "campaigns.create", found != "")
 	switch {
 	case err != nil:
 		return "", err
@@ -179,22 +182,10 @@ func (w *Workspace) review(ctx context.Context, m *Made) (Step, error) {
 	return Yes, nil
 }
 
-// approve approves what the person has seen, once. First it asks the journal whether an attempt of this job that was killed did so.
+// approve approves what the person has seen, once: nothing is sent if the journal says that this review was approved, or may have been.
 func (w *Workspace) approve(ctx context.Context, m *Made) (Step, error) {
-	before, err := w.settle(ctx, "campaigns.approve", nil)
-	switch {
-	case err != nil:
-		return "", err
-	case before == journal.Applied:
-		return Done, nil
-	case before == journal.Unknown:
-		return "", engine.Later(again)
-	}
-	_, err = w.Client.Campaigns.ApproveReviewed(ctx, m.CampaignID, m.Digest)
-	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok && refused.Rule == prospectkit.RuleReview {
-		return "", engine.Person(fmt.Errorf("show it again: %w", err))
-	}
-	if err != nil {
+	_, err := w.Client.Campaigns.ApproveReviewed(ctx, m.CampaignID, m.Digest)
+	if err = engine.Settle(ctx, err, w.Patience); !engine.Judge(err).Done {
 		return "", err
 	}
 	return Done, nil

@@ -3,20 +3,17 @@ package launch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/examples/fleet/engine"
 	"example.com/prospectkit/journal"
 )
 
 // settle settles the open tickets of this job, and returns the outcome of its calls of an operation: Applied if one had its effect,
 // Unknown if one may have. A ticket that another worker still works on stays open.
 //
-// Where no read can tell, found decides: whether what the call makes is there, under a name that only this job uses. Without it, a person
-// has to look.
-func (w *Workspace) settle(ctx context.Context, op string, found *bool) (journal.Outcome, error) {
+// Where no read can tell, found decides: whether what the call makes is there, under a name that only this job uses.
+func (w *Workspace) settle(ctx context.Context, op string, found bool) (journal.Outcome, error) {
 	before, err := w.earlier(ctx, op)
 	if err != nil || before == journal.NotApplied {
 		return before, err
@@ -35,7 +32,7 @@ func (w *Workspace) settle(ctx context.Context, op string, found *bool) (journal
 	return w.earlier(ctx, op)
 }
 
-func (w *Workspace) settleOne(ctx context.Context, t journal.Ticket, found *bool) error {
+func (w *Workspace) settleOne(ctx context.Context, t journal.Ticket, found bool) error {
 	before, err := w.earlier(ctx, t.Op)
 	if err != nil {
 		return err
@@ -47,9 +44,7 @@ func (w *Workspace) settleOne(ctx context.Context, t journal.Ticket, found *bool
 	switch {
 	case err != nil || r.Verdict != prospectkit.VerdictUnknowable:
 		return err
-	case found == nil:
-		return engine.Person(fmt.Errorf("nobody can read whether %s happened: look, and settle ticket %s", t.Op, t.ID))
-	case *found:
+	case found:
 		return w.Store.Ended(ctx, t.ID, journal.Applied)
 	case time.Since(t.LastSent) > w.Lease: // by then it would be in the listing (assumed)
 		return w.Store.Ended(ctx, t.ID, journal.NotApplied)
@@ -86,7 +81,7 @@ func (w *Workspace) finish(ctx context.Context) (open bool, err error) {
 		}
 	}
 	for op := range ops {
-		if _, err := w.settle(ctx, op, new(true)); err != nil {
+		if _, err := w.settle(ctx, op, true); err != nil {
 			return false, err
 		}
 	}
@@ -124,5 +119,5 @@ func (o oncePerJob) Sending(ctx context.Context, t journal.Ticket) error {
 	return nil
 }
 
-// once has the writes that neither a name nor a state makes safe to repeat. Ensure does that for the others.
-var once = map[string]bool{"campaigns.create": true, "campaigns.approve": true}
+// once has the writes that neither their method nor a name makes safe to repeat.
+var once = map[string]bool{"campaigns.create": true}

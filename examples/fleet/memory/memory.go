@@ -61,3 +61,14 @@ func (j *Journal) Entries(_ context.Context, actor string) iter.Seq2[journal.Ent
 		}
 	}
 }
+
+// Calls yields the tickets of an operation.
+func (j *Journal) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range j.Entries(ctx, "") {
+			if (err != nil || e.Ticket.Op == op) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}

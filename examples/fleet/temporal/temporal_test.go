@@ -22,29 +22,35 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// skipped is the time of the workflow, which Temporal's test environment moves from timer to timer.
-type skipped struct {
-	sandbox.Clock
-
-	env *testsuite.TestWorkflowEnvironment
-}
-
-func (c skipped) Now() time.Time { return c.env.Now() }
-
-// environment is Temporal in a test: it skips the time of the workflow. The bubble of the test skips that of the client.
+// environment is Temporal in a test: it skips the time of the workflow, from timer to timer.
 func environment() *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Hour)
+	env.SetTestTimeout(24 * time.Hour)
+	env.SetStartTime(time.Now())
 	return env
+}
+
+// following is a transport that lets the time of the test follow that of the workflow.
+type following struct {
+	http.RoundTripper
+
+	env *testsuite.TestWorkflowEnvironment
+}
+
+func follow(env *testsuite.TestWorkflowEnvironment) { time.Sleep(time.Until(env.Now())) } // of the bubble
+
+func (f following) RoundTrip(req *http.Request) (*http.Response, error) {
+	follow(f.env)
+	return f.RoundTripper.RoundTrip(req)
 }
 
 const contacts = 3
 
-func service(t *testing.T, env *testsuite.TestWorkflowEnvironment) *sandbox.Sandbox {
+func service(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	return sandbox.New(t, sandbox.WithClock(skipped{sandbox.RealClock(), env}), sandbox.NoLimits(), sandbox.ActivatesFor(time.Second),
+	return sandbox.New(t, sandbox.NoLimits(), sandbox.ActivatesFor(time.Second),
 		sandbox.InitializesFor(5*time.Second), sandbox.Agents(sandbox.AgentPlan{Every: time.Second, Results: contacts}),
 		sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
 			Name: "acme", Credits: 10_000, Accounts: []string{"email"},
@@ -56,12 +62,16 @@ func service(t *testing.T, env *testsuite.TestWorkflowEnvironment) *sandbox.Sand
 func run(t *testing.T, env *testsuite.TestWorkflowEnvironment, sb *sandbox.Sandbox) error {
 	t.Helper()
 	store := new(memory.Journal)
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(launch.Once(store)))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(following{sb.Transport(), env}),
+		prospectkit.WithJournal(launch.Once(store)))
 	require.NoError(t, err)
 	env.RegisterActivity(&temporal.Activities{Workspaces: map[string]launch.Workspace{
-		"acme": {Name: "acme", Client: client, Store: store, Lease: time.Second},
+		"acme": {Name: "acme", Client: client, Store: store, Lease: time.Second, Patience: time.Minute},
 	}})
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(temporal.Yes, nil) }, time.Hour)
+	env.RegisterDelayedCallback(func() {
+		follow(env) // before an activity has a timeout
+		env.SignalWorkflow(temporal.Yes, nil)
+	}, time.Hour)
 	env.ExecuteWorkflow(temporal.Launch, "acme")
 	require.True(t, env.IsWorkflowCompleted())
 	return env.GetWorkflowError()
@@ -80,7 +90,7 @@ func processed(sb *sandbox.Sandbox, op string) (n int) {
 func TestLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		env := environment()
-		sb := service(t, env)
+		sb := service(t)
 		for _, op := range []string{"agents.activate", "campaigns.create", "campaigns.approve"} {
 			sb.Fail(op, sandbox.First(1), sandbox.DropAfter())
 		}
@@ -89,6 +99,7 @@ func TestLaunch(t *testing.T) {
 		for _, op := range []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"} {
 			require.Equal(t, 1, processed(sb, op), op)
 		}
+		time.Sleep(24 * time.Hour) // until the messages are due
 		require.Len(t, sb.Sends(sb.Campaigns()[0].ID), 1+contacts)
 	})
 }
@@ -97,7 +108,7 @@ func TestLaunch(t *testing.T) {
 func TestLaunch_NeedsAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		env := environment()
-		sb := service(t, env)
+		sb := service(t)
 		sb.Fail("agents.activate", sandbox.Always(), sandbox.Status(http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"))
 		err := run(t, env, sb)
 		var refused *sdk.ApplicationError
@@ -123,10 +134,10 @@ func stop(sb *sandbox.Sandbox) func(*sandbox.Tx) {
 func TestLaunch_StoppedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		env := environment()
-		sb := service(t, env)
+		sb := service(t)
 		sb.Fail("campaigns.approve", sandbox.First(1), sandbox.DropAfter())
 		sb.Between("campaigns.list", stop(sb))
-		require.ErrorContains(t, run(t, env, sb), "nobody can read whether campaigns.approve happened")
+		require.ErrorContains(t, run(t, env, sb), "the campaign is stopped: a teammate may have stopped it since")
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 		require.Equal(t, string(prospectkit.CampaignStopped), sb.Campaigns()[0].Status)
 	})
@@ -136,7 +147,7 @@ func TestLaunch_StoppedMeanwhile(t *testing.T) {
 func TestARawClientApprovesTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		env := environment()
-		sb := service(t, env)
+		sb := service(t)
 		var campaignID string
 		sb.Do(func(tx *sandbox.Tx) {
 			campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sb.Lists()[0].ID))
@@ -149,7 +160,7 @@ func TestARawClientApprovesTwice(t *testing.T) {
 				return err
 			}
 			req.SetBasicAuth(sb.Token(), "")
-			resp, err := sb.Client().Do(req)
+			resp, err := (&http.Client{Transport: following{sb.Transport(), env}}).Do(req)
 			if err != nil {
 				return err
 			}

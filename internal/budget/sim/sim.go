@@ -31,10 +31,12 @@ type Config struct {
 	Lost      float64       // share of responses that never arrive
 	Restart   time.Duration // how often the process restarts; never when zero
 	Mate      Mate
-	Documents bool // the limits are known beforehand
-	Lenient   bool // the sliding counter rounds down what is left of the last window; up otherwise
-	RetryLate bool // the sliding counter's Retry-After is the end of the window; else when there is room
-	Drained   bool // somebody has used up the first window before the run
+	Documents bool          // the limits are known beforehand
+	Lenient   bool          // the sliding counter rounds down what is left of the last window; up otherwise
+	RetryLate bool          // the sliding counter's Retry-After is the end of the window; else when there is room
+	Drained   bool          // somebody has used up the first window before the run
+	Untold    bool          // refusals have no RateLimit headers
+	Stray     time.Duration // when something in between refuses one request, for 3 seconds and without RateLimit headers; never when zero
 }
 
 // Mate is a teammate on the same workspace, who has no limiter.
@@ -117,6 +119,8 @@ type world struct {
 	plans  []plan
 	served []int // by worker
 	res    Result
+
+	strayed bool
 }
 
 // try is one request of a worker.
@@ -151,13 +155,24 @@ func (w *world) send(p plan, t *try) {
 	t.tries++
 	trip := w.latency()
 	w.at(w.now+trip/2, func() {
-		a := w.server.arrive(w.now)
+		a := w.arrive()
 		lost := w.conf.Lost > 0 && w.random.Float64() < w.conf.Lost
-		if a.refused {
-			w.res.Refused++
-		}
 		w.at(w.now+trip-trip/2, func() { p.done(t, a, lost) })
 	})
+}
+
+// arrive is the response to a request of ours.
+func (w *world) arrive() answer {
+	if at := w.conf.Stray; at > 0 && w.now >= at && !w.strayed {
+		w.strayed = true
+		return answer{refused: true, bare: true, retryAfter: 3 * time.Second}
+	}
+	a := w.server.arrive(w.now)
+	if a.refused {
+		w.res.Refused++
+		a.bare = a.bare || w.conf.Untold
+	}
+	return a
 }
 
 // finish ends a call, and the worker makes the next.

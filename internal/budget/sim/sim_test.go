@@ -87,6 +87,44 @@ func TestHerd(t *testing.T) {
 	}
 }
 
+// A refusal that no window explains costs its pause, and no more: the figures before and after it say that there is room.
+func TestStrayRefusal(t *testing.T) {
+	for _, m := range Models {
+		for _, workers := range []int{1, 8, 50} {
+			for i, stray := range []time.Duration{time.Second, 3 * time.Second, 20 * time.Second, 65 * time.Second, 200 * time.Second} {
+				c := alone(8, m, workers)
+				c.Run = 5 * time.Minute
+				if i == 0 {
+					c.Latency = 20 * time.Millisecond
+				}
+				without := Run(c)
+				c.Stray = stray
+				r := Run(c)
+				name := fmt.Sprintf("%s, %d workers, stray at %s: %s, without it: %s", m, workers, stray, r, without)
+				require.Zero(t, r.Refused, name)
+				require.GreaterOrEqual(t, r.Calls, without.Calls-8, name)
+			}
+		}
+	}
+}
+
+// Where the refusals of the service have no figures, those that others caused are believed: they cost us no more than with figures.
+func TestUntoldRefusals(t *testing.T) {
+	for _, m := range Models {
+		for _, mate := range []Mate{{PerSecond: 1}, {Burst: 60, Every: 90 * time.Second}} {
+			refused := map[bool]int{}
+			for _, untold := range []bool{false, true} {
+				for seed := range uint64(3) {
+					c := alone(seed, m, 8)
+					c.Mate, c.Untold = mate, untold
+					refused[untold] += Run(c).Refused
+				}
+			}
+			require.LessOrEqual(t, refused[true], refused[false], "%s, %+v", m, mate)
+		}
+	}
+}
+
 func TestRestarts(t *testing.T) {
 	for _, m := range []Model{Aligned, First, Sliding} {
 		c := alone(7, m, 100)

@@ -31,7 +31,8 @@ The same facts for programs are in [operations.json](../operations.json).
 Effects of a call:
 
 - **spends** credits, **sends** messages to prospects, **writes outside** the service (into a CRM);
-- a question mark (**spends?**) means that the effect is undocumented, and the client assumes it.
+- a question mark (**spends?**) means that the effect is undocumented, and the client assumes it;
+- a quotation is why a write spends nothing. Without one, the description does not hint at the effect.
 
 How much is documented:
 
@@ -138,6 +139,9 @@ func effects(o *op.Op) string {
 			list = append(list, "**"+e.word+"?**")
 		case op.No:
 		}
+	}
+	if o.Free != "" {
+		list = append(list, fmt.Sprintf("%q", o.Free))
 	}
 	return orDash(strings.Join(list, ", "))
 }

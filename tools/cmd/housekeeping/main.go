@@ -1,7 +1,7 @@
 // Command housekeeping checks the rules of this repository that no linter knows: the routes that service methods name and that nothing
 // else does, what the library links, that every service has an example and every example runs, that the Go code in README files and in
-// docs compiles, that links in Markdown lead somewhere,
-// and that no phrase of phrases.txt is used.
+// docs compiles, that the Go names in their text exist, that links in Markdown lead somewhere, and
+// that no phrase of phrases.txt is used.
 //
 // Usage, in the tools directory:
 //
@@ -29,6 +29,7 @@ var checks = []check{
 	{"examples", examples},
 	{"links", links},
 	{"snippets", snippets},
+	{"names", names},
 	{"references", references},
 	{"words", words},
 }

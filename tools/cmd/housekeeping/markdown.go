@@ -2,12 +2,18 @@ package main
 
 import (
 	"iter"
+	"path"
 	"regexp"
 	"strings"
 )
 
 // agentPage is the page for users with coding agents: Markdown by another name.
 const agentPage = "llms.txt"
+
+// forUsers reports whether a file is a page for users of the library.
+func forUsers(p string) bool {
+	return path.Base(p) == "README.md" || strings.HasPrefix(p, "docs/") && strings.HasSuffix(p, ".md") || p == agentPage
+}
 
 // A snippet is one block of Go code in a Markdown file.
 type snippet struct {

@@ -41,9 +41,7 @@ func snippets(root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := walk(root, func(path string) bool {
-		return filepath.Base(path) == "README.md" || strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md") || path == agentPage
-	})
+	paths, err := walk(root, forUsers)
 	if err != nil {
 		return nil, err
 	}
@@ -251,12 +249,7 @@ func (c checked) mistakes(exports map[string]string, goVersion string) []string 
 	}
 	conf := types.Config{
 		GoVersion: goVersion,
-		Importer: importer.ForCompiler(c.fset, "gc", func(p string) (io.ReadCloser, error) {
-			if exports[p] == "" {
-				return nil, fmt.Errorf("no package %s", p)
-			}
-			return os.Open(exports[p])
-		}),
+		Importer:  importerOf(c.fset, exports),
 		Error: func(err error) {
 			e, _ := errors.AsType[types.Error](err) // it always is one
 			if unused := strings.HasPrefix(e.Msg, "declared and not used"); !unused || !c.fragment {
@@ -266,4 +259,14 @@ func (c checked) mistakes(exports map[string]string, goVersion string) []string 
 	}
 	_, _ = conf.Check("snippet", c.fset, []*ast.File{c.file}, nil) // every error has been reported
 	return list
+}
+
+// importerOf reads the packages that exportFiles has compiled.
+func importerOf(fset *token.FileSet, exports map[string]string) types.Importer {
+	return importer.ForCompiler(fset, "gc", func(p string) (io.ReadCloser, error) {
+		if exports[p] == "" {
+			return nil, fmt.Errorf("no package %s", p)
+		}
+		return os.Open(exports[p])
+	})
 }

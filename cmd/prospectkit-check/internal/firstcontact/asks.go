@@ -1,6 +1,7 @@
 package firstcontact
 
 import (
+	"fmt"
 	"net/http"
 	"path"
 	"slices"
@@ -12,6 +13,9 @@ import (
 // unknownID has the form of an id. That one exists is as good as impossible.
 const unknownID = "ffffffffffffffffffffffff"
 
+// noName is a text that no list has in its name.
+const noName = "prospectkit-check searches for what no list is called"
+
 // ask is one request of the plan.
 type ask struct {
 	name  string
@@ -22,6 +26,9 @@ type ask struct {
 	noKey bool
 	likes string // what is asked, in a few words
 }
+
+// asks reports whether a query has a parameter with a value.
+func (a *ask) asks(name, value string) bool { return slices.Contains(a.query, [2]string{name, value}) }
 
 // failure is the error that is expected of an ask.
 type failure struct {
@@ -36,16 +43,30 @@ func fixed(ids ...string) func(*Run) ([]string, string) {
 	return func(*Run) ([]string, string) { return ids, "" }
 }
 
-// found takes ids that were read before.
-func found(what string, kinds ...string) func(*Run) ([]string, string) {
+// found takes ids that were read before, by the ask of that name.
+func found(what, listing string, kinds ...string) func(*Run) ([]string, string) {
 	return func(r *Run) ([]string, string) {
 		for _, kind := range kinds {
 			if id := r.ids[kind]; id != "" {
 				return []string{id}, ""
 			}
 		}
-		return nil, "this workspace shows no " + what
+		return nil, r.noneFound(what, listing)
 	}
+}
+
+// noneFound says why there is no id. Only a successful listing tells that there is nothing.
+func (r *Run) noneFound(what, listing string) string {
+	e := r.got[listing]
+	switch {
+	case r.views[listing] != nil:
+		return "this workspace shows no " + what
+	case e == nil:
+		return r.why[listing]
+	case isSuccess(e.status):
+		return fmt.Sprintf("the response for %q is no JSON", listing)
+	}
+	return fmt.Sprintf("the response for %q was %d", listing, e.status)
 }
 
 func query(pairs ...string) (all [][2]string) {
@@ -63,19 +84,24 @@ func plan() []ask {
 		{name: "lists", op: op.ListsList, likes: "the newest lists"},
 		{name: "lists, page 2", op: op.ListsList, query: query("limit", "1", "pageNum", "2"), likes: "a page of one list"},
 		{name: "lists, past the end", op: op.ListsList, query: query("limit", "1000", "pageNum", "1000000"), likes: "a page past the end"},
+		{name: "lists without match", op: op.ListsList, query: query("search", noName), likes: "lists by a name that none has"},
 		{name: "company lists", op: op.ListsList, query: query("entityType", "companyList"), likes: "only company lists"},
-		{name: "list", op: op.ListsGet, query: query("include", "columns"), ids: found("list", "contact list", "company list"), likes: "one list with its columns"},
-		{name: "rows of contacts", op: op.ListsRows, ids: found("contact list", "contact list"), likes: "rows of a contact list"},
-		{name: "rows, page 2", op: op.ListsRows, query: query("limit", "1", "pageNum", "2"), ids: found("list", "contact list", "company list"), likes: "a page of one row"},
-		{name: "rows of companies", op: op.ListsRows, ids: found("company list", "company list"), likes: "rows of a company list"},
+		{name: "list", op: op.ListsGet, query: query("include", "columns"), ids: found("list", "lists", "contact list", "company list"), likes: "one list with its columns"},
+		{name: "rows of contacts", op: op.ListsRows, ids: found("contact list", "lists", "contact list"), likes: "rows of a contact list"},
+		{name: "rows, page 2", op: op.ListsRows, query: query("limit", "1", "pageNum", "2"), ids: found("list", "lists", "contact list", "company list"), likes: "a page of one row"},
+		{
+			name: "rows, largest page", op: op.ListsRows, query: query("limit", "1000", "sortBy", "firstName", "sortOrder", "asc"),
+			ids: found("list", "lists", "contact list", "company list"), likes: "the largest page of rows, sorted by first name",
+		},
+		{name: "rows of companies", op: op.ListsRows, query: query("sortBy", "name", "sortOrder", "desc"), ids: found("company list", "company lists", "company list"), likes: "rows of a company list, sorted by name from Z to A"},
 		{name: "agents", op: op.AgentsList, likes: "the agents"},
-		{name: "agent", op: op.AgentsGet, ids: found("agent", "agent"), likes: "one agent"},
+		{name: "agent", op: op.AgentsGet, ids: found("agent", "agents", "agent"), likes: "one agent"},
 		{name: "campaigns", op: op.CampaignsList, likes: "the campaigns"},
-		{name: "steps", op: op.CampaignsSteps, ids: found("campaign", "campaign"), likes: "the steps of a campaign"},
-		{name: "sends", op: op.CampaignsSends, ids: found("campaign", "campaign"), likes: "the scheduled sends of a campaign"},
+		{name: "steps", op: op.CampaignsSteps, ids: found("campaign", "campaigns", "campaign"), likes: "the steps of a campaign"},
+		{name: "sends", op: op.CampaignsSends, ids: found("campaign", "campaigns", "campaign"), likes: "the scheduled sends of a campaign"},
 		{name: "hubs", op: op.HubsList, likes: "the knowledge hubs"},
-		{name: "hub", op: op.HubsGet, ids: found("knowledge hub", "hub"), likes: "one knowledge hub"},
-		{name: "pages", op: op.HubsPages, ids: found("knowledge hub", "hub"), likes: "the pages of a knowledge hub"},
+		{name: "hub", op: op.HubsGet, ids: found("knowledge hub", "hubs", "hub"), likes: "one knowledge hub"},
+		{name: "pages", op: op.HubsPages, ids: found("knowledge hub", "hubs", "hub"), likes: "the pages of a knowledge hub"},
 		{name: "saved searches", op: op.SearchSaved, likes: "the saved searches"},
 		{name: "filter options", op: op.SearchFilterOptions, likes: "the filter values"},
 	}
@@ -85,7 +111,7 @@ func plan() []ask {
 	asks = append(asks, failing()...)
 	return append(asks,
 		ask{name: "autocomplete", op: op.AgentsAutocomplete, query: query("field", "region"), likes: "values for a filter of agents"},
-		ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "contact"), likes: "the activities of a contact; its path is a guess"},
+		ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"), likes: "the activities of a contact; its path is a guess"},
 	)
 }
 
@@ -104,7 +130,7 @@ func failing() []ask {
 		}
 	}
 	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", "filters", `{"prospectkitCheck":["none"]}`)
-	filters.ids = found("list", "contact list", "company list")
+	filters.ids = found("list", "lists", "contact list", "company list")
 	filters.fails.rules = []string{"rows.filters"}
 	malformed := ask{
 		name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form",

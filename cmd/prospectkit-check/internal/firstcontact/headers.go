@@ -108,6 +108,42 @@ func (j *judge) headers() {
 	j.finish(errors, onErrors, why)
 	j.casing()
 	j.others()
+	j.retryAfter()
+}
+
+// retryAfter judges how a refusal by a rate limit says how long to wait, if there was one.
+func (j *judge) retryAfter() {
+	const name = "Retry-After"
+	f := Finding{Check: "headers: " + name, Source: Documented}
+	seen := &shapes.Header{Name: name, Errors: shapes.Always}
+	var differences []string
+	refused := false
+	for _, s := range j.log {
+		if s.exchange.status != http.StatusTooManyRequests {
+			continue
+		}
+		refused = true
+		text := s.exchange.header.Get(name)
+		_, noSeconds := strconv.ParseUint(text, 10, 63)
+		_, noDate := http.ParseTime(text)
+		switch {
+		case text == "":
+			seen.Errors = shapes.Never
+			differences = append(differences, name+" is missing from a 429")
+		case noSeconds != nil && noDate == nil:
+			seen.Text = true
+			differences = append(differences, name+" is a date instead of seconds")
+		case noSeconds != nil:
+			differences = append(differences, name+" is neither seconds nor a date")
+		}
+	}
+	if !refused {
+		j.finish(f, nil, "no request was refused by a rate limit")
+		return
+	}
+	j.file.Headers[name] = seen
+	slices.Sort(differences)
+	j.finish(f, slices.Compact(differences), "")
 }
 
 // onSuccesses judges one header of the successes.
@@ -134,6 +170,9 @@ func (j *judge) onSuccesses(name string, h *shapes.Header) (differences []string
 	}
 	how = often(n, n+len(without))
 	h.Successes = how
+	if how != shapes.Never {
+		h.Without = without
+	}
 	switch {
 	case how == shapes.Never:
 		differences = append(differences, name+" is missing")
@@ -255,7 +294,7 @@ func (j *judge) windows() {
 			j.finish(f, nil, "no response of this surface has limit and remaining")
 		default:
 			differences, seconds := judgeWindow(rates, w)
-			seen := &shapes.Window{Seconds: seconds}
+			seen := &shapes.Window{Seconds: seconds, Milliseconds: inMilliseconds(rates)}
 			for _, r := range rates {
 				seen.Instant = seen.Instant || r.reset >= epoch
 				if !slices.Contains(seen.Limits, int(r.limit)) {
@@ -286,7 +325,8 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) 
 			differences = append(differences, text)
 		}
 	}
-	counted, compared := false, 0
+	counted, compared, long := false, 0, int64(0)
+	thousandth := inMilliseconds(rates)
 	for i, r := range rates {
 		isMinute, isDay := r.limit == int64(w.PerMinute), r.limit == int64(w.PerDay)
 		switch {
@@ -302,11 +342,15 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) 
 		case r.reset >= epoch:
 			add("RateLimit-Reset is an instant instead of seconds from now")
 			continue
+		case thousandth && i > 0, long > 0 && r.reset > minute+slack:
+		case thousandth:
+			add("RateLimit-Reset is in milliseconds instead of seconds: %d", r.reset)
 		case isDay && r.reset > day+slack:
-			add("the window of %d is longer than a day", r.limit)
+			add("the window of %d is longer than a day: %d seconds", r.limit, r.reset)
+			long = r.reset
 		case !isDay && r.reset > minute+slack:
-			add("the window of %d is longer than a minute", r.limit)
-			seconds = max(seconds, int(r.reset))
+			add("the window of %d is longer than a minute: %d seconds", r.limit, r.reset)
+			long, seconds = r.reset, int(r.reset)
 		case isMinute && i == 0 && r.reset != unknownReset && r.remaining == r.limit-1 && r.reset < minute-slack && !r.onTheMinute():
 			add("the window of %d is shorter than a minute", r.limit)
 			seconds = int(r.reset)
@@ -320,6 +364,29 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) 
 		add("RateLimit-Remaining does not fall from request to request")
 	}
 	return differences, seconds
+}
+
+// inMilliseconds reports whether the resets of a surface are a thousand times too long: that of a new window has just the
+// right length in milliseconds, or the resets fall much faster than the seconds go by.
+func inMilliseconds(rates []rate) bool {
+	const thousand = 1000
+	for i, r := range rates {
+		if r.reset >= epoch || r.reset <= minute+slack {
+			continue
+		}
+		if r.remaining == r.limit-1 && r.reset > (minute-slack)*thousand && r.reset <= (minute+slack)*thousand {
+			return true
+		}
+		if i == 0 {
+			continue
+		}
+		before := rates[i-1]
+		passed := int64(r.at.Sub(before.at).Seconds()) + slack
+		if r.limit == before.limit && r.remaining < before.remaining && before.reset < epoch && before.reset-r.reset > 10*passed {
+			return true
+		}
+	}
+	return false
 }
 
 // onTheMinute reports whether the window may end with a minute of the clock.

@@ -60,12 +60,17 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 		f.Verdict = Held
 	}
 	j.findings = append(j.findings, f)
-	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains([]string{"paging", "lists", "folders", "rows", "errors"}, area) && f.Check != envelopeCheck {
-		if j.file.Behavior == nil {
-			j.file.Behavior = map[string][]string{}
-		}
-		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
+	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains([]string{"paging", "lists", "folders", "rows", "errors", "requests"}, area) && f.Check != envelopeCheck {
+		j.behaves(f.Check, f.Differences)
 	}
+}
+
+// behaves keeps what a check found, for a later comparison.
+func (j *judge) behaves(check string, differences []string) {
+	if j.file.Behavior == nil {
+		j.file.Behavior = map[string][]string{}
+	}
+	j.file.Behavior[check] = slices.Clone(differences)
 }
 
 const envelopeCheck = "errors: envelope"
@@ -88,6 +93,7 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 	}
 	j.paging()
 	j.filters()
+	j.failures()
 	j.headers()
 	j.windows()
 	return j.findings, j.file
@@ -172,7 +178,7 @@ func (j *judge) route(d *description) {
 			f.Learnt = "found at GET " + found
 		}
 		j.finish(f, nil, "")
-	case len(responses) > 0 && !j.static && responses[0].status < 500 && o.Path != "" && responses[0].status != http.StatusForbidden:
+	case len(responses) > 0 && !j.static && responses[0].status < 500 && o.Path != "" && (responses[0].status != http.StatusForbidden || o.Scope == op.ScopeAny):
 		j.finish(f, nil, "") // it is there, and refuses
 	default:
 		j.finish(f, nil, cmp.Or(why, j.refusedWhy(o, responses)))
@@ -185,10 +191,10 @@ func (j *judge) refusedWhy(o *op.Op, responses []*exchange) string {
 		return "it was not asked"
 	}
 	e := responses[0]
-	switch e.status {
-	case http.StatusForbidden:
+	switch {
+	case e.status == http.StatusForbidden && o.Scope != op.ScopeAny:
 		return fmt.Sprintf("the key has no access (403): it may lack the scope %s", o.Scope)
-	case http.StatusTooManyRequests:
+	case e.status == http.StatusTooManyRequests:
 		return "the rate limit was used up (429)"
 	}
 	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, plainCode(codeOf(e.body))))
@@ -218,15 +224,13 @@ func (j *judge) response(d *description) {
 		if j.missing[o] {
 			why = "its path leads nowhere"
 		}
-		var differences []string
-		if e := firstOf(responses); e != nil && !j.missing[o] && odd(o, e) {
-			differences = []string{fmt.Sprintf("responds with %d instead of 200", e.status)}
-		}
-		j.finish(f, differences, why)
+		j.finish(f, j.unsuccessful(o, file, firstOf(responses)), why)
 		return
 	}
 	file.Status = successes[0].status
-	differences := append(j.outside(successes), j.refusals(o)...)
+	refusals := j.refusals(o)
+	j.behaves(o.Name+": valid requests", refusals)
+	differences := append(j.outside(successes), refusals...)
 	if kind := mediaType(successes[0]); kind != "application/json" {
 		file.Type = kind
 	}
@@ -264,6 +268,75 @@ func (j *judge) response(d *description) {
 	j.finish(f, differences, why)
 }
 
+// unsuccessful judges an operation without a success.
+func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []string {
+	switch {
+	case j.missing[o] || j.static:
+		return nil
+	case e == nil:
+		if slices.ContainsFunc(j.asks, func(a ask) bool { return a.op == o && j.broken[a.name] }) {
+			file.Unsuccessful = &shapes.Response{}
+		}
+		return nil
+	case e.status == http.StatusTooManyRequests, e.status >= http.StatusInternalServerError && !j.fails(o):
+		return nil // by chance, it may be
+	}
+	file.Unsuccessful = &shapes.Response{Status: e.status, Code: codePattern.FindString(codeOf(e.body))}
+	switch {
+	case e.status == http.StatusForbidden && o.Scope == op.ScopeAny:
+		return []string{fmt.Sprintf("responds with %d, although every valid key has access", e.status)}
+	case odd(o, e):
+		return []string{fmt.Sprintf("responds with %d instead of 200", e.status)}
+	case e.status >= http.StatusInternalServerError:
+		return []string{fmt.Sprintf("responds with %d to every request", e.status)}
+	}
+	return nil
+}
+
+// fails reports whether an operation failed whenever it was asked, more than once.
+func (j *judge) fails(o *op.Op) bool {
+	return j.always5xx(func(s sample) bool { return s.op == o && !s.ask.noKey })
+}
+
+// failsAt reports whether a request failed whenever it was sent, more than once.
+func (j *judge) failsAt(a *ask) bool {
+	return j.always5xx(func(s sample) bool { return s.ask == a })
+}
+
+func (j *judge) always5xx(of func(sample) bool) bool {
+	n := 0
+	for _, s := range j.log {
+		if of(s) && s.exchange.status < http.StatusInternalServerError {
+			return false
+		}
+		if of(s) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// failures judges whether requests fail by chance.
+func (j *judge) failures() {
+	f := Finding{Check: "requests: failures", Source: Documented}
+	seen := shapes.Failures{Requests: len(j.log)}
+	for _, s := range j.log {
+		if s.exchange.status >= http.StatusInternalServerError && !odd(s.op, s.exchange) && !j.fails(s.op) && !j.failsAt(s.ask) {
+			seen.Failed, seen.Status = seen.Failed+1, s.exchange.status
+		}
+	}
+	text := fmt.Sprintf("%d of %d requests got a %d, others for the same did not", seen.Failed, seen.Requests, seen.Status)
+	switch seen.Failed {
+	case 0:
+		j.finish(f, nil, "")
+	case 1:
+		j.finish(f, nil, text+": it may be chance")
+	default:
+		j.file.Failures = &seen
+		j.finish(f, []string{text}, "")
+	}
+}
+
 // isGarbled reports whether a response has content, and that is no JSON.
 func isGarbled(e *exchange) bool {
 	_, ok := decode(e.body)
@@ -278,11 +351,22 @@ func (j *judge) refusals(o *op.Op) (all []string) {
 		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
 			continue
 		}
-		if code := codeOf(e.body); odd(o, e) || e.status == http.StatusUnprocessableEntity && code == "VALIDATION_FAILED" {
+		if a.asks("limit", "1000") && paramOf(e) == "limit" {
+			j.pagingOf(o).Refused = true
+			all = append(all, fmt.Sprintf("limit=1000, documented as the largest, is refused with a %d", e.status))
+			continue
+		}
+		if code := codeOf(e.body); odd(o, e) || j.failsAt(a) || e.status == http.StatusUnprocessableEntity && code == "VALIDATION_FAILED" {
 			all = append(all, fmt.Sprintf("a valid request for %s gets a %d", a.likes, e.status))
 		}
 	}
 	return all
+}
+
+// paramOf is the field that an error names, in the documented place.
+func paramOf(e *exchange) string {
+	value, _ := decode(e.body)
+	return (&view{value: value}).text(value, "", "error.param")
 }
 
 func firstOf(all []*exchange) *exchange {
@@ -298,7 +382,9 @@ func odd(o *op.Op, e *exchange) bool {
 	switch {
 	case e.status == http.StatusNotImplemented: // which does not pass
 		return true
-	case e.status >= 500, e.status == http.StatusTooManyRequests, e.status == http.StatusForbidden, e.status == http.StatusConflict:
+	case e.status == http.StatusForbidden:
+		return o.Scope == op.ScopeAny
+	case e.status >= 500, e.status == http.StatusTooManyRequests, e.status == http.StatusConflict:
 		return false
 	case slices.Contains(o.Codes, code), slices.Contains(o.Likely, code):
 		return false
@@ -407,15 +493,19 @@ func (j *judge) failure(a *ask) {
 	case e == nil:
 		j.finish(f, nil, cmp.Or(j.why[a.name], "it was not asked"))
 		return
-	case e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests, e.status >= 500 && !a.noKey:
+	case e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
+		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
 		j.finish(f, nil, j.refusedWhy(a.op, []*exchange{e}))
 		return
 	}
 	code := codeOf(e.body)
-	j.file.Errors.Note(a.fails.code, e.status, codePattern.FindString(code))
+	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: codePattern.FindString(code)})
 	var differences []string
 	switch {
 	case isSuccess(e.status):
+		if a.asks("limit", "1001") {
+			j.pagingOf(a.op).AnyLimit = true
+		}
 		differences = append(differences, fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code))
 	case e.status != a.fails.status:
 		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))

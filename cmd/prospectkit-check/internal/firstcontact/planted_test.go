@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -40,6 +41,7 @@ type plant struct {
 	also []string // may match others
 
 	path     func(string) (string, bool) // of a request, as the sandbox has it; false: it is unknown
+	query    func(path string, query url.Values)
 	body     func(path string, v any) any
 	response func(path string, resp *http.Response)
 }
@@ -55,6 +57,11 @@ func (c changed) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 			req.URL.Path = "/api/v1" + to
 			path = to
+		}
+		if p.query != nil {
+			query := req.URL.Query()
+			p.query(path, query)
+			req.URL.RawQuery = query.Encode()
 		}
 	}
 	resp, err := c.next.RoundTrip(req)
@@ -384,7 +391,7 @@ var planted = []plant{
 				h.Set("RateLimit-Reset", "3600")
 			}
 		}),
-		want: []string{`^limits: campaigns: the window of 30 is longer than a minute$`},
+		want: []string{`^limits: campaigns: the window of 30 is longer than a minute: 3600 seconds$`},
 	},
 	{
 		name: "reset as an instant", response: header(func(_ string, h http.Header) {
@@ -481,7 +488,7 @@ func matches(patterns []string, line string) bool {
 
 // beyond is what a sandbox cannot imitate: the file does not tell how to make its responses.
 var beyond = []string{
-	"errors in an array", "errors are HTML", "a missing list is no error", "filter options as an array", "rows nested",
+	"errors are HTML", "a missing list is no error", "filter options as an array", "rows nested",
 	"another kind of list", "field of rows with another name",
 }
 
@@ -577,6 +584,7 @@ func together() []plant {
 		"paths of single lists unknown", "agents paged", "row id renamed", "no row id", "pages count from zero", "pagination by other names",
 		"errors are HTML", "oldest first", "headers that are no integers", "no rate headers", "a shorter window", "the day instead of the minute",
 		"truncated", "rows nested", "no page past the end", "a smaller limit", "columns renamed", "filter options as an array", "a missing list is no error",
+		"large numbers as ids",
 	}
 	var all []plant
 	for _, p := range append(slices.Clip(planted), plantedPlaces...) {

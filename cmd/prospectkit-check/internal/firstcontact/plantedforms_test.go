@@ -122,7 +122,7 @@ func TestPlanted_ByteOrderMark(t *testing.T) {
 		}
 		require.Contains(t, found, "errors: envelope: errors begin with a byte order mark")
 		require.Contains(t, found, "lists.list: response: the response begins with a byte order mark")
-		require.Len(t, sb.Journal(), 39, "what needs ids is asked")
+		require.Len(t, sb.Journal(), 41, "what needs ids is asked")
 	})
 }
 

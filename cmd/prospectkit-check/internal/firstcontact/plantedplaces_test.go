@@ -180,6 +180,10 @@ var plantedPlaces = []plant{
 		want: []string{`^search.saved: response: savedSearches\[\]\.id is integer instead of string \(id\)$`},
 	},
 	{
+		name: "large numbers as ids", body: on("/business/folders", every("folders", set("id", func(any) any { return json.Number("1760000000017") }))),
+		want: []string{`^folders.list: response: folders\[\]\.id is integer instead of string \(id\)$`},
+	},
+	{
 		name: "columns renamed", body: on("/business/lists/*", every("list", rename("columns", "customColumns"))),
 		want: []string{`^lists.get: response: list.columns is now list.customColumns$`},
 	},
@@ -233,6 +237,6 @@ var plantedPlaces = []plant{
 				resp.Body = io.NopCloser(strings.NewReader(`{"error":{"code":"VALIDATION_FAILED","message":"","param":"limit","doc_url":null,"request_id":null}}`))
 			}
 		},
-		want: []string{`^lists.list: response: a valid request for a page past the end gets a 422$`},
+		want: []string{`^lists.list: response: limit=1000, documented as the largest, is refused with a 422$`, `^lists.rows: response: limit=1000, documented as the largest, is refused with a 422$`},
 	},
 }

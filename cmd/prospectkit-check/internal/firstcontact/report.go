@@ -30,7 +30,7 @@ type Report struct {
 // Report puts the findings together. With an older file, it also says what is different since.
 func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
 	findings, file := r.Judge()
-	report := &Report{Format: Format, Requests: r.recorder.sent, Findings: findings, NotReachable: unreachable}
+	report := &Report{Format: Format, Requests: r.Sent(), Findings: findings, NotReachable: unreachable}
 	for _, f := range findings {
 		switch f.Verdict {
 		case Held:
@@ -138,7 +138,7 @@ func (f Finding) text(b *strings.Builder) {
 func DryRun(w io.Writer) error {
 	var b strings.Builder
 	asks := plan()
-	fmt.Fprintf(&b, "%d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(asks))
+	fmt.Fprintf(&b, "About %d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(asks))
 	b.WriteString("Ids come from the listings that were read before. A request without its id is left out.\n\n")
 	for _, a := range asks {
 		path := a.op.Path

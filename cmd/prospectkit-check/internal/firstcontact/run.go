@@ -4,6 +4,7 @@ package firstcontact
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,7 +38,10 @@ type Run struct {
 	guessed  map[*op.Op]bool
 	ids      map[string]string
 	asks     []ask
-	got      map[string]*exchange
+	got      map[string]*exchange // the last of each ask
+	log      []sample             // all
+	broken   map[string]bool      // asks that got no response
+	left     int                  // asks that come after the one at hand
 	views    map[string]*view
 	why      map[string]string // no response, by the name of the ask
 	bodies   map[*op.Op]*shapes.Shape
@@ -64,7 +68,7 @@ func Start(cfg Config) (*Run, error) {
 	r := &Run{
 		recorder: &recorder{next: cfg.Transport}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
 		ids: map[string]string{}, asks: plan(), got: map[string]*exchange{}, views: map[string]*view{}, why: map[string]string{},
-		bodies: map[*op.Op]*shapes.Shape{},
+		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{},
 	}
 	if t, ok := cfg.Transport.(*tapped); ok {
 		r.recorder.wire = t.wire
@@ -104,30 +108,73 @@ func parametersOf(o *op.Op) int {
 	return strings.Count(o.Path, "{")
 }
 
-// Ask sends the requests of the plan.
+// Sent returns how many requests were sent. It may be called while [Run.Ask] works.
+func (r *Run) Sent() int { return int(r.recorder.sent.Load()) }
+
+// Planned returns how many requests a run sends, if nothing is sent twice.
+func (r *Run) Planned() int { return len(r.asks) }
+
+// Ask sends the requests of the plan. If the context ends before, a report tells what was found so far.
 func (r *Run) Ask(ctx context.Context) error {
 	for i := range r.asks {
-		a := &r.asks[i]
-		if err := r.ask(ctx, a); err != nil {
+		r.left = len(r.asks) - i - 1
+		if err := r.ask(ctx, &r.asks[i]); err != nil {
+			for _, a := range r.asks[i:] {
+				r.why[a.name] = "the run ended before it was asked"
+			}
 			return err
 		}
-		if e := r.got[a.name]; i == 0 {
-			switch {
-			case e == nil:
-				return &UnusableError{"the service cannot be reached: " + r.why[a.name]}
-			case e.status == http.StatusUnauthorized:
-				return &UnusableError{"the service rejects the key (401): it may be mistyped, expired or revoked, or belong to another service"}
-			}
+		if err := r.usable(i); err != nil {
+			return err
 		}
 	}
-	succeeded := false
-	for _, e := range r.got {
-		succeeded = succeeded || isSuccess(e.status)
-	}
-	if !succeeded {
-		return &UnusableError{"not one request was successful: is the base URL that of the service?"}
+	return r.usable(len(r.asks))
+}
+
+// Found reports whether there is something to report.
+func (r *Run) Found() bool {
+	return slices.ContainsFunc(r.log, func(s sample) bool { return isSuccess(s.exchange.status) })
+}
+
+// usable says why nothing more has to be asked: after the first request, after the second, and after all.
+func (r *Run) usable(asked int) error {
+	e := r.got[r.asks[0].name]
+	switch {
+	case asked == 0 && e == nil:
+		return &UnusableError{"the service cannot be reached: " + r.why[r.asks[0].name]}
+	case e == nil, asked > 0 && r.Found():
+		return nil
+	case asked == 0 && e.status == http.StatusUnauthorized:
+		return &UnusableError{"the service rejects the key (401): it may be mistyped, expired or revoked, or belong to another service"}
+	case asked == 0 && isSuccess(e.status) && isPage(e), asked == 1 && e.status != http.StatusForbidden, asked == len(r.asks):
+		return &UnusableError{adviceFor(e)}
 	}
 	return nil
+}
+
+// isPage reports whether a response is what a server for people sends.
+func isPage(e *exchange) bool {
+	return isGarbled(e) && (mediaType(e) != "application/json" || bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")))
+}
+
+// adviceFor says what to do about a response after which there is nothing to check.
+func adviceFor(e *exchange) string {
+	text, seen := "the service sent a response that cannot be used: check "+prospectkit.EnvBaseURL, ""
+	switch {
+	case isSuccess(e.status):
+		seen = ", " + cmp.Or(mediaType(e), "without a content type")
+	case e.status < http.StatusBadRequest:
+		text = "the service redirects to another address: check " + prospectkit.EnvBaseURL
+	case e.status == http.StatusForbidden:
+		text = "the service refuses every request: check the key in " + prospectkit.EnvToken + ", and " + prospectkit.EnvBaseURL
+	case e.status == http.StatusNotFound, e.status == http.StatusMethodNotAllowed, e.status == http.StatusGone:
+		text = "the service does not know the address that was asked for: check " + prospectkit.EnvBaseURL
+	case e.status == http.StatusTooManyRequests:
+		text = "the workspace has used up its requests for now: try again later"
+	case e.status >= http.StatusInternalServerError:
+		text = "the service failed: try again later"
+	}
+	return fmt.Sprintf("%s (status %d%s)", text, e.status, seen)
 }
 
 // ask sends one request, and others in its place where its path leads nowhere.
@@ -228,15 +275,19 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 			if errors.Is(err, errTooMany) || r.got[a.name] != nil {
 				return nil
 			}
+			_, waits := errors.AsType[*prospectkit.RateLimitWaitError](err)
+			r.broken[a.name] = !waits
 			continue
 		}
 		r.got[a.name] = e
-		if e.status != http.StatusTooManyRequests && e.status < http.StatusInternalServerError {
+		r.log = append(r.log, sample{a.op, a, e})
+		if e.status != http.StatusTooManyRequests && e.status < http.StatusInternalServerError || r.Sent()+r.left >= MaxRequests {
 			break
 		}
 	}
 	if e := r.got[a.name]; e != nil {
 		delete(r.why, a.name)
+		delete(r.broken, a.name)
 		r.learn(a, e)
 	}
 	return nil

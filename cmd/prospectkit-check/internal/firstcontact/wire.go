@@ -10,11 +10,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // MaxRequests bounds the requests of one run, with everything that is sent twice.
-const MaxRequests = 40
+const MaxRequests = 45
 
 var (
 	errTooMany = errors.New("the run has sent all its requests")
@@ -36,7 +37,7 @@ type exchange struct {
 type recorder struct {
 	next  http.RoundTripper
 	wire  *wire // nil: the names of headers are those of the map
-	sent  int
+	sent  atomic.Int32
 	noKey bool
 	last  *exchange
 }
@@ -48,10 +49,10 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.Method != http.MethodGet || req.Body != nil && req.Body != http.NoBody:
 		return nil, errWrites
-	case r.sent >= MaxRequests:
+	case r.sent.Load() >= MaxRequests:
 		return nil, errTooMany
 	}
-	r.sent++
+	r.sent.Add(1)
 	if r.noKey {
 		req = req.Clone(req.Context())
 		req.Header.Del("Authorization")

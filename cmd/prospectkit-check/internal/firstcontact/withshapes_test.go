@@ -79,6 +79,37 @@ func TestShapes_KnownToCanaries(t *testing.T) {
 	})
 }
 
+// A renamed field was seen, too, also where the object around it is renamed.
+func TestShapes_RenamedIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := tests.EverySandbox(t, time.Now())
+		other := changed{sb.Transport(), []plant{
+			{body: on("/business/lists", every("data", rename("contactsCount", "contactCount")))},
+			{body: on("/business/lists", every("pagination", rename("totalPages", "pageCount")))},
+			{body: on("/business/lists", top(rename("pagination", "meta")))},
+		}}
+		data := learned(t, sb, other)
+		for _, known := range []bool{false, true} {
+			var c tests.Canary
+			opts := []prospectkit.ClientOption{prospectkit.WithTransport(other), c.Option()}
+			if known {
+				opts = append(opts, prospectkit.WithShapes(data))
+			}
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
+			require.NoError(t, err)
+			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.NoError(t, err)
+			if known {
+				require.Empty(t, c.Seen)
+			} else {
+				require.Contains(t, c.Seen, "field data.contactCount")
+				require.Contains(t, c.Seen, "field meta")
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
 // Reads go where the check has found them.
 func TestShapes_Routes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

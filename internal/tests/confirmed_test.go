@@ -1,0 +1,94 @@
+package tests
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// A write that the service has confirmed is a success if its result holds nothing that the caller does not know, however much of
+// the response is lost. Where only the response has the id of what was made, it is an error that says that it was applied.
+func TestConfirmed_ASuccessWithoutItsBody(t *testing.T) {
+	lost := map[string][]sandbox.FaultOption{
+		"cut":   {sandbox.Truncate(5)},
+		"stall": {sandbox.Stall(time.Hour)},
+	}
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		if !row.Write() {
+			return
+		}
+		for name, fault := range lost {
+			synctest.Test(t, func(t *testing.T) { confirm(t, row, call, name, fault) })
+		}
+	})
+}
+
+// confirm makes one call with such a fault.
+func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbox.FaultOption) {
+	t.Helper()
+	file, err := journal.File(filepath.Join(t.TempDir(), "journal"))
+	require.NoError(t, err)
+	sb := EverySandbox(t, time.Now())
+	hit := sb.Fail(row.Name, append(fault, sandbox.Nth(1))...)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(file))
+	require.NoError(t, err)
+	var info prospectkit.Info
+	got, err := call(t.Context(), client, prospectkit.WithInfo(&info))
+	require.Equal(t, 1, sb.Hits(hit), name)
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), name)
+	require.Error(t, info.Attempts[0].Err, "%s: what happened is not hidden", name)
+	for ticket, err := range client.InDoubt(t.Context()) {
+		require.Fail(t, "in doubt", "%s: %v %v", name, ticket, err)
+	}
+	require.NoError(t, file.Close())
+	if !row.Confirms {
+		require.ErrorIs(t, err, prospectkit.ErrResponseLost, name)
+		return
+	}
+	require.NoError(t, err, name)
+	switch got := got.(type) {
+	case *prospectkit.Approval:
+		require.Equal(t, CampaignID, got.CampaignID)
+		require.Equal(t, prospectkit.CampaignActive, got.Status)
+	case *prospectkit.CRMPushed:
+		require.Equal(t, "crm-1", got.CRM)
+	case *prospectkit.Agent:
+		require.Equal(t, DraftID, got.ID)
+	case *prospectkit.Object:
+		require.NotNil(t, got)
+	default:
+		require.Fail(t, "unexpected result", "%T", got)
+	}
+}
+
+// A queue repeats what returned an error. A teammate stops the campaign in between, and nothing resumes it.
+func TestConfirmed_AQueueApprovesOnce(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client := clientOf(run)
+		_, err := client.Campaigns.Approve(run.Context(), CampaignID)
+		for _, c := range run.Campaigns() {
+			if c.Status == string(prospectkit.CampaignActive) {
+				run.Do(func(tx *sandbox.Tx) { tx.StopCampaign(c.ID) })
+			}
+		}
+		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown {
+			return nil // a person looks
+		}
+		return err
+	}, func(run *sandbox.Run) error {
+		if n := effective(run, "campaigns.approve", http.StatusTooManyRequests); n > 1 {
+			return errors.New("approved twice")
+		}
+		return nil
+	}, everySweep(sandbox.UntilDone(3), sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited))...)
+}
