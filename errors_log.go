@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,6 +165,9 @@ func addReasons(parts *[]string, err error) {
 // plainErrors are errors of other packages whose texts never quote anything.
 var plainErrors = []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, spend.ErrUnknownPrice}
 
+// errnoType is the type of the operating system's errors, which has another name on Plan 9.
+var errnoType = reflect.TypeOf(error(syscall.EINVAL))
+
 // wordsOf is what one error adds to a reason, without those inside of it.
 func wordsOf(err error) string {
 	switch e := err.(type) { //nolint:errorlint // reasonOf looks at each error inside
@@ -177,10 +181,10 @@ func wordsOf(err error) string {
 		return e.words()
 	case *RateLimitWaitError:
 		return errtext.Full{Surface: string(e.Surface), Window: string(e.Window), Deadline: e.deadline}.String()
-	case *changes.FullSyncRequiredError, *spend.CapError, syscall.Errno:
+	case *changes.FullSyncRequiredError, *spend.CapError:
 		return err.Error()
 	}
-	if slices.Contains(plainErrors, err) {
+	if slices.Contains(plainErrors, err) || reflect.TypeOf(err) == errnoType {
 		return err.Error()
 	}
 	return exchange.Words(err)
