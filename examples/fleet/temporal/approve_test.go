@@ -80,7 +80,8 @@ func (a *approval) workflow(run *sandbox.Run, j journal.Journal) error {
 	env.RegisterActivity(approve)
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			StartToCloseTimeout: 24 * time.Hour,                            // here, of all attempts together
+			ActivityID:          "approve",
+			StartToCloseTimeout: 24 * time.Hour,                           // here, of all attempts together
 			RetryPolicy:         &sdk.RetryPolicy{MaximumAttempts: 1_000}, // 10 here by default, and unlimited at the service
 		})
 		return workflow.ExecuteActivity(ctx, approve).Get(ctx, nil)
@@ -116,7 +117,40 @@ func (a *approval) once(run *sandbox.Run) error {
 	if n != 1 || status != string(wanted) {
 		return fmt.Errorf("approvals: %d; the campaign is %s, wanted %s", n, status, wanted)
 	}
+	if open, err := a.open(run); err != nil || open > 0 && !a.stopped {
+		return fmt.Errorf("tickets that no read settles: %d: %w", open, err)
+	}
 	return run.Err()
+}
+
+// open counts the tickets that are left when the loop over InDoubt, which every worker has, is over. All name the activity.
+func (a *approval) open(run *sandbox.Run) (open int, err error) {
+	path := filepath.Join(run.Dir(), "journal")
+	for e, err := range journal.Read(path) {
+		require.NoError(run, err)
+		require.Equal(run, "default-test-workflow-id approve", e.Ticket.Actor)
+	}
+	j, err := journal.File(path)
+	if err != nil {
+		return 0, err
+	}
+	defer j.Close()
+	client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j))
+	if err != nil {
+		return 0, err
+	}
+	for ticket, err := range client.InDoubt(run.Context()) {
+		if err == nil {
+			_, err = client.Resolve(run.Context(), ticket)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	for range j.InDoubt(run.Context()) {
+		open++
+	}
+	return open, nil
 }
 
 // The activity of docs/fleet.md approves once, whatever fails, wherever its worker is killed, and whenever a teammate stops the campaign.
