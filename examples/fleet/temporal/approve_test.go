@@ -147,7 +147,8 @@ func (a *approval) open(run *sandbox.Run) (open int, err error) {
 			return 0, err
 		}
 	}
-	for range j.InDoubt(run.Context()) {
+	for _, err := range j.InDoubt(run.Context()) {
+		require.NoError(run, err)
 		open++
 	}
 	return open, nil
