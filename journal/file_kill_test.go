@@ -64,7 +64,7 @@ func TestFile_KilledWithAMistake(t *testing.T) {
 		t.Run(mistake, func(t *testing.T) {
 			k.t = t
 			found := ""
-			for round := 0; round < 20 && found == ""; round++ {
+			for round := 0; round < 100 && found == ""; round++ {
 				found = strings.Join(k.course(&figures{}, 2, mistake, mistake == lateFsync), "\n")
 			}
 			require.Contains(t, found, complaint)
