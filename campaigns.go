@@ -67,9 +67,9 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 }
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
-// array, or an array under "campaigns" or "data", is accepted. If a pagination, a nextCursor or a scrollToken stands beside it,
-// further pages are requested with pageNum (assumed), and a page that comes again is an error. Any other response is an error that
-// names its keys. A further page that the response tells of in any other way is not read.
+// array, or an array under "campaigns" or "data", is accepted. If a pagination stands beside it, further pages are requested with
+// pageNum (assumed). So they are for a nextCursor or a scrollToken, and it is an error if the same page comes again. Any other response
+// is an error that names its keys. A further page that the response tells of in any other way is not read.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {

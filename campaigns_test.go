@@ -214,30 +214,19 @@ func TestCampaigns_Iterators(t *testing.T) {
 	}
 }
 
-// A response that tells of a further page by a token, as other operations do, is not taken for the whole. The next number is asked for,
-// and a page that comes again is an error: so what is behind it is not left out of a review in silence.
+// A response that tells of a further page by a token, as other operations do, is not taken for the whole: the next number is asked for,
+// and a page that comes again is an error. So nothing is left out of a review in silence.
 func TestCampaigns_FurtherPageByAToken(t *testing.T) {
 	for name, tail := range map[string]string{
 		"cursor": `,"nextCursor":"x"`, "token": `,"scrollToken":"x"`, "in pagination": `,"pagination":{"nextCursor":"x"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			numbered := false
-			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-				id, more := "a", tail
-				if numbered && r.FormValue("pageNum") == "2" {
-					id, more = "b", ""
-				}
-				return respond(200, `{"data":[{"id":"`+id+`"}]`+more+`}`), nil
-			}))
+			client := newClient(t, always(200, `{"data":[{"id":"a"}]`+tail+`}`))
 			got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), campaignID), 9)
 			require.ErrorContains(t, err, "hold nothing but records that came before")
 			require.Len(t, got, 1)
 			_, err = client.Campaigns.Review(t.Context(), campaignID)
 			require.ErrorContains(t, err, "hold nothing but records that came before")
-			numbered = true
-			got, err = prospectkit.Collect(client.Campaigns.Steps(t.Context(), campaignID), 9)
-			require.NoError(t, err)
-			require.Len(t, got, 2)
 		})
 	}
 	client := newClient(t, always(200, `{"data":[{"id":"a"}],"nextCursor":null}`))
