@@ -124,7 +124,7 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 	case agent == nil && slices.ContainsFunc(others, (*Agent).nameless):
 		return unknowable(nil, "the listing has no names of agents")
 	case agent == nil && slices.ContainsFunc(others, near):
-		return unknowable(nil, "an agent's name differs in case, spaces or accents only: it may be this one, if the service changes names")
+		return unknowable(nil, "an agent's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names")
 	case agent == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case !agent.mayBeOf(AgentType(want.Kind)):

@@ -67,9 +67,9 @@ func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Objec
 }
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
-// array, or an array under "campaigns" or "data", is accepted. If a pagination stands beside it,
-// further pages are requested with pageNum (assumed). Any other response is an error that names its
-// keys.
+// array, or an array under "campaigns" or "data", is accepted. If a pagination stands beside it, further pages are requested with
+// pageNum (assumed). So they are for a nextCursor or a scrollToken, and it is an error if the same page comes again. Any other response
+// is an error that names its keys. A further page that the response tells of in any other way is not read.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
@@ -234,7 +234,8 @@ func (s *CampaignsService) approve(ctx context.Context, campaignID, digest strin
 // Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
 // listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000.
 // The lists are those under listIds in the listing (assumed); they need the scope lists. If there are none, lists and contacts
-// are Unread in the review, and its text says so. Pass the Digest of the review to [CampaignsService.ApproveReviewed].
+// are Unread in the review, and its text says so. Pages are those of [CampaignsService.All]. Pass the Digest of the review to
+// [CampaignsService.ApproveReviewed].
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //

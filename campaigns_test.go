@@ -214,6 +214,27 @@ func TestCampaigns_Iterators(t *testing.T) {
 	}
 }
 
+// A response that tells of a further page by a token, as other operations do, is not taken for the whole: the next number is asked for,
+// and a page that comes again is an error. So nothing is left out of a review in silence.
+func TestCampaigns_FurtherPageByAToken(t *testing.T) {
+	for name, tail := range map[string]string{
+		"cursor": `,"nextCursor":"x"`, "token": `,"scrollToken":"x"`, "in pagination": `,"pagination":{"nextCursor":"x"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, always(200, `{"data":[{"id":"a"}]`+tail+`}`))
+			got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), campaignID), 9)
+			require.ErrorContains(t, err, "hold nothing but records that came before")
+			require.Len(t, got, 1)
+			_, err = client.Campaigns.Review(t.Context(), campaignID)
+			require.ErrorContains(t, err, "hold nothing but records that came before")
+		})
+	}
+	client := newClient(t, always(200, `{"data":[{"id":"a"}],"nextCursor":null}`))
+	got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), campaignID), 9)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+}
+
 func TestCampaigns_WaitInitializedLooksThroughAllPages(t *testing.T) {
 	s := stage(t, always(200, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}`),
 		always(200, `{"data":[{"id":"`+strings.ToUpper(campaignID)+`","initializationStatus":"failed"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":2}}`))

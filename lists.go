@@ -173,7 +173,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 	case err != nil:
 		return Resolution{}, err
 	case list == nil && slices.ContainsFunc(near, q.mayHaveMade):
-		return unknowable(nil, "a list's name differs in case, spaces or accents only: it may be this one, if the service changes names")
+		return unknowable(nil, "a list's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names")
 	case list == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case list.Kind == "":
@@ -491,11 +491,7 @@ func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
 // named finds the list with this name, of either kind, and those whose name the service may have made of it.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []*List, err error) {
-	search := name
-	if runes := []rune(name); len(runes) > maxListSearch {
-		search = strings.TrimSpace(string(runes[:maxListSearch]))
-	}
-	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
+	lists := s.All(ctx, ListsParams{Search: pagewalk.SearchFor(name)}, pageOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
 	for _, other := range others {
 		if pagewalk.Near(other.Name, name) {

@@ -383,6 +383,7 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	t, err := decodeObject[pageTotals](pagination)
 	p := newPage(*items, "", t)
 	switch {
+	case goesOn(response) || goesOn(pagination): // the walk asks for the next number, and notices a page that comes again
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown = 1, 1, len(p.Items), true
 	case p.Number == 0 && p.TotalPages == 0 && !p.TotalKnown:
@@ -390,6 +391,9 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	}
 	return p, err
 }
+
+// goesOn reports whether a response holds one of the two tokens of a further page that are documented, for other operations.
+func goesOn(o Object) bool { return o.Text("nextCursor") != "" || o.Text("scrollToken") != "" }
 
 // elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
