@@ -224,7 +224,11 @@ func (j *judge) response(d *description) {
 		if j.missing[o] {
 			why = "its path leads nowhere"
 		}
-		j.finish(f, j.unsuccessful(o, file, firstOf(responses)), why)
+		differences := j.unsuccessful(o, file, firstOf(responses))
+		if len(differences) > 0 {
+			f.Question = "" // nothing was read that settles it
+		}
+		j.finish(f, differences, why)
 		return
 	}
 	file.Status = successes[0].status
@@ -237,6 +241,7 @@ func (j *judge) response(d *description) {
 	seen := j.bodies[o]
 	empty := seen.IsEmpty()
 	if slices.ContainsFunc(successes, isGarbled) {
+		f.Question = ""
 		j.finish(f, append(differences, "the response is no JSON"), "")
 		return
 	}
@@ -245,6 +250,7 @@ func (j *judge) response(d *description) {
 		j.finish(f, differences, "the response is empty")
 		return
 	case seen == nil && len(bytes.TrimSpace(successes[0].body)) == 0:
+		f.Question = ""
 		j.finish(f, append(differences, "the response is empty"), "")
 		return
 	}
