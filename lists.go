@@ -116,7 +116,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage[List](ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts)
+	return readPage(ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts, missingIn[List])
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +130,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
-	return rowPage(rowsPage[Row](ctx, s, listID, p, opts))
+	return rowPage(rowsPage(ctx, s, listID, p, (*Row).ID, opts))
 }
 
 // RowPage is one page of the rows of a list.
@@ -249,9 +250,14 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
+func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {
 	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
-	page, err := readPage[R](ctx, s.conf, op.ListsRows, in, p.Limit, opts)
+	page, err := readPage(ctx, s.conf, op.ListsRows, in, p.Limit, opts, func(rows []R) []string {
+		if len(rows) == 0 || slices.ContainsFunc(rows, func(row R) bool { return id(&row) != "" }) {
+			return nil
+		}
+		return []string{"id"}
+	})
 	if err == nil {
 		err = p.heeded(page.kind)
 	}
@@ -269,7 +275,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return rowsPage[R](ctx, s, listID, p, opts)
+			return rowsPage(ctx, s, listID, p, id, opts)
 		},
 	}
 }
