@@ -319,3 +319,37 @@ func TestCampaigns_Values(t *testing.T) {
 		require.Equal(t, known, kind.Known(), kind)
 	}
 }
+
+// A created campaign, or a reserved upload, is of no use without its id: it was made, and the error names the keys that are there.
+func TestCampaigns_CreatedInAnotherShape(t *testing.T) {
+	for _, body := range []string{`{"campaign":{"id":"` + campaignID + `"}}`, `{"id":"` + campaignID + `"}`} {
+		made, err := newClient(t, always(201, body)).Campaigns.Create(t.Context(), prospectkit.Fields{"name": "Spring"})
+		require.NoError(t, err, body)
+		require.Equal(t, campaignID, made.ID)
+	}
+	_, err := newClient(t, always(201, `{"campaign":{"campaignId":"`+campaignID+`"}}`)).Campaigns.Create(t.Context(), prospectkit.Fields{"name": "Spring"})
+	require.ErrorContains(t, err, "the response has no id: it is an object with campaign")
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+
+	_, err = newClient(t, always(200, `{"upload":"x"}`)).Imports.Presign(t.Context(), nil)
+	require.ErrorContains(t, err, "the response has no importId: it is an object with upload")
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
+}
+
+// The success of a change says all: without the record in its response, only the id of the result is set, and its text is kept.
+func TestCampaigns_ChangedInAnotherShape(t *testing.T) {
+	for body, want := range map[string]prospectkit.Campaign{
+		`{"campaign":{"id":"` + campaignID + `","status":"stopped"}}`: {ID: campaignID, Status: prospectkit.CampaignStopped},
+		`{"id":"` + campaignID + `","status":"stopped"}`:              {ID: campaignID, Status: prospectkit.CampaignStopped},
+		`{"ok":true}`: {ID: campaignID},
+		`[1]`:         {ID: campaignID},
+		``:            {ID: campaignID},
+	} {
+		got, err := newClient(t, always(200, body)).Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"name": "Autumn"})
+		require.NoError(t, err, body)
+		sameFields(t, &want, got, body)
+		require.Contains(t, body, got.Raw().String())
+		require.Equal(t, body == "", got.Raw().IsZero(), body)
+	}
+}

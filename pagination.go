@@ -33,13 +33,18 @@ type Page[T any] struct {
 	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
 	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
 
-	kind ListKind // of rows
-	raw  Object   // of a listing
+	kind     ListKind // of rows
+	response *Object  // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
 // Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and
 // scheduled sends. It is zero for lists and rows, where the records alone keep their text.
-func (p *Page[T]) Raw() Object { return p.raw }
+func (p *Page[T]) Raw() Object {
+	if p.response == nil {
+		return Object{}
+	}
+	return *p.response
+}
 
 // hasContent reports whether totals or elements prove that this is a page.
 func (p *Page[T]) hasContent() bool {
@@ -409,7 +414,7 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	pagination, paged := response.Get("pagination")
 	t, err := decodeObject[pageTotals](pagination)
 	p := newPage(*items, t)
-	p.raw = response
+	p.response = &response
 	switch {
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown = 1, 1, len(p.Items), true
