@@ -19,7 +19,7 @@ func (s CampaignStatus) Known() bool { return slices.Contains(campaignStatuses, 
 // InitializationStatus says how far the service is with what it generates for a campaign.
 type InitializationStatus string
 
-// The documented values, after which it does not change by itself. Earlier ones are undocumented.
+// The documented values: those in which it settles. Earlier ones are undocumented.
 const (
 	InitializationCompleted InitializationStatus = "completed"
 	InitializationFailed    InitializationStatus = "failed"
