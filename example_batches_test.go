@@ -152,7 +152,7 @@ func ExampleCampaignsService() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(seen.Campaign.ID == campaign.ID, len(seen.Steps), seen.Lists[0].Name, seen.Contacts) // print seen for the person
+		fmt.Println(seen.Campaign.ID == campaign.ID, len(seen.Steps), len(seen.Lists), seen.Contacts) // print seen for the person
 		approval, err := client.Campaigns.ApproveReviewed(ctx, campaign.ID, seen.Digest())
 		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 			log.Fatal(err)
@@ -173,7 +173,7 @@ func ExampleCampaignsService() {
 	// Output:
 	// draft true 1 [email]
 	// 1 email Hello
-	// true 1 Fair 1
+	// true 1 1 1
 	// active
 	// scheduled true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"time"
 
 	"example.com/prospectkit"
@@ -213,7 +214,7 @@ func ExampleCampaignsService_Adjust() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(adjusted.ListIDs[0] == sourceListID)
+	fmt.Println(slices.Contains(adjusted.ListIDs, sourceListID))
 	// Output:
 	// too early: true
 	// true
