@@ -135,8 +135,8 @@ func TestRecords_NoDocumentedResponseIsBare(t *testing.T) {
 			continue
 		}
 		for m := range f.Type.Methods() {
-			for i := range m.Type.NumOut() {
-				require.NotContains(t, m.Type.Out(i).String(), "Seq2[*prospectkit.Object", "%s.%s", f.Name, m.Name)
+			for out := range m.Type.Outs() {
+				require.NotContains(t, out.String(), "Seq2[*prospectkit.Object", "%s.%s", f.Name, m.Name)
 			}
 		}
 	}
