@@ -159,7 +159,7 @@ const (
 	UndocumentedValue   UndocumentedKind = UndocumentedKind(undocumented.Value)   // of an enumeration
 	UndocumentedCode    UndocumentedKind = UndocumentedKind(undocumented.Code)    // of an error
 	UndocumentedHeader  UndocumentedKind = UndocumentedKind(undocumented.Header)  // about rate limits, or Deprecation or Sunset
-	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for and is not where it is assumed to be
+	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for, or an assumed field, is not where it is assumed to be: in a listing, in no element of a page
 )
 
 // Undocumented is something in a response that is not documented for this version of the package: a
