@@ -20,21 +20,21 @@ import (
 func TestCampaigns_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	type fields = prospectkit.Fields
-	lists := fields{"listIds": []string{sendID}}
+	lists := prospectkit.CampaignChanges{ListIDs: []string{sendID}}
 	play(t, []surfaceCall{
 		{"campaigns.list/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.List(ctx) }, `{"campaigns": [{"id": "` + campaignID + `", "status": "stopped"}]}`, ""},
 		{"campaigns.list/queried", func(ctx context.Context, c client) (any, error) {
 			return c.Campaigns.List(ctx, prospectkit.WithQuery("pageNum", "2"))
 		}, `{"campaigns": []}`, ""},
 		{"campaigns.create/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Create(ctx, fields{"name": "Spring", "channels": []string{"a"}})
+			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"a"}, Extra: fields{"name": "Spring"}})
 		}, `{"campaign": {"id": "` + campaignID + `"}}`, ""},
 		{"campaigns.create/channels", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Create(ctx, fields{"name": "Spring"}, prospectkit.WithField("channels", []string{"b"}))
+			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"b"}}, prospectkit.WithField("name", "Spring"))
 		}, "", prospectkit.CodeInvalidCampaignChannels},
 		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, `{"campaign": {"id": "` + campaignID + `"}}`, ""},
 		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, "", prospectkit.CodeCampaignInitializing},
-		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, nil) }, `null`, ""},
+		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{}) }, `null`, ""},
 		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "active"}`, ""},
 		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "warming-up"}`, ""},
 		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "", "status": ""}`, ""},

@@ -75,6 +75,14 @@ func (v *Violations) NotEmpty(param, text string) {
 	}
 }
 
+// Misspelt refuses a name that is nearly a documented one, and reports whether it did: the service would refuse it
+// as well, or ignore it in silence.
+func (v *Violations) Misspelt(path, name string, documented ...string) bool {
+	near, ok := outbound.Near(name, documented)
+	v.Must(!ok, path+name, "is undocumented: did you mean %s?", path+near)
+	return ok
+}
+
 // NotEmptyValue is NotEmpty for a value. If it cannot be encoded, the encoding of the body reports
 // that.
 func (v *Violations) NotEmptyValue(param string, value any) {
