@@ -359,7 +359,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			_, err := s.pushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids}, ticket)
 			return err
 		},
-		Outcome: func(err error) journal.Outcome { return journal.Outcome(OutcomeOf(err)) },
+		Outcome: OutcomeOf,
 		Ends:    endsPush,
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Unsaved: func(err error) error { return withoutEffect(o, err) },
