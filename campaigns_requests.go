@@ -11,7 +11,7 @@ import (
 // the body of this call (assumed). How it calls the name and the steps of a new campaign is undocumented: supply them in Extra.
 type NewCampaign struct {
 	ListIDs        []string `json:"listIds,omitzero"`        // the source lists, at most 10
-	Channels       any      `json:"channels,omitzero"`      // form and values are undocumented; email with a social network is valid
+	Channels       any      `json:"channels,omitzero"`       // form and values are undocumented; email with a social network is valid
 	TemplateID     string   `json:"templateId,omitzero"`     // of a campaign template
 	WritingStyleID string   `json:"writingStyleId,omitzero"` // of a writing style
 	KnowledgeHubID string   `json:"knowledgeHubId,omitzero"` // of the hub that its texts draw on
@@ -27,9 +27,9 @@ func (n NewCampaign) check(bad *check.Violations) {
 
 // CampaignChanges are the changes of a campaign. What is zero is left out, and remains as it is (assumed).
 type CampaignChanges struct {
-	ListIDs  []string `json:"listIds,omitzero"`   // the source lists, at most 10; whether they replace the attached ones is undocumented
+	ListIDs  []string `json:"listIds,omitzero"`  // the source lists, at most 10; whether they replace the attached ones is undocumented
 	Channels any      `json:"channels,omitzero"` // assumed here; form and values as for a [NewCampaign]
-	Extra    Fields   `json:"-"`                  // fields whose names are undocumented
+	Extra    Fields   `json:"-"`                 // fields whose names are undocumented
 }
 
 func (c CampaignChanges) check(bad *check.Violations) { checkSourceLists(bad, c.ListIDs) }

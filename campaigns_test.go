@@ -34,7 +34,9 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		}, "", prospectkit.CodeInvalidCampaignChannels},
 		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, `{"campaign": {"id": "` + campaignID + `"}}`, ""},
 		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, "", prospectkit.CodeCampaignInitializing},
-		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{}) }, `null`, ""},
+		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{})
+		}, `null`, ""},
 		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "active"}`, ""},
 		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "warming-up"}`, ""},
 		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "", "status": ""}`, ""},

@@ -201,7 +201,7 @@ type Action string
 
 // The actions.
 const (
-	ActionNever       Action = "never"       // the same request will be refused again
+	ActionNever       Action = "never"        // the same request will be refused again
 	ActionAfterDelay  Action = "after-delay"  // the same request, later
 	ActionAfterState  Action = "after-state"  // the same request, once a state is reached
 	ActionMayPass     Action = "may-pass"     // may succeed later; whether to retry is your choice
