@@ -64,6 +64,39 @@ func TestEncode_NamesThatAreSent(t *testing.T) {
 	}
 }
 
+// Each field of a request has the name that the document gives it.
+func TestEncode_RequestFields(t *testing.T) {
+	ctx := t.Context()
+	for want, send := range map[string]func(*prospectkit.Client) error{
+		`{"listIds":["` + listID + `"],"channels":["email"],"templateId":"` + stepID + `","writingStyleId":"` + sendID + `","knowledgeHubId":"` + hubID + `"}`: func(c *prospectkit.Client) error {
+			return discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{
+				ListIDs: []string{listID}, Channels: []string{"email"}, TemplateID: stepID, WritingStyleID: sendID, KnowledgeHubID: hubID,
+			}))
+		},
+		`{"listIds":["` + listID + `"],"channels":["email"]}`: func(c *prospectkit.Client) error {
+			return discard(c.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{ListIDs: []string{listID}, Channels: []string{"email"}}))
+		},
+		`{"listId":"` + listID + `","listName":"Q1","contactIds":["` + contactID + `"]}`: func(c *prospectkit.Client) error {
+			return discard(c.Lists.SaveContacts(ctx, prospectkit.ContactSave{ListID: listID, ListName: "Q1", ContactIDs: []string{contactID}}))
+		},
+		`{"filters":{"job_title_levels":[{"status":"include","value":"vp"}]},"listId":"` + listID + `","listName":"Q1"}`: func(c *prospectkit.Client) error {
+			return discard(c.Search.SaveMatches(ctx, prospectkit.MatchSave{
+				Filters: filter.Search{"job_title_levels": filter.Including("vp")}, ListID: listID, ListName: "Q1",
+			}))
+		},
+		`{"filters":{"headquartersCity":["Berlin"]},"savedSearchId":"` + savedID + `","excludeCompanyLists":["` + listID + `"]}`: func(c *prospectkit.Client) error {
+			return discard(c.Search.Companies(ctx, prospectkit.CompanySearch{
+				Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, SavedSearchID: savedID, ExcludeCompanyLists: []string{listID},
+			}))
+		},
+	} {
+		client, sent := recording(t)
+		require.NoError(t, send(client))
+		require.Len(t, sent, 1)
+		require.True(t, sent[want], "%s, not %v", want, sent)
+	}
+}
+
 func TestEncode_BoundsOfRequests(t *testing.T) {
 	ctx, c := t.Context(), newClient(t, untouched(t))
 	eleven := make([]string, 11)

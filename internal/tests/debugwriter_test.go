@@ -127,7 +127,7 @@ func TestDebugWriter_ManyCallsAndBrokenWriters(t *testing.T) {
 	require.ErrorContains(t, err, "WithDebugWriter got nil")
 }
 
-// A file is not shown.
+// The dump leaves out a file.
 func TestDebugWriter_Upload(t *testing.T) {
 	w := &dumps{t: t}
 	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {

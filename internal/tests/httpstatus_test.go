@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,7 @@ func answer(w http.ResponseWriter, failed error) {
 		status = http.StatusInternalServerError // 502 to 504 would invite a repetition; 401 and 403 are about your key
 	case is(prospectkit.ErrRateLimited):
 		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", fmt.Sprint(math.Ceil(advice.After.Seconds())))
+		w.Header().Set("Retry-After", fmt.Sprint(int(advice.After.Seconds())+1))
 	case is(prospectkit.ErrInsufficientCredits), is(prospectkit.ErrSpendCap):
 		status = http.StatusPaymentRequired
 	case is(prospectkit.ErrNotFound):
