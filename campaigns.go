@@ -81,11 +81,11 @@ func (s *CampaignsService) pager(o *op.Op, name string, ids ...string) pager[Obj
 		pager(func(o *Object) string { return o.Text("id") })
 }
 
-// Create creates a campaign. Body and response are undocumented, except for fields of [NewCampaign]. The
-// sandbox takes those, channels as an array, and as extra fields name, which it requires, and steps (objects of
-// type, sequenceNumber, subject, body and topic; assumed: rule campaigns.create and steps.sent). The body of a
-// step of the type social_connection is the connection note, of at most 200 characters. A social_connection
-// step must not follow a social_message step.
+// Create creates a campaign. Body and response are undocumented, except for fields of [NewCampaign]:
+// supply others in Extra. The sandbox takes name and optionally channels, listIds, steps (objects of type,
+// sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
+// campaigns.create and steps.sent). The body of a step of the type social_connection is the connection note, of
+// at most 200 characters. A social_connection step must not follow a social_message step.
 //
 // The service may generate parts of the campaign, so the call counts as spending credits. Names may
 // repeat, so a second call creates a second campaign. It is never retried after an unknown outcome:

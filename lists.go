@@ -433,8 +433,8 @@ func (c ContactSave) check(bad *check.Violations) {
 }
 
 // SaveContacts saves contacts of one list into another. Body and response are undocumented, except for
-// fields of [ContactSave]. The sandbox takes those, with listId or listName, and the extra field
-// sourceListId, which it requires (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
+// fields of [ContactSave]: supply others in Extra. The sandbox takes sourceListId, optionally contactIds, and listId
+// or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
 // is never retried after an unknown outcome: check the list instead.
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
