@@ -110,17 +110,18 @@ func TestDebugWriter_ManyCallsAndBrokenWriters(t *testing.T) {
 		derived, err := client.With()
 		require.NoError(t, err)
 		var group sync.WaitGroup
-		for i := range 20 {
+		errs := make([]error, 20)
+		for i := range errs {
 			group.Go(func() {
 				c := client
 				if i%2 == 0 {
 					c = derived
 				}
-				_, err := c.Account.Me(t.Context())
-				require.NoError(t, err) //nolint:testifylint // require ends no other goroutine that matters
+				_, errs[i] = c.Account.Me(t.Context())
 			})
 		}
 		group.Wait()
+		require.NoError(t, errors.Join(errs...))
 	}
 	require.Len(t, w.all, 40)
 	_, err := prospectkit.New(BaseURL, Token, prospectkit.WithDebugWriter(nil))

@@ -3,10 +3,10 @@ package tests
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +24,7 @@ func answer(w http.ResponseWriter, failed error) {
 		status = http.StatusInternalServerError // 502 to 504 would invite a repetition; 401 and 403 are about your key
 	case is(prospectkit.ErrRateLimited):
 		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", fmt.Sprint(int(advice.After.Seconds())+1))
+		w.Header().Set("Retry-After", strconv.Itoa(int(advice.After.Seconds())+1))
 	case is(prospectkit.ErrInsufficientCredits), is(prospectkit.ErrSpendCap):
 		status = http.StatusPaymentRequired
 	case is(prospectkit.ErrNotFound):

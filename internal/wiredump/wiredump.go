@@ -13,8 +13,10 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// MaxBody is how many bytes of a body are shown, MaxHead how many of a URL and a header.
-const MaxBody, MaxHead = 16 << 10, 16 << 10
+const (
+	maxBody = 16 << 10 // bytes of a body
+	maxHead = 16 << 10 // bytes of a URL, and of a header
+)
 
 // Writer serializes what several calls write. Each dump is one Write. A writer that fails or panics loses its dump, and
 // nothing else.
@@ -51,12 +53,12 @@ func (w *Writer) write(parts ...string) {
 	_, _ = io.WriteString(w.to, strings.Join(parts, "")+"\n")
 }
 
-// secretName are names of headers and fields whose values are never shown.
-const secretName = `[\w$.-]*(?:authorization|authenticat|cookie|token|cursor|secret|signature|credential|policy|password|api-?key)[\w$.-]*`
+// hiddenNames matches the names of headers and fields whose values are hidden.
+const hiddenNames = `[\w$.-]*(?:authorization|authenticat|cookie|token|cursor|secret|signature|credential|policy|password|api-?key)[\w$.-]*`
 
 var (
-	secretHeader = regexp.MustCompile(`(?i)^` + secretName + `$`)
-	secretField  = regexp.MustCompile(`(?i)("` + secretName + `"\s*:\s*")(?:[^"\\]|\\.)*`)
+	secretHeader = regexp.MustCompile(`(?i)^` + hiddenNames + `$`)
+	secretField  = regexp.MustCompile(`(?i)("` + hiddenNames + `"\s*:\s*")(?:[^"\\]|\\.)*`)
 
 	// The query of a URL in a text may be a signature that permits an upload.
 	signedURL = regexp.MustCompile(`(?i)(https?:(?:\\?/){2}[^\s"'<>?]*?(?:\?|\\u003f))[^\s"'<>]*`)
@@ -70,16 +72,16 @@ func head(s redact.Secrets, line string, h http.Header) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString(s.Clean(line, MaxHead))
+	b.WriteString(s.Clean(line, maxHead))
 	_ = clean.Write(&b) // a builder takes everything
-	return shown(redact.Shorten(hide(strings.ReplaceAll(b.String(), "\r\n", "\n")), MaxHead)) + "\n"
+	return shown(redact.Shorten(hide(strings.ReplaceAll(b.String(), "\r\n", "\n")), maxHead)) + "\n"
 }
 
 func text(s redact.Secrets, body []byte) string {
 	if len(body) == 0 {
 		return ""
 	}
-	clean, cut := s.Body(body, MaxBody)
+	clean, cut := s.Body(body, maxBody)
 	out := shown(hide(string(clean))) + "\n"
 	if cut {
 		out += fmt.Sprintf("(the first of %d bytes)\n", len(body))
