@@ -96,8 +96,8 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := do(ctx, s.conf, spec.op, args{
-		body: spec.body, check: checkSpec, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
-	}, spec.options(opts), expected[newAgent]{
+		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
+	}, opts, expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
 		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
 	})
@@ -187,7 +187,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
 // response are undocumented: you supply the fields. The sandbox takes fields of the creation but
-// start (assumed: rule agents.adjust). After an unknown outcome, it is retried only with
+// start (assumed: rule agents.adjust). A name that is nearly one of those is refused as misspelt. After an unknown outcome, it is retried only with
 // [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
@@ -196,14 +196,15 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
-	checkExpiration := func(bad *check.Violations) {
+	checkFields := func(bad *check.Violations) {
+		in.checkNames(bad, "", outbound.Names(PersonDiscovery{}, PeopleWatcher{}, WebMonitor{})...)
 		for _, value := range in {
 			if expires, ok := value.(Expiration); ok {
 				expires.check(bad)
 			}
 		}
 	}
-	a := args{ids: []string{agentID}, body: in, check: checkExpiration}
+	a := args{ids: []string{agentID}, body: in, check: checkFields}
 	return do[Object](ctx, s.conf, op.AgentsAdjust, a, opts)
 }
 

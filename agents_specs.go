@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,7 @@ type agentSpec struct {
 	kind AgentType
 	body any // the spec itself
 	terms
-	raw []Fields // undocumented fields, beside the typed ones
+	raw []Fields // fields beside the typed ones
 	own func(*check.Violations)
 
 	every int // days between runs; 0: undocumented
@@ -92,17 +91,6 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 		bad.Add("maxCreditSpend", "is required for an agent that starts, unless Unlimited is set")
 	}
 	s.own(bad)
-}
-
-// options turns the undocumented fields into options, which refuse a field that is given twice.
-func (s agentSpec) options(opts []CallOption) []CallOption {
-	var all []CallOption
-	for _, fields := range s.raw {
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			all = append(all, WithField(name, fields[name]))
-		}
-	}
-	return append(all, opts...)
 }
 
 // PersonDiscovery is an agent that delivers people who match filters.

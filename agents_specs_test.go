@@ -81,7 +81,7 @@ var specBounds = []struct {
 	{"extra field of ours", altered(monitor(), func(s *monitorOf) { s.Extra = prospectkit.Fields{"searchPeriod": "1d"} }), []string{`body cannot be encoded: field "searchPeriod" is set by the call itself`}},
 	{"filter of ours", altered(discovery(), func(s *discoveryOf) { s.Filters = prospectkit.Fields{"start": true} }), []string{`body cannot be encoded: field "start" is set by the call itself`}},
 	{"same field twice", altered(discovery(), func(s *discoveryOf) { s.Extra = prospectkit.Fields{"titleField": 1} }), []string{`body cannot be encoded: field "titleField" is set by the call itself`}},
-	{"field without a name", altered(watcher(), func(s *watcherOf) { s.Extra = prospectkit.Fields{"": 1} }), []string{"WithField needs a name"}},
+	{"field without a name", altered(watcher(), func(s *watcherOf) { s.Extra = prospectkit.Fields{"": 1} }), []string{"body has a field without a name"}},
 }
 
 const (

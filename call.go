@@ -389,7 +389,7 @@ func (c *call) result(loopErr error) error {
 func (c *call) noteEnd(err error) {
 	outcome := journal.Unknown
 	defer func() { c.end(outcome) }() // also if the guard's store panics
-	known := journal.Outcome(OutcomeOf(err))
+	known := OutcomeOf(err)
 	if c.in.lookup.Digest != "" && c.ticketID != "" {
 		c.conf.approvals.note(c.ticket(), known)
 	}

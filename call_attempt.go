@@ -52,6 +52,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a.out = true
 	resp, err := a.send(t.base, req)
+	a.dumpResponse()
 	c.recordAttempt(&a, resp, err)
 	a.out = false
 	exchange.Release(a.Body)
@@ -276,6 +277,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	if a.upload != nil {
 		req.Body, req.ContentLength = a.upload, c.in.upload.Length
 	}
+	a.dumpRequest(req)
 
 	x := &a.exchange
 	x.Base, x.Request, x.Upload = base, req, a.upload
@@ -301,6 +303,29 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		}
 	}
 	return a.Response, a.Err
+}
+
+// title names the attempt in a dump.
+func (a *attempt) title() string {
+	return fmt.Sprint(a.call.op.Name, ", attempt ", len(a.call.attempts)+1)
+}
+
+func (a *attempt) dumpRequest(req *http.Request) {
+	if c := a.call; c.conf.dump != nil {
+		c.conf.dump.Request(a.title(), c.secrets(), req, c.body)
+	}
+}
+
+func (a *attempt) dumpResponse() {
+	c := a.call
+	if c.conf.dump == nil {
+		return
+	}
+	var body []byte
+	if a.Body != nil {
+		body = *a.Body
+	}
+	c.conf.dump.Response(a.title(), c.secrets(), a.Response, body, c.redactError(cmp.Or(a.Err, a.BodyErr)))
 }
 
 // delivered returns what is known about the delivery of an attempt after send.

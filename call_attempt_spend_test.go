@@ -247,7 +247,7 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 			return discard(c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "x"}))
 		},
 		"lists for a campaign": func(ctx context.Context, c *prospectkit.Client) error {
-			return discard(c.Campaigns.Adjust(ctx, "a00000000000000000000009", prospectkit.Fields{"listIds": []string{"a00000000000000000000001"}}))
+			return discard(c.Campaigns.Adjust(ctx, "a00000000000000000000009", prospectkit.CampaignChanges{ListIDs: []string{"a00000000000000000000001"}}))
 		},
 		"activate": func(ctx context.Context, c *prospectkit.Client) error {
 			return discard(c.Agents.Activate(ctx, "a00000000000000000000009"))

@@ -346,7 +346,7 @@ func TestContext_EndsBeforeALaterAttemptIsSent(t *testing.T) {
 			_, err := client.Lists.Create(ctx, firms, prospectkit.AllowRetryUnknown())
 			require.Equal(t, want, prospectkit.OutcomeOf(err), "%v", err)
 			require.Len(t, book.sent, 2)
-			require.Equal(t, map[string]journal.Outcome{"lists.create": journal.Outcome(want)}, book.outcomes())
+			require.Equal(t, map[string]journal.Outcome{"lists.create": want}, book.outcomes())
 			if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
 				require.Len(t, unknown.Attempts, 1)
 			} else {

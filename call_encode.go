@@ -2,9 +2,11 @@ package prospectkit
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/go-querystring/query"
@@ -125,7 +127,7 @@ func (c *call) encode() {
 	if fields, ok := value.(Fields); value == nil || ok && fields == nil {
 		value = Fields{}
 	}
-	body, err := outbound.Encode(value, c.opts.fields)
+	body, err := outbound.Encode(value, append(c.extraFields(), c.opts.fields...))
 	bad.InvalidText(body.Invalid)
 	if err != nil {
 		bad.Add("body", "cannot be encoded: %v", err)
@@ -135,4 +137,18 @@ func (c *call) encode() {
 		c.body, contentType = outbound.Form(c.body)
 	}
 	c.header["Content-Type"] = []string{contentType}
+}
+
+// extraFields are the fields beside those of the body, in the order of their names. A name that is nearly one of the
+// body's is refused.
+func (c *call) extraFields() (extra []outbound.Field) {
+	for _, fields := range c.in.extra {
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			c.bad.Must(name != "", "body", "has a field without a name")
+			if !c.bad.Misspelt("", name, outbound.Names(c.in.body)...) {
+				extra = append(extra, outbound.Field{Name: name, Value: fields[name]})
+			}
+		}
+	}
+	return extra
 }

@@ -41,7 +41,7 @@ func TestEncode_EveryBodyIsSent(t *testing.T) {
 			return approve(info, prospectkit.WithHeader("X-Mine", "mine"))
 		},
 		`^application/json {"a":1}$`: func(info prospectkit.CallOption) error {
-			return discard(client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"a": 1}, info))
+			return discard(client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"a": 1}}, info))
 		},
 		`^multipart/form-data; .*"importId".*` + importID: func(info prospectkit.CallOption) error {
 			return discard(client.Imports.FromUpload(t.Context(), importID, info))

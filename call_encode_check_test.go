@@ -28,7 +28,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 		"name": {
 			discard(c.Lists.Create(ctx, prospectkit.NewList{Name: latin1})), discard(c.Lists.Ensure(ctx, prospectkit.NewList{Name: latin1})),
 			discard(c.Imports.Upload(ctx, prospectkit.UploadFrom(latin1+".csv", 1, strings.NewReader("x")))),
-			discard(c.Campaigns.Create(ctx, fields{"name": latin1})),
+			discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"name": latin1}})),
 		},
 		"search": {discard(c.Lists.Page(ctx, prospectkit.ListsParams{Search: latin1})), first(c.Lists.All(ctx, prospectkit.ListsParams{Search: latin1}))},
 		"sortBy": {discard(c.Lists.RowsPage(ctx, listID, prospectkit.RowsParams{Sort: prospectkit.Ascending(latin1).Unchecked()}))},
@@ -44,10 +44,10 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 		},
 		"crm":                     {discard(c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: latin1}))},
 		"contacts.1.company.name": {discard(c.Lists.AddContacts(ctx, listID, fields{"contacts": []fields{{}, {"company": map[string]string{"name": latin1}}}}))},
-		"x.caf\uFFFD":             {discard(c.Lists.SaveToList(ctx, fields{"x": map[string]int{latin1: 1}}))},
+		"x.caf\uFFFD":             {discard(c.Lists.SaveContacts(ctx, prospectkit.ContactSave{All: true, Extra: fields{"x": map[string]int{latin1: 1}}}))},
 		"listName": {
 			discard(c.Agents.Create(ctx, altered(monitor(), func(s *monitorOf) { s.ListName = latin1 }))),
-			discard(c.Search.SaveToList(ctx, nil, prospectkit.WithField("listName", latin1))),
+			discard(c.Search.SaveMatches(ctx, prospectkit.MatchSave{ListName: latin1, All: true})),
 			discard(c.Imports.FromUpload(ctx, importID, prospectkit.WithField("listName", latin1))),
 		},
 		"prompt":       {discard(c.Agents.Create(ctx, altered(monitor(), func(s *monitorOf) { s.Prompt = latin1 })))},
@@ -119,7 +119,7 @@ func TestCheck_InstantsOfYourOwnFields(t *testing.T) {
 			return discard(client.Campaigns.EditSend(ctx, sendID, prospectkit.Fields{"dueAt": &at}))
 		}, `{"dueAt":` + due + `}`},
 		"deep": {func(ctx context.Context) error {
-			return discard(client.Campaigns.Adjust(ctx, campaignID, prospectkit.Fields{"steps": []any{mine{at, &at}, map[string][]time.Time{"x": {at}}}}))
+			return discard(client.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"steps": []any{mine{at, &at}, map[string][]time.Time{"x": {at}}}}}))
 		}, `{"steps":[{"dueAt":` + due + `,"until":` + due + `},{"x":[` + due + `]}]}`},
 		"WithField": {func(ctx context.Context) error {
 			return discard(client.Lists.Create(ctx, prospectkit.NewList{Name: "x"}, prospectkit.WithField("from", at.Truncate(time.Hour))))

@@ -348,7 +348,7 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 			return err
 		},
 		"companies": func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.Companies(ctx, prospectkit.Fields{"query": "engines"})
+			_, err := c.Search.Companies(ctx, prospectkit.CompanySearch{Extra: prospectkit.Fields{"query": "engines"}})
 			return err
 		},
 		"resolve": func(ctx context.Context, c *prospectkit.Client) error {

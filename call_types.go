@@ -33,6 +33,7 @@ type args struct {
 	ids       []string // for the parameters of the path, in order
 	query     any      // a struct with url tags, or nil
 	body      any      // anything encoding/json knows, or nil
+	extra     []Fields // beside the fields of the body
 	form      bool     // the body goes as a multipart form
 	upload    *upload.Body
 	pageToken string // the scroll token or cursor of a later page: an attempt may use it up, and no error or log shows it

@@ -56,11 +56,11 @@ func (s *CampaignsService) sends(campaignID string) listing[Send] {
 	}
 }
 
-// Create creates a campaign. Body and response are undocumented: you supply the fields. The sandbox
-// takes name and optionally channels, listIds, steps (objects of type, sequenceNumber, subject,
-// body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule campaigns.create
-// and steps.sent). The body of a step of the type social_connection is the connection note, of at
-// most 200 characters. A social_connection step must not follow a social_message step.
+// Create creates a campaign. Body and response are undocumented, except for fields of [NewCampaign]:
+// supply others in Extra. The sandbox takes name and optionally channels, listIds, steps (objects of type,
+// sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
+// campaigns.create and steps.sent). The body of a step of the type social_connection is the connection note, of
+// at most 200 characters. A social_connection step must not follow a social_message step.
 //
 // The service may generate parts of the campaign, so the call counts as spending credits. Names may
 // repeat, so a second call creates a second campaign. It is never retried after an unknown outcome:
@@ -73,13 +73,13 @@ func (s *CampaignsService) sends(campaignID string) listing[Send] {
 // [CodeInvalidRequest].
 //
 // POST /business/campaigns, scope campaigns.
-func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Campaign, error) {
-	return doRecord[Campaign](ctx, s.conf, op.CampaignsCreate, args{body: in}, opts, "campaign", "id")
+func (s *CampaignsService) Create(ctx context.Context, in NewCampaign, opts ...CallOption) (*Campaign, error) {
+	return doRecord[Campaign](ctx, s.conf, op.CampaignsCreate, args{body: in, extra: []Fields{in.Extra}}, opts, "campaign", "id")
 }
 
-// Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
-// of body and response is documented: you supply the fields. The sandbox takes name, channels,
-// listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). Whether it spends credits is
+// Adjust changes a campaign, for example its source lists. Nothing else of body and response is
+// documented: supply other fields in Extra. The sandbox takes name, channels, listIds and steps, at
+// least one (assumed: rule campaigns.adjust and steps.sent). Whether it spends credits is
 // undocumented; the "nothing billed" of [CodeCampaignListCapReached] hints that attaching lists may, so it counts as
 // spending. It is never retried after an unknown outcome: look at the campaign.
 //
@@ -90,8 +90,8 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 // [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
-func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Campaign, error) {
-	a := args{ids: []string{campaignID}, body: in}
+func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in CampaignChanges, opts ...CallOption) (*Campaign, error) {
+	a := args{ids: []string{campaignID}, body: in, extra: []Fields{in.Extra}}
 	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", func(c *Campaign) *string { return &c.ID })
 }
 

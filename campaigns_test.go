@@ -19,7 +19,7 @@ import (
 func TestCampaigns_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	type fields = prospectkit.Fields
-	lists := fields{"listIds": []string{sendID}}
+	lists := prospectkit.CampaignChanges{ListIDs: []string{sendID}}
 	const (
 		onePage  = `"Number": 1, "TotalPages": 1, "TotalRecords": 1, "TotalKnown": true, "Recovered": false`
 		campaign = `{"id": "` + campaignID + `", "status": "", "initializationStatus": "", "channels": null, "listIds": null}`
@@ -30,14 +30,16 @@ func TestCampaigns_Exchanges(t *testing.T) {
 			return c.Campaigns.Page(ctx, prospectkit.WithQuery("pageNum", "2"))
 		}, `{"Items": [], "Number": 1, "TotalPages": 1, "TotalRecords": 0, "TotalKnown": true, "Recovered": false}`, ""},
 		{"campaigns.create/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Create(ctx, fields{"name": "Spring", "channels": []string{"a"}})
+			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"a"}, Extra: fields{"name": "Spring"}})
 		}, campaign, ""},
 		{"campaigns.create/channels", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Create(ctx, fields{"name": "Spring"}, prospectkit.WithField("channels", []string{"b"}))
+			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"b"}}, prospectkit.WithField("name", "Spring"))
 		}, "", prospectkit.CodeInvalidCampaignChannels},
 		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, campaign, ""},
 		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, "", prospectkit.CodeCampaignInitializing},
-		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, nil) }, campaign, ""},
+		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{})
+		}, campaign, ""},
 		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "active"}`, ""},
 		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "warming-up"}`, ""},
 		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "", "status": ""}`, ""},
@@ -344,11 +346,11 @@ func TestCampaigns_Values(t *testing.T) {
 // A created campaign, or a reserved upload, is of no use without its id: it was made, and the error names the keys that are there.
 func TestCampaigns_CreatedInAnotherShape(t *testing.T) {
 	for _, body := range []string{`{"campaign":{"id":"` + campaignID + `"}}`, `{"id":"` + campaignID + `"}`} {
-		made, err := newClient(t, always(201, body)).Campaigns.Create(t.Context(), prospectkit.Fields{"name": "Spring"})
+		made, err := newClient(t, always(201, body)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
 		require.NoError(t, err, body)
 		require.Equal(t, campaignID, made.ID)
 	}
-	_, err := newClient(t, always(201, `{"campaign":{"campaignId":"`+campaignID+`"}}`)).Campaigns.Create(t.Context(), prospectkit.Fields{"name": "Spring"})
+	_, err := newClient(t, always(201, `{"campaign":{"campaignId":"`+campaignID+`"}}`)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
 	require.ErrorContains(t, err, "the response has no id: it is an object with campaign")
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
@@ -367,7 +369,7 @@ func TestCampaigns_ChangedInAnotherShape(t *testing.T) {
 		`[1]`:         {ID: campaignID},
 		``:            {ID: campaignID},
 	} {
-		got, err := newClient(t, always(200, body)).Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"name": "Autumn"})
+		got, err := newClient(t, always(200, body)).Campaigns.Adjust(t.Context(), campaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}})
 		require.NoError(t, err, body)
 		sameFields(t, &want, got, body)
 		require.Contains(t, body, got.Raw().String())

@@ -200,9 +200,9 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 	return err
 }
 
-// Resolve finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve] does, also
-// in another process or on another machine. It sends reads only, never the call itself. The key may be
-// another one of the workspace.
+// Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
+// does, also in another process or on another machine. It never sends the call itself, and spends no credits.
+// The key may be another one of the workspace.
 //
 // The age of the call is the smaller of what the clock of the service and the local clocks say. If
 // either is unknown, or says that the call is recent, Resolve watches for as long as a change may need to show (assumed:

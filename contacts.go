@@ -12,10 +12,10 @@ import (
 // ContactsService finds the ids of contacts and reads their activities.
 type ContactsService struct{ service }
 
-// Resolve finds the id of a contact. The response holds it as contactId, at its top or under "contact" (assumed); any other is an
-// error that names its keys. Nothing else of body and response is documented: you supply the fields. The sandbox takes email or socialUrl (assumed:
-// rule contacts.resolve). Whether it costs credits is undocumented, so it counts as spending and is
-// never retried after an unknown outcome.
+// Resolve finds the id of a contact, and may spend credits. Whether it does is undocumented, so it counts as
+// spending and is never retried after an unknown outcome. The response holds the id as contactId, at its top
+// or under "contact" (assumed); any other is an error that names its keys. Nothing else of body and response is
+// documented: you supply the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve).
 //
 // Errors: likely: [CodeContactNotFound].
 //

@@ -15,6 +15,7 @@ import (
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -145,14 +146,14 @@ var statusClasses = map[int]ErrorClass{
 	http.StatusTooManyRequests:     ErrRateLimited,
 }
 
-// Outcome says whether a call had its effect. Every error of a call reports one.
-type Outcome string
+// Outcome says whether a call had its effect. Every error of a call reports one, and a journal keeps it.
+type Outcome = journal.Outcome
 
-// The outcomes.
+// The outcomes, which package journal calls the same without the prefix.
 const (
-	OutcomeNotApplied Outcome = "not applied" // nothing was sent, or the service did not do it, or it is a free read
-	OutcomeApplied    Outcome = "applied"     // the service confirmed it
-	OutcomeUnknown    Outcome = "unknown"     // it may have happened
+	OutcomeNotApplied Outcome = journal.NotApplied // nothing was sent, or the service did not do it, or it is a free read
+	OutcomeApplied    Outcome = journal.Applied    // the service confirmed it
+	OutcomeUnknown    Outcome = journal.Unknown    // it may have happened
 )
 
 // OutcomeOf returns the outcome of a call by its error: [OutcomeApplied] for nil, [OutcomeUnknown]
@@ -200,14 +201,14 @@ type Action string
 
 // The actions.
 const (
-	ActionNever       Action = Action(op.Never)       // the same request will be refused again
-	ActionAfterDelay  Action = Action(op.AfterDelay)  // the same request, later
-	ActionAfterState  Action = Action(op.AfterState)  // the same request, once a state is reached
-	ActionMayPass     Action = Action(op.MayPass)     // may succeed later; whether to retry is your choice
-	ActionFixInput    Action = Action(op.FixInput)    // another request
-	ActionNewKey      Action = Action(op.NewKey)      // another key
-	ActionBuyCredits  Action = Action(op.BuyCredits)  // more credits, a lower cost or a larger plan
-	ActionVerifyFirst Action = Action(op.VerifyFirst) // a read may be retried; a write has to be verified
+	ActionNever       Action = "never"        // the same request will be refused again
+	ActionAfterDelay  Action = "after-delay"  // the same request, later
+	ActionAfterState  Action = "after-state"  // the same request, once a state is reached
+	ActionMayPass     Action = "may-pass"     // may succeed later; whether to retry is your choice
+	ActionFixInput    Action = "fix-input"    // another request
+	ActionNewKey      Action = "new-key"      // another key
+	ActionBuyCredits  Action = "buy-credits"  // more credits, a lower cost or a larger plan
+	ActionVerifyFirst Action = "verify-first" // a read may be retried; a write has to be verified
 )
 
 // Advice is what to do about an error: an action to branch on and a hint to print.
@@ -457,7 +458,8 @@ func (e *RefusedError) Is(target error) bool {
 	case error(ErrRefusedLocally):
 		return true
 	case error(ErrSpendCap):
-		return errors.Is(e.cause, spend.ErrCap)
+		_, capped := errors.AsType[*spend.CapError](e.cause)
+		return capped
 	}
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }

@@ -126,9 +126,11 @@ func ExampleListsService_AddMembers() {
 	// true
 }
 
-func ExampleListsService_SaveToList() {
+func ExampleListsService_SaveContacts() {
 	client, sb := fieldsSandbox()
-	saved, err := client.Lists.SaveToList(context.Background(), prospectkit.Fields{"sourceListId": sourceListID, "listName": "Copy"})
+	saved, err := client.Lists.SaveContacts(context.Background(), prospectkit.ContactSave{
+		ListName: "Copy", All: true, Extra: prospectkit.Fields{"sourceListId": sourceListID},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,9 +161,12 @@ func ExampleAgentsService_Adjust() {
 func ExampleCampaignsService_Create() {
 	ctx := context.Background()
 	client, sb := fieldsSandbox()
-	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{
-		"name": "Spring", "channels": []string{"email"}, "listIds": []string{sourceListID},
-		"steps": []prospectkit.Fields{{"type": "email", "subject": "Hello {{firstName}}", "body": "Do you have a minute?"}},
+	made, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{
+		ListIDs: []string{sourceListID}, Channels: []string{"email"},
+		Extra: prospectkit.Fields{
+			"name":  "Spring",
+			"steps": []prospectkit.Fields{{"type": "email", "subject": "Hello {{firstName}}", "body": "Do you have a minute?"}},
+		},
 	})
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
@@ -196,14 +201,14 @@ func ExampleCampaignsService_Create() {
 func ExampleCampaignsService_Adjust() {
 	ctx := context.Background()
 	client, sb := fieldsSandbox()
-	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"})
+	made, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
 	} else if err != nil { // there is one, or may be: look at All, do not repeat it
 		fmt.Println(err)
 		return
 	}
-	id, lists := made.ID, prospectkit.Fields{"listIds": []string{sourceListID}}
+	id, lists := made.ID, prospectkit.CampaignChanges{ListIDs: []string{sourceListID}}
 	_, err = client.Campaigns.Adjust(ctx, id, lists)
 	fmt.Println("too early:", errors.Is(err, prospectkit.CodeCampaignInitializing))
 	sb.Advance(time.Minute)
@@ -223,7 +228,7 @@ func ExampleCampaignsService_Adjust() {
 func ExampleCampaignsService_All() {
 	ctx := context.Background()
 	client, _ := fieldsSandbox()
-	_, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Spring"})
+	_, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
 	} else if err != nil { // there is one, or may be: do not repeat it
@@ -277,8 +282,8 @@ func ExampleFactsService_SetDefaultHub() {
 
 func ExampleSearchService_Companies() {
 	client, _ := fieldsSandbox()
-	found, err := client.Search.Companies(context.Background(), prospectkit.Fields{
-		"filters": prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, "size": 10,
+	found, err := client.Search.Companies(context.Background(), prospectkit.CompanySearch{
+		Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, Extra: prospectkit.Fields{"size": 10},
 	})
 	if err != nil {
 		log.Fatal(err)

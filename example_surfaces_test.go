@@ -231,7 +231,7 @@ func ExampleCampaignsService_Approve() {
 func ExampleCampaignsService_WaitInitialized() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
-	made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": "Autumn", "listIds": []string{berlinID}})
+	made, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{berlinID}, Extra: prospectkit.Fields{"name": "Autumn"}})
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
 	} else if err != nil { // there is one, or may be: look at All, do not repeat it
@@ -402,12 +402,10 @@ func ExampleSearchService_RunSaved() {
 	// false
 }
 
-// The body is undocumented: the fields are those that you know.
-func ExampleSearchService_SaveToList() {
+func ExampleSearchService_SaveMatches() {
 	client, sb := surfaceSandbox()
-	saved, err := client.Search.SaveToList(context.Background(), prospectkit.Fields{
-		"filters":  map[string]any{"job_title_levels": filter.Including("c_suite")},
-		"listName": "Chiefs",
+	saved, err := client.Search.SaveMatches(context.Background(), prospectkit.MatchSave{
+		Filters: filter.Search{"job_title_levels": filter.Including("c_suite")}, ListName: "Chiefs",
 	})
 	if err != nil {
 		log.Fatal(err)

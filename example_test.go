@@ -230,6 +230,21 @@ func ExampleOutcomeUnknownError_Resolve() {
 }
 
 // Ensure makes a name an idempotency key: it creates the list, or finds exactly that one.
+func ExampleListsService_Named() {
+	ctx := context.Background()
+	client, _ := exampleSandbox()
+	list, err := client.Lists.Named(ctx, "Berlin", prospectkit.ContactList)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(list.Name, list.ContactsCount)
+	_, err = client.Lists.Named(ctx, "berlin", prospectkit.ContactList)
+	fmt.Println(errors.Is(err, prospectkit.ErrNotFound))
+	// Output:
+	// Berlin 3
+	// true
+}
+
 func ExampleListsService_Ensure() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()

@@ -112,7 +112,8 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
-// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After an unknown
+// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). A name that is nearly that is
+// refused as misspelt. After an unknown
 // outcome, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],
@@ -120,5 +121,6 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.HubsSetDefault, args{body: in}, opts)
+	check := func(bad *check.Violations) { in.checkNames(bad, "", "knowledgeHubId") }
+	return do[Object](ctx, s.conf, op.HubsSetDefault, args{body: in, check: check}, opts)
 }

@@ -354,7 +354,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			_, err := s.pushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids}, ticket)
 			return err
 		},
-		Outcome: func(err error) journal.Outcome { return journal.Outcome(OutcomeOf(err)) },
+		Outcome: OutcomeOf,
 		Ends:    endsPush,
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Unsaved: func(err error) error { return withoutEffect(o, err) },
@@ -391,8 +391,11 @@ func endsPush(err error) bool {
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	a := args{ids: []string{listID}, body: in, check: in.checkChoice}
-	return do[Object](ctx, s.conf, op.ListsAddMembers, a, opts)
+	check := func(bad *check.Violations) {
+		in.checkNames(bad, "", "contactIds")
+		in.checkChoice(bad)
+	}
+	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
 }
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
@@ -406,9 +409,26 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 	return do[Object](ctx, s.conf, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
-// SaveToList saves contacts of one list into another. Body and response are undocumented: you
-// supply the fields. The sandbox takes sourceListId, optionally contactIds, and listId or listName
-// (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
+// ContactSave selects contacts of a list, and the list to save them into. The API description names these
+// fields of saves, though not of which (assumed). How it calls the source list is undocumented: supply it in Extra.
+type ContactSave struct {
+	ListID     string   `json:"listId,omitzero"`     // the list to save into
+	ListName   string   `json:"listName,omitzero"`   // or its name, which must not be that of several lists or of a system list
+	ContactIDs []string `json:"contactIds,omitzero"` // rows of the source list
+	All        bool     `json:"-"`                   // instead of ContactIDs: without them the service saves all rows (assumed)
+	Extra      Fields   `json:"-"`                   // fields whose names are undocumented
+}
+
+func (c ContactSave) check(bad *check.Violations) {
+	bad.OptionalID("listId", c.ListID)
+	bad.IDs("contactIds", c.ContactIDs)
+	bad.Chosen("contactIds", len(c.ContactIDs) > 0 || c.Extra.has("contactIds"), c.All)
+	c.Extra.checkChoice(bad)
+}
+
+// SaveContacts saves contacts of one list into another. Body and response are undocumented, except for
+// fields of [ContactSave]: supply others in Extra. The sandbox takes sourceListId, optionally contactIds, and listId
+// or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
 // is never retried after an unknown outcome: check the list instead.
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
@@ -416,8 +436,8 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 // [CodeInsufficientCredits].
 //
 // POST /business/lists/save-to-list, scope lists.
-func (s *ListsService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.ListsSave, args{body: in, check: in.checkChoice}, opts)
+func (s *ListsService) SaveContacts(ctx context.Context, in ContactSave, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.conf, op.ListsSave, args{body: in, extra: []Fields{in.Extra}}, opts)
 }
 
 // FolderKind is the kind of a folder.

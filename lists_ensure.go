@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -67,6 +69,35 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 		return e.created(ctx, sent)
 	}
 	return e.end(nil, sent)
+}
+
+// Named finds the list with exactly this name, after trimming, and this kind, or of either kind if it is empty. It
+// creates nothing: [ListsService.Ensure] does. It costs one request, unless the name is part of more than 1,000 others.
+//
+// If there is none, the error matches [ErrNotFound] and [CodeListNotFound]. Names are documented as unique; should several
+// lists share one, the error matches [CodeListNameAmbiguous].
+//
+// Errors: those of [ListsService.Page].
+//
+// GET /business/lists, scope lists.
+func (s *ListsService) Named(ctx context.Context, name string, kind ListKind, opts ...CallOption) (*List, error) {
+	var bad check.Violations
+	name = strings.TrimSpace(name)
+	bad.Length("name", name, 1, 255)
+	bad.Text("name", name)
+	if check.OneOf(&bad, "entityType", kind, listKinds...); len(bad) > 0 {
+		return nil, refusal(op.ListsList, bad)
+	}
+	list, _, err := s.named(ctx, name, opts)
+	if err != nil {
+		return nil, err
+	}
+	if list == nil || kind != "" && list.Kind != kind {
+		missing := withoutEffect(op.ListsList, nil)
+		missing.Status, missing.Code, missing.Message = http.StatusOK, CodeListNotFound, "no list of this kind has this name"
+		return nil, missing
+	}
+	return list, nil
 }
 
 // ensuring is the state of one call of Ensure.

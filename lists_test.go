@@ -144,10 +144,10 @@ func TestLists_Fill(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, added.Int("rows.added"))
 
-	saved, err := exchange(t, "lists.save-to-list/fields").Lists.SaveToList(t.Context(), prospectkit.Fields{"listName": "Berlin"})
+	saved, err := exchange(t, "lists.save-to-list/fields").Lists.SaveContacts(t.Context(), prospectkit.ContactSave{ListName: "Berlin", All: true})
 	require.NoError(t, err)
 	require.True(t, saved.IsZero())
-	_, err = exchange(t, "lists.save-to-list/ambiguous").Lists.SaveToList(t.Context(), prospectkit.Fields{"listName": "Berlin"})
+	_, err = exchange(t, "lists.save-to-list/ambiguous").Lists.SaveContacts(t.Context(), prospectkit.ContactSave{ListName: "Berlin", All: true})
 	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
 }
 

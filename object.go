@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +17,9 @@ import (
 	"example.com/prospectkit/internal/outbound"
 )
 
-// Fields is a request body, or a part of one, with undocumented field names that you supply.
+// Fields is a request body, or a part of one, with undocumented field names that you supply. A name that
+// differs from a documented one of the same call in letter case or by one letter is refused, because it is probably
+// misspelt. [WithField] is not checked for that.
 //
 // Values are encoded by encoding/json. A [time.Time], at any depth, is written as the service
 // writes it, in UTC with milliseconds, unless it is part of a type with its own MarshalJSON. Text
@@ -30,6 +34,15 @@ func (f Fields) checkChoice(bad *check.Violations) {
 		}
 	}
 }
+
+// checkNames refuses names that are nearly documented ones.
+func (f Fields) checkNames(bad *check.Violations, path string, documented ...string) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		bad.Misspelt(path, name, documented...)
+	}
+}
+
+func (f Fields) has(name string) bool { _, ok := f[name]; return ok }
 
 // Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //

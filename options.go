@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -26,6 +27,7 @@ import (
 	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -285,6 +287,17 @@ func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
+// WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the
+// body, each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers,
+// such as that of an upload. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to upload
+// is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
+func WithDebugWriter(w io.Writer) ClientOption {
+	return clientOption(func(c *config, bad *check.Violations) {
+		bad.Must(!check.IsNil(w), "WithDebugWriter", "got nil")
+		c.dump = wiredump.New(w)
+	})
+}
+
 // WithLogger logs one line for each event. Warn is for calls that whoever operates the program has to look at: an outcome
 // is unknown, a response was lost, a key, credits or a rate limit do not suffice, a path is wrong, the service
 // or the network failed, a deadline has passed, or the journal, the spend guard or the token source failed. Info is
@@ -529,6 +542,7 @@ type config struct {
 	budget    *Budget
 	observers []Observer
 	reported  *undocumented.Memory // shared by With
+	dump      *wiredump.Writer     // of WithDebugWriter; nil: none
 
 	journal   journal.Journal // nil: none
 	approvals *approvals      // shared by With

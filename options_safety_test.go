@@ -92,11 +92,15 @@ func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrInvalid)
 		extra := altered(draft, func(s *prospectkit.WebMonitor) { s.Extra = prospectkit.Fields{name: true} })
 		_, err = client.Agents.Create(t.Context(), extra)
-		require.ErrorContains(t, err, "in letter case only")
+		require.ErrorContains(t, err, name+" is undocumented: did you mean ")
 	}
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))
 	require.ErrorContains(t, err, "in letter case only")
-	_, err = client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.Fields{"listIds": []string{listID}, "ListIds": []string{listID, folderID}})
+	_, err = client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.CampaignChanges{
+		ListIDs: []string{listID}, Extra: prospectkit.Fields{"ListIds": []string{listID, folderID}},
+	})
+	require.ErrorContains(t, err, "ListIds is undocumented: did you mean listIds?")
+	_, err = client.Campaigns.Adjust(t.Context(), campaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", []string{listID}))
 	require.ErrorContains(t, err, "in letter case only")
 }
 

@@ -43,16 +43,21 @@ type searchBody struct {
 
 func (b searchBody) check(bad *check.Violations) {
 	bad.Between("size", b.Size, 1, maxSearchSize)
-	for name, entries := range b.Filters {
+	checkFilters(bad, b.Filters)
+}
+
+func checkFilters(bad *check.Violations, filters filter.Search) {
+	for name, entries := range filters {
 		if strings.TrimSpace(name) == "" {
 			bad.Add("filters", "has a filter without a name")
 		}
+		bad.Misspelt("filters.", name, "job_title_levels")
 		if slices.ContainsFunc(entries, func(e filter.Entry) bool { return e.Value == "" }) {
 			bad.Add("filters."+name, "has an entry without a value")
 		}
 	}
-	if b.Filters != nil {
-		bad.NotEmptyValue("filters", b.Filters)
+	if filters != nil {
+		bad.NotEmptyValue("filters", filters)
 	}
 }
 
@@ -98,8 +103,25 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 	return s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
-// SaveToList runs a search on the server and saves the matches into a list. Body and response are
-// undocumented: you supply the fields. The sandbox takes filters and listId or listName (assumed:
+// MatchSave describes a search, and the list to save its matches into. The API description names these fields of
+// searches and of saves, though not in the body of this call (assumed).
+type MatchSave struct {
+	Filters  filter.Search `json:"filters,omitzero"`  // as for a search; nothing in it may be empty
+	All      bool          `json:"-"`                 // instead of Filters: without them the service saves everybody (assumed)
+	ListID   string        `json:"listId,omitzero"`   // the list to save into
+	ListName string        `json:"listName,omitzero"` // or its name, which must not be that of several lists or of a system list
+	Extra    Fields        `json:"-"`                 // fields whose names are undocumented
+}
+
+func (m MatchSave) check(bad *check.Violations) {
+	checkFilters(bad, m.Filters)
+	bad.Chosen("filters", m.Filters != nil || m.Extra.has("filters"), m.All)
+	bad.OptionalID("listId", m.ListID)
+	m.Extra.checkChoice(bad)
+}
+
+// SaveMatches runs a search on the server and saves the matches into a list. Body and response are
+// undocumented, except for fields of [MatchSave]. The sandbox takes filters and listId or listName (assumed:
 // rule search.save-to-list). It counts as spending credits. It is never retried after an unknown outcome:
 // check the list instead.
 //
@@ -107,8 +129,8 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 // [CodeListNameReserved], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
-func (s *SearchService) SaveToList(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.SearchSave, args{body: in, check: in.checkChoice}, opts)
+func (s *SearchService) SaveMatches(ctx context.Context, in MatchSave, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.conf, op.SearchSave, args{body: in, extra: []Fields{in.Extra}}, opts)
 }
 
 // Saved lists the saved searches. The response is undocumented.
@@ -141,7 +163,25 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
 }
 
-// Companies searches for companies. Body and response are undocumented: you supply the fields. The
+// CompanySearch describes a search for companies: by filters, or by a saved search of companies.
+type CompanySearch struct {
+	Filters             Fields   `json:"filters,omitzero"`             // documented: headquartersCity, which holds names of cities; nothing in it may be empty
+	SavedSearchID       string   `json:"savedSearchId,omitzero"`       // of a saved search that stores company filters
+	ExcludeCompanyLists []string `json:"excludeCompanyLists,omitzero"` // ids of company lists
+	Extra               Fields   `json:"-"`                            // fields whose names are undocumented
+}
+
+func (c CompanySearch) check(bad *check.Violations) {
+	if c.Filters != nil {
+		bad.NotEmptyValue("filters", c.Filters)
+	}
+	c.Filters.checkNames(bad, "filters.", "headquartersCity")
+	bad.OptionalID("savedSearchId", c.SavedSearchID)
+	bad.IDs("excludeCompanyLists", c.ExcludeCompanyLists)
+	c.Extra.checkChoice(bad)
+}
+
+// Companies searches for companies. Body and response are undocumented, except for the fields of [CompanySearch]. The
 // sandbox takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size
 // and scrollToken (assumed: rule search.companies). The documented path is the only one outside of
 // /business; [WithRoute] changes it. Whether it spends credits is undocumented, so it counts as
@@ -152,8 +192,8 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 // [CodeInsufficientCredits].
 //
 // POST /companies/search, scope companies.
-func (s *SearchService) Companies(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.SearchCompanies, args{body: in, check: in.checkChoice}, opts)
+func (s *SearchService) Companies(ctx context.Context, in CompanySearch, opts ...CallOption) (*Object, error) {
+	return do[Object](ctx, s.conf, op.SearchCompanies, args{body: in, extra: []Fields{in.Extra}}, opts)
 }
 
 // FilterOptions returns the values that search filters accept. The response is undocumented.

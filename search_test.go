@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +26,7 @@ func TestSearch_Exchanges(t *testing.T) {
 	type fields = prospectkit.Fields
 	type params = prospectkit.SearchParams
 	levels := append(filter.Including("director"), filter.Entry{Status: "exclude", Value: "intern"})
-	berlin := fields{"filters": fields{"headquartersCity": []string{"Berlin"}}}
+	berlin := prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Berlin"}}}
 	play(t, []surfaceCall{
 		{"search.prospects/last-page", func(ctx context.Context, c client) (any, error) {
 			return profiles(c.Search.ProspectsPage(ctx, params{Filters: filter.Search{"job_title_levels": levels}, Size: 25}))
@@ -48,7 +47,7 @@ func TestSearch_Exchanges(t *testing.T) {
 			return profiles(c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{}))
 		}, "", prospectkit.CodeSavedSearchTypeMismatch},
 		{"search.save-to-list/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Search.SaveToList(ctx, fields{"listName": "Directors"})
+			return c.Search.SaveMatches(ctx, prospectkit.MatchSave{ListName: "Directors", All: true})
 		}, `{"saved": 3}`, ""},
 		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + savedID + `"}]}`, ""},
 		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
@@ -56,7 +55,7 @@ func TestSearch_Exchanges(t *testing.T) {
 			return c.Search.Companies(ctx, berlin, prospectkit.WithRoute("POST /business/companies/search"))
 		}, `{"companies": []}`, ""},
 		{"search.companies/city", func(ctx context.Context, c client) (any, error) {
-			return c.Search.Companies(ctx, fields{"filters": fields{"headquartersCity": []string{"Xyzzy"}}})
+			return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Xyzzy"}}})
 		}, "", prospectkit.CodeCityFilterUnresolved},
 		{"search.filter-options/options", func(ctx context.Context, c client) (any, error) { return c.Search.FilterOptions(ctx) }, `{"job_title_levels": ["director"]}`, ""},
 	})
@@ -120,19 +119,19 @@ func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 		for _, err := range search.Prospects(ctx, prospectkit.SearchParams{Filters: f}, prospectkit.UnlimitedPages()) {
 			require.Equal(t, []string{want}, refusals(t, err))
 		}
-		if !strings.HasSuffix(want, empty) {
-			continue
-		}
-		in := prospectkit.Fields{"filters": f, "listName": "Chiefs"}
-		require.Equal(t, []string{want}, refusals(t, discard(search.SaveToList(ctx, in))))
-		require.Equal(t, []string{want}, refusals(t, discard(search.Companies(ctx, in))))
+		in := prospectkit.MatchSave{Filters: f, ListName: "Chiefs"}
+		require.Equal(t, []string{want}, refusals(t, discard(search.SaveMatches(ctx, in))))
 	}
+	lists := newClient(t, untouched(t)).Lists
 	for _, ids := range []any{nil, []string{}, nobody} {
-		in, lists := prospectkit.Fields{"contactIds": ids}, newClient(t, untouched(t)).Lists
-		require.Equal(t, []string{"contactIds" + empty}, refusals(t, discard(lists.SaveToList(ctx, in))))
+		in := prospectkit.Fields{"contactIds": ids}
 		require.Equal(t, []string{"contactIds" + empty}, refusals(t, discard(lists.AddMembers(ctx, listID, in))))
+		require.Contains(t, refusals(t, discard(search.SaveMatches(ctx, prospectkit.MatchSave{Extra: in}))), "contactIds"+empty)
 	}
-	for _, f := range []any{nil, []string{}, prospectkit.Fields{}, prospectkit.Fields(nil)} {
-		require.Equal(t, []string{"filters" + empty}, refusals(t, discard(search.Companies(ctx, prospectkit.Fields{"filters": f}))))
+	require.Equal(t, []string{"contactIds" + " is empty, which could mean everything: set All if you mean that"}, refusals(t, discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{}}))))
+	require.Equal(t, []string{"filters" + " is empty, which could mean everything: set All if you mean that"}, refusals(t, discard(search.SaveMatches(ctx, prospectkit.MatchSave{}))))
+	require.Equal(t, []string{"contactIds must be empty if All is set"}, refusals(t, discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{listID}, All: true}))))
+	for _, f := range []prospectkit.Fields{{}, {"headquartersCity": nil}, {"headquartersCity": nobody}} {
+		require.Contains(t, refusals(t, discard(search.Companies(ctx, prospectkit.CompanySearch{Filters: f})))[0], empty)
 	}
 }

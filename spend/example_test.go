@@ -37,7 +37,8 @@ func ExampleNewSharedGuard() {
 
 	second := spend.NewSharedGuard(50, prices, table)
 	err := second.Reserve(ctx, spend.Call{ID: "another", Op: "contacts.resolve"})
-	fmt.Println("second:", errors.Is(err, spend.ErrCap), err)
+	_, full := errors.AsType[*spend.CapError](err)
+	fmt.Println("second:", full, err)
 
 	books, err := second.Books(ctx)
 	if err != nil {

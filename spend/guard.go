@@ -26,11 +26,8 @@ import (
 	"example.com/prospectkit/internal/exchange"
 )
 
-// ErrCap says that a call could cost more than the cap leaves. Match it with [errors.Is]; errors.As
-// finds the figures in a [CapError].
-var ErrCap = errors.New("spend: the cap is reached")
-
-// CapError is a call that could cost more than the cap leaves. Nothing was reserved.
+// CapError is a call that could cost more than the cap leaves. Nothing was reserved. Find it with errors.As; the error of
+// a call that a client has refused for it also matches prospectkit.ErrSpendCap.
 type CapError struct {
 	Op      string
 	Credits int64 // that the call can cost
@@ -42,9 +39,6 @@ type CapError struct {
 func (e *CapError) Error() string {
 	return fmt.Sprintf("the call can cost %d credits, and %d of %d are left", e.Credits, e.Left, e.Cap)
 }
-
-// Is matches [ErrCap].
-func (e *CapError) Is(target error) bool { return target == ErrCap }
 
 // Guard keeps the credits of all calls below a cap. It is safe for concurrent use. It starts no
 // goroutine and no timer that outlives a call.
@@ -95,7 +89,7 @@ func (g *Guard) Err() error {
 	return g.err
 }
 
-// Reserve reserves the most that a call can cost. It fails with [ErrCap] if that does not fit, with
+// Reserve reserves the most that a call can cost. It fails with a [CapError] if that does not fit, with
 // [ErrUnknownPrice], or with an error of the store. The call must then not be sent. A client calls it.
 func (g *Guard) Reserve(ctx context.Context, c Call) error {
 	if c.ID == "" {

@@ -100,7 +100,7 @@ func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (*p
 		}
 	}
 	if campaignID == "" {
-		made, err := client.Campaigns.Create(ctx, prospectkit.Fields{"name": name, "listIds": []string{listID}})
+		made, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{listID}, Extra: prospectkit.Fields{"name": name}})
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func search(ctx context.Context, client *prospectkit.Client, out io.Writer) (sav
 		return 0, err
 	}
 	// The fields of this body are undocumented: those of the sandbox are assumed.
-	result, err := client.Search.SaveToList(ctx, prospectkit.Fields{"filters": filters, "listName": "Decision makers"})
+	result, err := client.Search.SaveMatches(ctx, prospectkit.MatchSave{Filters: filters, ListName: "Decision makers"})
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		return 0, err
 	} else if err != nil { // a second time might cost as much again

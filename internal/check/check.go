@@ -75,12 +75,26 @@ func (v *Violations) NotEmpty(param, text string) {
 	}
 }
 
+// Misspelt refuses a name that is nearly a documented one, and reports whether it did: the service would refuse it
+// as well, or ignore it in silence.
+func (v *Violations) Misspelt(path, name string, documented ...string) bool {
+	near, ok := outbound.Near(name, documented)
+	v.Must(!ok, path+name, "is undocumented: did you mean %s?", path+near)
+	return ok
+}
+
 // NotEmptyValue is NotEmpty for a value. If it cannot be encoded, the encoding of the body reports
 // that.
 func (v *Violations) NotEmptyValue(param string, value any) {
 	if text, err := json.Marshal(value); err == nil {
 		v.NotEmpty(param, string(text))
 	}
+}
+
+// Chosen refuses a choice that is empty, which would mean all, unless all were asked for, and one beside all.
+func (v *Violations) Chosen(param string, chosen, all bool) {
+	v.Must(chosen || all, param, "is empty, which could mean everything: set All if you mean that")
+	v.Must(!chosen || !all, param, "must be empty if All is set")
 }
 
 // Filters refuses filters of an agent that hold nothing, or an empty value. If they cannot be

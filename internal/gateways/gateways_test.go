@@ -173,7 +173,7 @@ var calls = []call{
 		return second(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 1}))
 	}},
 	{"search.companies", false, func(ctx context.Context, _ *stage, c *prospectkit.Client, _ int) error {
-		return second(c.Search.Companies(ctx, prospectkit.Fields{"filters": prospectkit.Fields{}}))
+		return second(c.Search.Companies(ctx, prospectkit.CompanySearch{}))
 	}},
 	{"account.me", false, func(ctx context.Context, _ *stage, c *prospectkit.Client, _ int) error {
 		return second(c.Account.Me(ctx))

@@ -86,7 +86,7 @@ var listCalls = map[string]AnyCall{
 		return c.Lists.AddContacts(ctx, ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": "Eve"}}}, opts...)
 	},
 	"lists.save-to-list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Lists.SaveToList(ctx, prospectkit.Fields{"sourceListId": SourceID, "listId": ListID}, opts...)
+		return c.Lists.SaveContacts(ctx, prospectkit.ContactSave{ListID: ListID, All: true, Extra: prospectkit.Fields{"sourceListId": SourceID}}, opts...)
 	},
 	"folders.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Lists.Folders(ctx, prospectkit.ContactListFolder, opts...)
@@ -128,10 +128,10 @@ var campaignCalls = map[string]AnyCall{
 		return c.Campaigns.Page(ctx, opts...)
 	},
 	"campaigns.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Campaigns.Create(ctx, prospectkit.Fields{"name": "Summer", "listIds": []string{ListID}}, opts...)
+		return c.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: prospectkit.Fields{"name": "Summer"}}, opts...)
 	},
 	"campaigns.adjust": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Campaigns.Adjust(ctx, CampaignID, prospectkit.Fields{"name": "Autumn"}, opts...)
+		return c.Campaigns.Adjust(ctx, CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}}, opts...)
 	},
 	"campaigns.approve": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Campaigns.Approve(ctx, CampaignID, opts...)
@@ -170,7 +170,7 @@ var otherCalls = map[string]AnyCall{
 		return c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, opts...)
 	},
 	"search.save-to-list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Search.SaveToList(ctx, prospectkit.Fields{"filters": vps, "listName": "Deciders"}, opts...)
+		return c.Search.SaveMatches(ctx, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}, opts...)
 	},
 	"search.saved": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Search.Saved(ctx, opts...)
@@ -179,7 +179,7 @@ var otherCalls = map[string]AnyCall{
 		return c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{Size: 2}, opts...)
 	},
 	"search.companies": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Search.Companies(ctx, prospectkit.Fields{"filters": prospectkit.Fields{"headquartersCity": []string{"Berlin"}}}, opts...)
+		return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}}, opts...)
 	},
 	"search.filter-options": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Search.FilterOptions(ctx, opts...)

@@ -122,8 +122,7 @@ func TestComments_NameTheFieldsThatTheSandboxTakes(t *testing.T) {
 	found := 0
 	for name, f := range parseSource(t).entrances() {
 		text := strings.Join(strings.Fields(f.Doc.Text()), " ")
-		if !takesFields(f) {
-			require.NotContains(t, text, "The sandbox takes", name)
+		if !takesFields(f) && !strings.Contains(text, "The sandbox takes") { // a request with a few documented fields says it, too
 			continue
 		}
 		found++

@@ -35,7 +35,7 @@ var sharedRows = map[string][]string{
 	"lists.crm-push":                 {"ListsService.PushEach", "ListsService.PushToCRM"},
 	"lists.create":                   {"ListsService.Create", "ListsService.Ensure"},
 	"lists.get":                      {"ListsService.Get", "ListsService.WaitFor"},
-	"lists.list":                     {"ListsService.All", "ListsService.Page", "ListsService.Pages"},
+	"lists.list":                     {"ListsService.All", "ListsService.Named", "ListsService.Page", "ListsService.Pages"},
 	"lists.move":                     {"ListsService.Move", "ListsService.MoveToRoot"},
 	"lists.rows":                     {"ListsService.Changes", "ListsService.Rows", "ListsService.RowsPage", "ListsService.RowsPages", "RowsOf"},
 	"search.prospects":               {"SearchService.Prospects", "SearchService.ProspectsPage"},

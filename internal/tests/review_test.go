@@ -35,13 +35,13 @@ var reviewEdits = map[string]struct {
 }{
 	"name": {func(t *testing.T, sb *sandbox.Sandbox) {
 		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.Fields{"name": "Autumn"})
+			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}})
 			return err
 		})
 	}, []string{"campaign changed"}},
 	"step": {func(t *testing.T, sb *sandbox.Sandbox) {
 		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.Fields{"steps": []prospectkit.Fields{{"type": "email", "subject": "Hi", "body": "Buy now!"}}})
+			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"steps": []prospectkit.Fields{{"type": "email", "subject": "Hi", "body": "Buy now!"}}}})
 			return err
 		})
 	}, []string{"steps changed"}},
@@ -56,7 +56,7 @@ var reviewEdits = map[string]struct {
 	}, []string{"sends changed"}},
 	"lists": {func(t *testing.T, sb *sandbox.Sandbox) {
 		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.Fields{"listIds": []string{ListID, SourceID}})
+			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.CampaignChanges{ListIDs: []string{ListID, SourceID}})
 			return err
 		})
 	}, []string{"campaign changed", "lists changed: 1 reviewed, 2 now", "contacts changed: 2 reviewed, 3 now"}},

@@ -87,7 +87,7 @@ func TestSurfaces_IDsAreChecked(t *testing.T) {
 		ctx := t.Context()
 		c, f, s := client.Campaigns, client.Facts, client.Search
 		for name, err := range map[string]error{
-			"campaignId 1":    discard(c.Adjust(ctx, id, nil)),
+			"campaignId 1":    discard(c.Adjust(ctx, id, prospectkit.CampaignChanges{})),
 			"campaignId 2":    discard(c.StepsPage(ctx, id)),
 			"campaignId 3":    discard(c.SendsPage(ctx, id)),
 			"campaignId 4":    discard(c.Approve(ctx, id)),

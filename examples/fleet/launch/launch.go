@@ -143,8 +143,8 @@ func (w *Workspace) campaign(ctx context.Context, m *Made) (Step, error) {
 	case before != journal.NotApplied:
 		return "", engine.Later(again)
 	}
-	_, err = w.Client.Campaigns.Create(ctx, prospectkit.Fields{
-		"name": campaignName(w.Name), "listIds": []string{m.ListID, m.ResultsID},
+	_, err = w.Client.Campaigns.Create(ctx, prospectkit.NewCampaign{
+		ListIDs: []string{m.ListID, m.ResultsID}, Extra: prospectkit.Fields{"name": campaignName(w.Name)},
 	})
 	if err != nil {
 		return "", err

@@ -1,0 +1,142 @@
+package tests
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// dumps keeps each Write apart, and finds two at the same time.
+type dumps struct {
+	mu  sync.Mutex
+	all []string
+	t   *testing.T
+}
+
+func (w *dumps) Write(p []byte) (int, error) {
+	require.True(w.t, w.mu.TryLock(), "two writes at the same time")
+	defer w.mu.Unlock()
+	w.all = append(w.all, string(p))
+	return len(p), nil
+}
+
+func TestDebugWriter_ShowsBothSides(t *testing.T) {
+	w := &dumps{t: t}
+	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		return Respond(http.StatusCreated, `{"list":{"id":"`+ListID+`","name":"Q1"}}`), nil
+	}), prospectkit.WithDebugWriter(w))
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithQuery("x", "a b"))
+	require.NoError(t, err)
+	require.Len(t, w.all, 2)
+	require.True(t, strings.HasPrefix(w.all[0], "--- Request: lists.create, attempt 1\nPOST /api/v1/business/lists?x=a+b HTTP/1.1\nHost: "), w.all[0])
+	require.Contains(t, w.all[0], "Content-Type: application/json\n")
+	require.True(t, strings.HasSuffix(w.all[0], "\n\n{\"name\":\"Q1\"}\n\n"), w.all[0])
+	require.True(t, strings.HasPrefix(w.all[1], "--- Response: lists.create, attempt 1\nHTTP/1.1 201 Created\n"), w.all[1])
+	require.True(t, strings.HasSuffix(w.all[1], `{"list":{"id":"`+ListID+"\",\"name\":\"Q1\"}}\n\n"), w.all[1])
+}
+
+// Whatever a peer echoes, the dump holds no credential, no token and no signature.
+func TestDebugWriter_HidesSecrets(t *testing.T) {
+	const signature = "c2lnbmF0dXJl"
+	echo := `{"scrollToken":"page-two-token","uploadUrl":"https://files.example/up?X-Signature=` + signature + `&e=1","again":"https:\/\/files.example\/up?sig=` + signature +
+		`","deep":"see https://files.example/up\u003fsig=` + signature + `","X-Amz-Signature":"` + signature + `","policy": "` + signature + `","echo":"` + Token + `","profiles":[{}],"escape":"` + "\x1b[31m" + `"}`
+	w := &dumps{t: t}
+	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+		resp := Respond(http.StatusOK, echo)
+		resp.Header.Set("Set-Cookie", "session="+signature)
+		resp.Header.Set("Location", "https://files.example/up?sig="+signature)
+		resp.Header.Set("X-Echo", r.Header.Get("Authorization"))
+		return resp, nil
+	}), prospectkit.WithDebugWriter(w))
+	_, _ = client.Imports.Presign(t.Context(), prospectkit.Fields{"name": Token}, prospectkit.WithHeader("X-Api-Key", signature), prospectkit.WithQuery("q", Token))
+	page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
+	if err == nil {
+		_, _ = page.Next(t.Context())
+	}
+	all := strings.Join(w.all, "")
+	require.GreaterOrEqual(t, strings.Count(all, "--- Request: "), 2)
+	require.Contains(t, all, "https://files.example/up?")
+	require.Contains(t, all, "Authorization: ")
+	for _, secret := range []string{Token, signature, "page-two-token", "\x1b"} {
+		require.NotContains(t, all, secret)
+	}
+}
+
+// A dump is bounded, and a failing attempt has one as well.
+func TestDebugWriter_BoundsAndErrors(t *testing.T) {
+	w := &dumps{t: t}
+	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Path, "/me") {
+			return nil, errors.New("no route for " + Token)
+		}
+		resp := Respond(http.StatusOK, `{"x":"`+strings.Repeat("y", 1<<20)+`"}`)
+		resp.Header.Set("X-Long", strings.Repeat("z", 1<<20))
+		return resp, nil
+	}), prospectkit.WithDebugWriter(w))
+	_, err := client.Account.Credits(t.Context())
+	require.NoError(t, err)
+	require.Len(t, w.all, 2)
+	require.Less(t, len(w.all[1]), 40<<10)
+	require.Contains(t, w.all[1], "(the first of ")
+	_, err = client.Account.Me(t.Context())
+	require.Error(t, err)
+	require.Contains(t, w.all[3], "--- Response: account.me, attempt 1\n(no route for ")
+	require.NotContains(t, w.all[3], Token)
+}
+
+type failing struct{ panics bool }
+
+func (f failing) Write([]byte) (int, error) {
+	if f.panics {
+		panic("broken")
+	}
+	return 0, io.ErrClosedPipe
+}
+
+// Calls at the same time share a writer, and a broken one breaks no call.
+func TestDebugWriter_ManyCallsAndBrokenWriters(t *testing.T) {
+	w := &dumps{t: t}
+	for _, to := range []io.Writer{w, failing{}, failing{panics: true}} {
+		client := NewClient(t, Always(http.StatusOK, OneUser), prospectkit.WithDebugWriter(to), Unpaced())
+		derived, err := client.With()
+		require.NoError(t, err)
+		var group sync.WaitGroup
+		errs := make([]error, 20)
+		for i := range errs {
+			group.Go(func() {
+				c := client
+				if i%2 == 0 {
+					c = derived
+				}
+				_, errs[i] = c.Account.Me(t.Context())
+			})
+		}
+		group.Wait()
+		require.NoError(t, errors.Join(errs...))
+	}
+	require.Len(t, w.all, 40)
+	_, err := prospectkit.New(BaseURL, Token, prospectkit.WithDebugWriter(nil))
+	require.ErrorContains(t, err, "WithDebugWriter got nil")
+}
+
+// The dump leaves out a file.
+func TestDebugWriter_Upload(t *testing.T) {
+	w := &dumps{t: t}
+	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		return Respond(http.StatusOK, `{}`), nil
+	}), prospectkit.WithDebugWriter(w))
+	const file = "email\nada@people.example\n"
+	_, err := client.Imports.Upload(t.Context(), prospectkit.UploadFrom("a.csv", int64(len(file)), bytes.NewReader([]byte(file))))
+	require.NoError(t, err)
+	require.NotContains(t, strings.Join(w.all, ""), "ada@people.example")
+}
