@@ -82,6 +82,7 @@ func TestRetryDocs_Readme(t *testing.T) {
 				}
 				others := failuresNamed(except, known)
 				require.Len(t, others, 1, except)
+				require.Contains(t, known[others[0]][0], " that is "+except+": ", "all of it")
 				said[others[0]] = true
 				require.Equal(t, readmeCells[stepStop], decidedCells(others[0], readmeCells)[i], except)
 			}
