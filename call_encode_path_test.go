@@ -109,7 +109,9 @@ func TestEncode_PathThatCannotBeBuilt(t *testing.T) {
 		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, c.id, c.template)
 		require.EqualError(t, err, "prospectkit: x: refused locally: "+c.want, "id %q, %s", c.id, c.template)
 	}
-	_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, id, "")
+	_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet, Path: "/a"}, "", "/a/{id}")
+	require.EqualError(t, err, "prospectkit: x: refused locally: path has 1 parameters, the call has 1 ids", "nothing else refuses an id that the route does not name")
+	_, err = located(t, &op.Op{Name: "x", Method: http.MethodGet}, id, "")
 	require.EqualError(t, err, "prospectkit: x: refused locally: route is undocumented: set it with WithRoute")
 }
 

@@ -55,6 +55,7 @@ func TestRetryDocs_Safety(t *testing.T) {
 func TestRetryDocs_Readme(t *testing.T) {
 	rows, known := tableRows(t, "README.md", decisionColumns), failureRows(t)
 	var named []int
+	said := map[failure]bool{}
 	for _, row := range rows {
 		cells := row[1:]
 		for i := range cells {
@@ -64,7 +65,7 @@ func TestRetryDocs_Readme(t *testing.T) {
 		}
 		var failures []failure
 		eachStatus(func(status int, service bool) {
-			if _, ok := namesStatus(row[0], status, service); ok && service { // a bare status is the service's
+			if _, ok := namesStatus(row[0], status, service); ok { // a bare status is anyone's
 				failures, named = append(failures, classifyStatus(status, service)), append(named, status)
 			}
 		})
@@ -72,6 +73,7 @@ func TestRetryDocs_Readme(t *testing.T) {
 		require.NotEmpty(t, failures, "nothing in this row is known: %s", row[0])
 		for _, f := range failures {
 			want := decidedCells(f, readmeCells)
+			said[f] = true
 			for i := range cells {
 				cell, except, _ := strings.Cut(cells[i], ", unless it is ")
 				require.Equal(t, want[i], cell, "%s: %s", row[0], decisions[f].reason)
@@ -80,10 +82,15 @@ func TestRetryDocs_Readme(t *testing.T) {
 				}
 				others := failuresNamed(except, known)
 				require.Len(t, others, 1, except)
+				require.Contains(t, known[others[0]][0], " that is "+except+": ", "all of it")
+				said[others[0]] = true
 				require.Equal(t, readmeCells[stepStop], decidedCells(others[0], readmeCells)[i], except)
 			}
 		}
 	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(said)), []failure{
+		failNotSent, failRateLimited, failKeyRejected, failRejected, failService, failGateway, failCut, failLost, failUnusable,
+	}, "the others are in "+safetyPage)
 	for _, code := range op.Codes {
 		for _, status := range code.Statuses {
 			require.Contains(t, named, status, "a documented status of %s", code.Name)
@@ -130,6 +137,7 @@ func TestRetryDocs_Defaults(t *testing.T) {
 	require.NoError(t, err)
 	retry, wait := client.conf.retry, client.conf.maxWait
 	words := map[int]string{1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+	usually, agents := op.ListsCreate.VisibleAfter.Seconds(), op.AgentsActivate.VisibleAfter.Seconds()
 	for page, said := range map[string][]string{
 		"docs/guide.md": {
 			fmt.Sprintf("| %d attempts, %d ms doubling to %.0f s |", retry.MaxAttempts, retry.BaseDelay.Milliseconds(), retry.MaxDelay.Seconds()),
@@ -138,6 +146,13 @@ func TestRetryDocs_Defaults(t *testing.T) {
 		"README.md": {
 			"at most " + words[retry.MaxAttempts] + " attempts", "waits at most " + words[int(wait.Minutes())] + " minutes for a rate limit",
 		},
+		safetyPage: {
+			fmt.Sprintf("the client assumes %.0f s, for agents %.0f s |", usually, agents), fmt.Sprintf("it looks for %.0f s, or for half of the time", usually),
+		},
+		"docs/durability.md": {fmt.Sprintf("`Resolve` watches for %.0f s, for agents %.0f s, before", usually, agents)},
+		"client.go":          {fmt.Sprintf("// %.0f s, or %.0f s for agents) before a verdict", usually, agents)},
+		"outcome.go":         {fmt.Sprintf("until %.0f s after the call, or %.0f s for agents", usually, agents)},
+		"lists_ensure.go":    {fmt.Sprintf("it looks for the list for %.0f s, or for half of the time", usually)},
 	} {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)

@@ -173,11 +173,11 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 				return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt").Unchecked()}, WithProgress(&walk))
 			},
 			View: func(p *RowPage) changes.Page[Row] {
+				return changes.Page[Row]{Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown}
+			},
+			Moved: func() bool {
 				r := walk.Report()
-				return changes.Page[Row]{
-					Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown,
-					Moved: r.Repeats > 0 || r.Rereads > 0,
-				}
+				return r.Requests > 1 && r.Repeats > 0 || r.Rereads > 0
 			},
 			ID:        (*Row).ID,
 			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },

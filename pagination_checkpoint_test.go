@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -371,14 +372,25 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":-5,"l":["zz"]}`)
 	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":8,"l":["zz"]}`)
 	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":8,"l":["c"],"s":2,"h":1}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":3,"t":8,"l":["c"],"s":2,"h":2}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":1,"t":8,"l":["a"],"s":2,"h":1}`)
 	f.Add(`{"v":1,"q":"` + query + `","p":9223372036854775807,"t":8,"s":9223372036854775807,"h":9223372036854775807}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		s := shelfOf("abcdefgh")
 		var p prospectkit.Progress
 		opts := []prospectkit.PageOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.WithProgress(&p)}
 		ids, err := prospectkit.Collect(newClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
-		if _, short := errors.AsType[*prospectkit.MissingRecordsError](err); short {
-			require.Contains(t, text, "h", "a page was empty, says the checkpoint")
+		if short, ok := errors.AsType[*prospectkit.MissingRecordsError](err); ok { // pages were empty before, says the checkpoint
+			var forged struct {
+				Page  int `json:"p"`
+				Size  int `json:"s"`
+				Holes int `json:"h"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(text), &forged))
+			require.Positive(t, forged.Holes)
+			require.LessOrEqual(t, short.Report.Missing, forged.Holes*max(2, forged.Size))
+			require.LessOrEqual(t, len(ids)+short.Report.Missing, len(s.items), "more than the service counts")
+			require.Less(t, forged.Holes, forged.Page)
 			err = nil
 		}
 		if err != nil {

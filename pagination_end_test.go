@@ -344,6 +344,28 @@ func TestPager_PagesOfAnAssumedListingAreMissing(t *testing.T) {
 	}
 }
 
+// Pages that were empty in the first run are not in the second, which finds its place on a page before: nothing is missing.
+func TestPager_PagesAreNoLongerMissing(t *testing.T) {
+	t.Parallel()
+	letters := "----abcdef"
+	lists := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		number, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		data := ""
+		if text := letters[2*max(0, number-1):][:2]; text != "--" {
+			data = fmt.Sprintf(`{"id":"%c"},{"id":"%c"}`, text[0], text[1])
+		}
+		return respond(http.StatusOK, `{"data":[`+data+`],"pagination":{"totalPages":4,"totalRecords":8}}`), nil
+	})).Lists
+	var p prospectkit.Progress
+	for _, err := range lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		break
+	}
+	letters = "yzabcdef"
+	rest := drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())))
+	require.Len(t, rest, 5)
+}
+
 // A name that a walk did not find, because a page was missing, is not taken as unseen.
 func TestPager_PagesAreMissingForALookup(t *testing.T) {
 	t.Parallel()

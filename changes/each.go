@@ -18,6 +18,10 @@ type Source[R, P any] struct {
 	Pages func(ctx context.Context, limit int) iter.Seq2[*P, error]
 	View  func(*P) Page[R]
 
+	// Moved reports whether, in the range over Pages before, rows came again, or pages were read again: others changed rows
+	// meanwhile, or the order among equals did. It is asked after the range, which leaves out a page of nothing but such rows.
+	Moved func() bool
+
 	ID        func(*R) string
 	UpdatedAt func(*R) time.Time
 	Refuse    func(check.Violations) error       // the error of arguments
@@ -30,7 +34,6 @@ type Page[R any] struct {
 	Ordered    bool // an order by time of change is documented for this list
 	Total      int
 	TotalKnown bool
-	Moved      bool // rows came again, or pages were read again: others changed rows meanwhile, or the order among equals did
 }
 
 const (
@@ -189,6 +192,7 @@ func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
 			}
 		}
 		if enough || limit == f.Limit {
+			p.moved = f.Moved()
 			slices.SortFunc(p.fresh, func(a, b version[R]) int { return a.compare(b.position) })
 			return p, nil
 		}
@@ -245,7 +249,6 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		p.total, p.counted = page.Total, page.TotalKnown
 		p.ended = len(page.Rows) == 0 || page.TotalKnown && page.Total <= len(page.Rows)
 	}
-	p.moved = p.moved || page.Moved && p.pages > 1
 	if !page.Ordered {
 		p.fail(ReasonNoOrder)
 		return

@@ -38,6 +38,26 @@ func TestEach_AnotherOrderInEachResponse(t *testing.T) {
 	require.Empty(t, ids, "the full sync has them")
 }
 
+// One row more than a page: the second page holds nothing but a row that came before, and the walk leaves it out.
+func TestEach_AnotherOrderOnTheLastPage(t *testing.T) {
+	s := newService(100)
+	s.add(5)
+	saved := s.start(t)
+	s.now, s.rows = s.now.Add(time.Hour), nil
+	s.add(101)
+	turn := false
+	s.shuffle = func(rows []record) {
+		if turn = !turn; turn {
+			slices.Reverse(rows)
+		}
+	}
+	ids, _, err := s.drain(saved)
+	require.Empty(t, ids)
+	e, ok := errors.AsType[*FullSyncRequiredError](err)
+	require.True(t, ok, err)
+	require.Equal(t, ReasonBurst, e.Reason)
+}
+
 // More rows change in a minute than the checkpoint remembers: once all that is late is visible, a full sync is asked for, and one.
 func TestEach_MoreThanIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

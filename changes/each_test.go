@@ -98,11 +98,11 @@ func (s *service) source() Source[record, page] {
 			return func(yield func(*page, error) bool) { walk.Walk(ctx, yield) }
 		},
 		View: func(p *page) Page[record] {
+			return Page[record]{Rows: p.Items, Ordered: *p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown}
+		},
+		Moved: func() bool {
 			r := progress.Report()
-			return Page[record]{
-				Rows: p.Items, Ordered: *p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown,
-				Moved: r.Repeats > 0 || r.Rereads > 0,
-			}
+			return r.Requests > 1 && r.Repeats > 0 || r.Rereads > 0
 		},
 		ID: func(r *record) string { return r.id }, UpdatedAt: func(r *record) time.Time { return r.at },
 		Refuse:  func(bad check.Violations) error { return fmt.Errorf("refused: %s %s", bad[0].Param, bad[0].Problem) },

@@ -165,7 +165,7 @@ func Parse(text, query string) (*Checkpoint, error) {
 	}
 	cp := new(Checkpoint)
 	switch err := json.Unmarshal(plain, cp); {
-	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Holes > cp.Page || len(cp.Last) > anchors:
+	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Holes >= cp.Page || len(cp.Last) > anchors:
 		return nil, errors.New("got something that Checkpoint did not return")
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")

@@ -248,7 +248,7 @@ func (w *walk[T, P]) open() (*Page[T, P], error) {
 	w.Progress.resume(w.Resume)
 	page, err := w.reopen(w.Resume)
 	w.from, w.within, w.largest = w.number-1, w.skipped, w.Resume.Size
-	if err == nil && page.TotalRecords == w.Resume.Total {
+	if err == nil && page.TotalRecords == w.Resume.Total && w.number == w.Resume.Page { // otherwise records have moved across what was empty
 		w.from -= w.Resume.Holes
 	} else {
 		w.Progress.drift(false)
