@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
@@ -24,6 +25,7 @@ import (
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -108,7 +110,7 @@ type tally struct {
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
 	headers       http.Header
-	rate          RateWindow
+	rate          ratelimit.Headers
 	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
@@ -153,13 +155,13 @@ type attempt struct {
 	call           *call
 	report         budget.Report
 	began          time.Time
-	ended          time.Time // zero until it has
-	truncated      bool      // the end of the upload was not sent
-	expired        bool      // its context had ended by then
-	out            bool      // it may be sent, and its result is not recorded yet
-	delivery       Delivery  // set by send
-	abandoned      bool      // the exchange ignored its context and Close, and may go on
-	hasRateHeaders bool      // the response has rate headers
+	ended          time.Time      // zero until it has
+	truncated      bool           // the end of the upload was not sent
+	expired        bool           // its context had ended by then
+	out            bool           // it may be sent, and its result is not recorded yet
+	delivery       event.Delivery // set by send
+	abandoned      bool           // the exchange ignored its context and Close, and may go on
+	hasRateHeaders bool           // the response has rate headers
 	rate           ratehdr.Rate
 
 	request  http.Request
@@ -314,9 +316,9 @@ func (c *call) emit(e Event) {
 	}
 	e = c.event(e)
 	switch e.Kind {
-	case EventAttempt:
+	case event.KindAttempt:
 		e.ErrorType = errorType(e.Err, e.Status, e.Code, e.Delivery)
-	case EventCall:
+	case event.KindCall:
 		e.ErrorType = errorTypeOf(e.Err)
 	default:
 	}
@@ -326,7 +328,7 @@ func (c *call) emit(e Event) {
 }
 
 func (c *call) event(e Event) Event {
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, ratelimit.Surface(c.op.Surface)
 	e.Host = c.conf.base.Host
 	return e
 }

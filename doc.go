@@ -15,7 +15,7 @@
 // # Calls
 //
 // A [Client] has one field per part of the service, such as [Client.Lists]. Share it: it is safe for concurrent use.
-// Most methods take a context, ids, parameters if there is more to set, and options. [Operations] lists what they call.
+// Most methods take a context, ids, parameters if there is more to set, and options. [example.com/prospectkit/catalogue.Operations] lists what they call.
 //
 // Where the service's API description shows no fields, a body is [Fields] and a response an [Object]. Comments call this
 // undocumented. Where this package or its sandbox guesses, they say assumed.

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"example.com/prospectkit/changes"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -263,25 +265,12 @@ type Error struct {
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
-	Status   int           // 0 when no response arrived
-	Code     Code          // of an error response
-	Delivery Delivery      // what is known about delivery
-	Err      error         `json:"-"` // why there was no usable response
-	Wait     time.Duration // before the next attempt
+	Status   int            // 0 when no response arrived
+	Code     Code           // of an error response
+	Delivery event.Delivery // what is known about delivery
+	Err      error          `json:"-"` // why there was no usable response
+	Wait     time.Duration  // before the next attempt
 }
-
-// Delivery is what is known about the delivery of one attempt.
-type Delivery string
-
-// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
-// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
-const (
-	DeliveryNotSent     Delivery = "not sent"    // no connection, or no header written
-	DeliveryUnprocessed Delivery = "unprocessed" // the peer's protocol layer says that it was not processed
-	DeliveryUnknown     Delivery = "unknown"     // it may have been processed
-	DeliveryCutShort    Delivery = "cut short"   // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived, or an error response, even cut short
-)
 
 // withoutEffect returns the error of a call that changed nothing.
 func withoutEffect(o *op.Op, cause error) *Error {
@@ -507,8 +496,8 @@ type RateLimitWaitError struct {
 	Op      string
 	Method  string
 	Route   string
-	Surface Surface
-	Window  Window
+	Surface ratelimit.Surface
+	Window  ratelimit.Window
 	Wait    time.Duration // until the call is expected to fit
 	FitsAt  time.Time     // when it is expected to fit: retry then
 

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
@@ -318,7 +319,7 @@ func ExampleUndocumented() {
 	sb := sandbox.New(nil)
 	sb.Fail("account.me", sandbox.RawBody(200, `{"user": {"id": "65f0c0ffee65f0c0ffee65f1", "name": "Ada", "timezone": "UTC"}}`))
 	canary := func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventUndocumented {
+		if e.Kind == event.KindUndocumented {
 			fmt.Println(e.Op, e.Undocumented.Kind, e.Undocumented.Name)
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -96,10 +97,10 @@ func WithMaxWait(d time.Duration) Option {
 func NoWait() Option { return WithMaxWait(0) }
 
 // WithPriority sets which calls go first when calls are queued for a rate limit; default
-// [PriorityInteractive].
-func WithPriority(p Priority) Option {
+// [ratelimit.PriorityInteractive].
+func WithPriority(p ratelimit.Priority) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		check.OneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
+		check.OneOf(bad, "WithPriority", p, ratelimit.PriorityInteractive, ratelimit.PriorityBatch)
 		s.priority = p
 	})
 }
@@ -202,7 +203,7 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every event of every call, except [EventStart]. It can be given more than once.
+// WithObserver calls f for every event of every call, except [example.com/prospectkit/event.KindStart]. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(f != nil, "WithObserver", "got nil")
@@ -382,7 +383,7 @@ func WithRoutes(routes map[string]string) ClientOption {
 
 // WithShapes uses what the command prospectkit-check has learned of the service: the file that its flag -o
 // writes, by os.ReadFile or go:embed. Reads go to the paths that were found, as [WithRoutes] sets them, and
-// what was seen is no longer reported with [EventUndocumented]. Writes keep their paths. Data that is not
+// what was seen is no longer reported with [example.com/prospectkit/event.KindUndocumented]. Writes keep their paths. Data that is not
 // such a file, or has a path with other parameters, is a violation.
 func WithShapes(data []byte) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
@@ -577,7 +578,7 @@ type settings struct {
 	maxWait time.Duration
 	timeout time.Duration // 0: the operation's own
 
-	priority Priority
+	priority ratelimit.Priority
 
 	readOnly, noSpend, noSend bool
 }

@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Page is one page of a collection.
@@ -32,8 +33,8 @@ type Page[T any] struct {
 	Kind         ListKind // of a page of rows; empty otherwise
 	Recovered    bool     // read again, because records had moved across a page boundary
 
-	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string            `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      ratelimit.Headers `json:"-"` // by the last response that had rate headers; At is zero without one
 }
 
 // hasContent reports whether totals or elements prove that this is a page.
@@ -247,7 +248,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	r := &pageRange[T]{pager: p}
 	var bad check.Violations
 	r.options.apply(p.op, opts, false, &bad)
-	walk := pagewalk.Config[T, ListKind, RateWindow]{
+	walk := pagewalk.Config[T, ListKind, ratelimit.Headers]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
@@ -269,7 +270,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	if r.info = each.info; r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
-	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind, RateWindow], err error) bool {
+	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind, ratelimit.Headers], err error) bool {
 		return yield((*Page[T])(page), walk.Progress, err)
 	})
 }
@@ -293,20 +294,20 @@ type pageRange[T any] struct {
 }
 
 // Fetch reads a page.
-func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], error) {
+func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, ratelimit.Headers], error) {
 	page, err := r.fetch(ctx, number, r.options.calls)
-	return (*pagewalk.Page[T, ListKind, RateWindow])(page), err
+	return (*pagewalk.Page[T, ListKind, ratelimit.Headers])(page), err
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
-func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], func(), error) {
+func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, ratelimit.Headers], func(), error) {
 	info := Info{MaxBody: r.maxBody}
 	calls, deliver := r.options.calls, func() {}
 	if r.info != nil {
 		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
 	page, err := r.fetch(ctx, number, calls)
-	return (*pagewalk.Page[T, ListKind, RateWindow])(page), deliver, err
+	return (*pagewalk.Page[T, ListKind, ratelimit.Headers])(page), deliver, err
 }
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.

@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/ratelimit"
 )
 
 // ScrollPage is one page of a search, or of the activities of a contact, and leads to the next.
@@ -19,8 +20,8 @@ type ScrollPage[T any] struct {
 	Items     []T
 	ContactID string // of a page of activities; empty otherwise
 
-	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string            `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      ratelimit.Headers `json:"-"` // by the last response that had rate headers; At is zero without one
 
 	op   *op.Op
 	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
