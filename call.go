@@ -203,7 +203,7 @@ func (c *call) askGate(gate Gate) (err error) {
 		}
 	}()
 	spends, sends := consequences(c.op, c.in)
-	return gate(c.ctx, operationOf(c.op), Intent{
+	return gate(c.ctx, c.operation(), Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends,
 	})
 }

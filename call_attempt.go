@@ -202,7 +202,7 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 	return cause
 }
 
-// enqueue asks for a permit, in the queue unless NoWait. The attempt begins when it leaves the queue.
+// enqueue asks for a permit, in the queue unless want.NoWait. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()

@@ -207,7 +207,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 		}
 		c.emit(Event{
 			Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
-			Undocumented: event.Undocumented{event.UndocumentedKind(u.Kind), u.Name, u.Value},
+			Undocumented: event.Undocumented{Kind: event.UndocumentedKind(u.Kind), Name: u.Name, Value: u.Value},
 		})
 	}
 }

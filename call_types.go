@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/check"
@@ -41,11 +42,12 @@ type args struct {
 	check     func(*check.Violations)
 
 	// What it means.
-	free   bool             // spends no credits, although the operation may
-	spent  func(error) bool // reports whether a refusal may come after the credits were spent; nil: none does
-	cost   spend.Call       // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup   // what a search for its effect needs, beside the ids
-	ticket string           // the ID of its ticket, if the caller has stored it
+	own    *catalogue.Operation // of the caller of Call; nil for an operation of the catalogue
+	free   bool                 // spends no credits, although the operation may
+	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
+	cost   spend.Call           // what is known of its cost, beside operation, ids and body
+	lookup journal.Lookup       // what a search for its effect needs, beside the ids
+	ticket string               // the ID of its ticket, if the caller has stored it
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.

@@ -176,7 +176,8 @@ func (c *Client) Close() error {
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
 // [CodeRateLimited], [CodeUnexpectedError].
 func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, opts ...CallOption) error {
-	row, bad := o.row()
+	own := completed(o)
+	row, bad := rowOf(own, o.Path)
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
 		bad.Add("out", "must be a pointer that is not nil, or plain nil")
 	}
@@ -197,7 +198,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do(ctx, c.conf, row, args{body: in}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	_, err := do(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Error returns the code itself.
@@ -51,22 +51,20 @@ func (c Code) Advice() Advice {
 	return Advice{Action: ActionVerifyFirst, Hint: "the code is undocumented"}
 }
 
-// Explanation is the documentation of a code.
-type Explanation struct {
-	Code     Code
-	Statuses []int // two codes have two; never branch on them
-	Meaning  string
-	Advice   Advice
+// Meaning says what a documented code means. It is empty for an undocumented one.
+func (c Code) Meaning() string {
+	if known, ok := op.CodeByName(string(c)); ok {
+		return known.Meaning
+	}
+	return ""
 }
 
-// Explain returns what a code means and what to do about it, without a call. It reports false for
-// an undocumented code.
-func Explain(code Code) (Explanation, bool) {
-	known, ok := op.CodeByName(string(code))
-	if !ok {
-		return Explanation{Code: code, Advice: code.Advice()}, false
+// Statuses returns the documented HTTP statuses of a code, as a new slice: two codes have two, so never branch on them.
+func (c Code) Statuses() []int {
+	if known, ok := op.CodeByName(string(c)); ok {
+		return slices.Clone(known.Statuses)
 	}
-	return Explanation{code, slices.Clone(known.Statuses), known.Meaning, code.Advice()}, true
+	return nil
 }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused

@@ -351,10 +351,10 @@ func ExampleCodeOf() {
 	// missing, or of another workspace
 }
 
-func ExampleExplain() {
-	explanation, _ := prospectkit.Explain(prospectkit.CodeCampaignBusy)
-	fmt.Println(explanation.Meaning)
-	fmt.Println(explanation.Advice.Action)
+func ExampleCode() {
+	code := prospectkit.CodeCampaignBusy
+	fmt.Println(code.Meaning())
+	fmt.Println(code.Advice().Action)
 	// Output:
 	// another approve or stop holds the activation lock
 	// after-delay

@@ -1,24 +1,40 @@
 package prospectkit
 
 import (
+	"cmp"
+
 	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/internal/redact"
 )
 
-func operationOf(o *op.Op) catalogue.Operation {
-	return catalogue.Operation{
-		Name: o.Name, Method: o.Method, Path: o.Path, Scope: catalogue.Scope(o.Scope), Surface: ratelimit.Surface(o.Surface),
-		Class: catalogue.Class(o.Class), Spends: catalogue.Effect(o.Spends), Sends: catalogue.Effect(o.Sends), WritesOutside: catalogue.Effect(o.WritesOutside),
-		Provenance: catalogue.Provenance(o.Provenance), AttemptTimeout: o.Timeout,
-		Codes: codesOf(o.Codes), Likely: codesOf(o.Likely), Summary: o.Summary,
+// completed fills in what the caller of [Client.Call] left out: an effect counts as possible.
+func completed(o catalogue.Operation) *catalogue.Operation {
+	for _, effect := range []*catalogue.Effect{&o.Spends, &o.Sends, &o.WritesOutside} {
+		*effect = cmp.Or(*effect, catalogue.EffectAssumed)
 	}
+	o.Path, o.Provenance = redact.Route(o.Path), catalogue.ProvenanceCallerSupplied
+	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, op.UsualTimeout)
+	return &o
 }
 
-func codesOf(names []string) []Code {
-	codes := make([]Code, len(names))
-	for i, name := range names {
-		codes[i] = Code(name)
+// rowOf makes a row of an operation of the caller, whose path it checks.
+func rowOf(o *catalogue.Operation, path string) (row *op.Op, bad check.Violations) {
+	row = &op.Op{
+		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Class: op.Class(o.Class), Spends: op.Effect(o.Spends), Sends: op.Effect(o.Sends), WritesOutside: op.Effect(o.WritesOutside),
+		Provenance: op.Provenance(o.Provenance), Shape: op.Raw, Timeout: o.AttemptTimeout,
 	}
-	return codes
+	check.Operation(&bad, row, path)
+	return row, bad
+}
+
+// operation is the call's, for gates.
+func (c *call) operation() catalogue.Operation {
+	if c.in.own != nil {
+		return *c.in.own
+	}
+	o, _ := catalogue.ByName(c.op.Name)
+	return o
 }

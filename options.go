@@ -84,17 +84,14 @@ func WithRetry(p RetryPolicy) Option {
 // Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
 // with the error of the response. A call that queues ends with a [RateLimitWaitError]: at once if it cannot fit,
 // otherwise when the time is over. Of a 429, the error of the response has a RateLimitWaitError as its cause. Zero
-// refuses every wait.
+// refuses every wait. The first request on a surface is sent alone, to learn what is left: until its response, other calls
+// that may not wait are refused.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
 		s.maxWait = d
 	})
 }
-
-// NoWait refuses every wait for a rate limit. It is WithMaxWait(0). The first request on a surface
-// is sent alone, to learn what is left: until its response, other calls with NoWait are refused.
-func NoWait() Option { return WithMaxWait(0) }
 
 // WithPriority sets which calls go first when calls are queued for a rate limit; default
 // [ratelimit.PriorityInteractive].

@@ -95,7 +95,9 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 }
 
 func windowBudget(s budget.WindowState) ratelimit.WindowState {
-	return ratelimit.WindowState{s.Limit, s.Source == budget.Documented, s.Used, s.Remaining, s.ResetAt}
+	return ratelimit.WindowState{
+		Limit: s.Limit, Documented: s.Source == budget.Documented, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt,
+	}
 }
 
 // Forecast estimates how long a number of further requests of a surface will take, after those in the
@@ -159,7 +161,20 @@ func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
 		return budget.New(c)
 	}
 	return budget.NewShared(c, b.link, func(ctx context.Context, a *budget.Ask) (budget.Reply, error) {
-		reply, err := b.conf.Store.Exchange(ctx, ratelimit.Surface(s), &ratelimit.Ask{*a})
-		return reply.reply, err
+		var ask ratelimit.Ask
+		if err := ask.UnmarshalBinary(a.Encode()); err != nil {
+			return budget.Reply{}, err
+		}
+		reply, err := b.conf.Store.Exchange(ctx, ratelimit.Surface(s), &ask)
+		if err != nil {
+			return budget.Reply{}, err
+		}
+		data, err := reply.MarshalBinary()
+		if err != nil {
+			return budget.Reply{}, err
+		}
+		var r budget.Reply
+		err = r.Decode(data)
+		return r, err
 	})
 }

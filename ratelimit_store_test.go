@@ -273,7 +273,7 @@ func TestStore_Panics(t *testing.T) {
 }
 
 // Calls that do not wait and come together are all let go while there is room.
-func TestStore_NoWaitTogether(t *testing.T) {
+func TestStore_NoneWaitsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(1)
