@@ -341,12 +341,15 @@ func (e *Error) Advice() Advice {
 	case e.class == ErrInvalid:
 		return Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"}
 	case errors.Is(e.cause, changes.ErrFullSyncRequired):
-		return Advice{Action: ActionFixInput, Hint: changes.Remedy}
+		return Advice{Action: ActionFixInput, Hint: fullSync}
 	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
 	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
 }
+
+// fullSync is what to do about [changes.ErrFullSyncRequired].
+const fullSync = "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty"
 
 // startAdvice is the advice of [ErrNotStarted].
 func startAdvice(cause error) Advice {

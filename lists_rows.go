@@ -12,6 +12,7 @@ import (
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/feed"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -146,14 +147,14 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 	return func(yield func(*changes.Change[Row], error) bool) {
 		var walk Progress // of a pass
 		// A company list is told by its kind: the key is not checked.
-		changes.Each(ctx, changes.Source[Row, Page[Row]]{
+		feed.Each(ctx, feed.Source[Row, Page[Row]]{
 			List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
 			Pages: func(ctx context.Context, limit int) iter.Seq2[*Page[Row], error] {
 				return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt").Unchecked()}, WithProgress(&walk))
 			},
-			View: func(p *Page[Row]) changes.Page[Row] {
+			View: func(p *Page[Row]) feed.Page[Row] {
 				r := walk.Report()
-				return changes.Page[Row]{
+				return feed.Page[Row]{
 					Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown,
 					Moved: r.Repeats > 0 || r.Rereads > 0,
 				}
