@@ -3,11 +3,13 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
 	"slices"
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/digests"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -263,9 +265,9 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 			return nil, nil, err
 		}
 	}
-	err := review.AddAll(r, review.Steps, s.versions(op.CampaignsSteps, "steps", campaignID).items(ctx, pages))
+	err := addAll(r, review.Steps, s.versions(op.CampaignsSteps, "steps", campaignID).items(ctx, pages))
 	if err == nil {
-		err = review.AddAll(r, review.Sends, s.versions(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, pages))
+		err = addAll(r, review.Sends, s.versions(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, pages))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -282,6 +284,17 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 		err = s.reviewLists(ctx, r, *campaign, shared)
 	}
 	return r, campaign, err
+}
+
+// addAll adds the texts of a sequence to a review, up to its first error.
+func addAll[T interface{ Raw() json.RawMessage }](r *review.Review, s review.Section, texts iter.Seq2[T, error]) error {
+	for text, err := range texts {
+		if err != nil {
+			return err
+		}
+		r.Add(s, text.Raw())
+	}
+	return nil
 }
 
 // versions is a pager that drops only what is the same: two steps of one id may differ.
@@ -304,7 +317,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 	}
 	for id := range campaign.All("listIds") {
 		rows := (&ListsService{s.service}).Rows(ctx, id.Text(""), RowsParams{}, pageOptions(opts)...)
-		if err := review.AddAll(r, review.Contacts, rows); err != nil {
+		if err := addAll(r, review.Contacts, rows); err != nil {
 			return err
 		}
 	}
@@ -337,9 +350,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, ca
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
 	switch {
-	case review.Outdated(digest):
+	case digests.Outdated(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
-	case !review.Valid(digest):
+	case !digests.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
 	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {

@@ -661,7 +661,7 @@ func TestEach_Refuses(t *testing.T) {
 		require.EqualError(t, err, "refused: saved is not a checkpoint of this list, or is damaged")
 	}
 	_, _, err := s.drain(saved, changes.Holding(nil))
-	require.EqualError(t, err, "refused: changes.Holding got nil")
+	require.EqualError(t, err, "refused: Holding got nil")
 	_, _, err = s.drain(saved, nil)
 	require.EqualError(t, err, "refused: option is nil")
 	require.Empty(t, s.requests)
