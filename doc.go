@@ -30,7 +30,7 @@
 //   - Create, as in [ListsService.Create], sends its request once, unless nothing was processed.
 //   - Ensure, as in [ListsService.Ensure] and [AgentsService.Ensure], creates or finds, also after a lost response.
 //   - [OutcomeOf] says whether a call was applied: look at it before anything else.
-//   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads what became of it.
+//   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.
 //   - Code..., such as [CodeListNameTaken], are the 92 errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
 // So a program that creates something asks for the outcome first:
