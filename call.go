@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
@@ -195,6 +196,15 @@ func (c *call) askGates() error {
 }
 
 var errGatePanicked error = redact.OwnError("the gate panicked")
+
+// operation is the call's, for gates.
+func (c *call) operation() catalogue.Operation {
+	if c.in.own != nil {
+		return *c.in.own
+	}
+	o, _ := catalogue.ByName(c.op.Name)
+	return o
+}
 
 func (c *call) askGate(gate Gate) (err error) {
 	defer func() {

@@ -29,12 +29,3 @@ func rowOf(o *catalogue.Operation, path string) (row *op.Op, bad check.Violation
 	check.Operation(&bad, row, path)
 	return row, bad
 }
-
-// operation is the call's, for gates.
-func (c *call) operation() catalogue.Operation {
-	if c.in.own != nil {
-		return *c.in.own
-	}
-	o, _ := catalogue.ByName(c.op.Name)
-	return o
-}

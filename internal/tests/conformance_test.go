@@ -21,7 +21,7 @@ import (
 // testRooms are the packages that testdata/conformance.md may name, and where they are.
 var testRooms = map[string]string{
 	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
-	"ratehdr": "internal/ratehdr", "claim": "claim",
+	"ratehdr": "internal/ratehdr", "claim": "claim", "catalogue": "catalogue",
 }
 
 // TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
