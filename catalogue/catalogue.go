@@ -78,13 +78,13 @@ type Scope string
 
 // The scopes. ScopeAny is for operations that every valid key may call.
 const (
-	ScopeAny       Scope = Scope(op.ScopeAny)
-	ScopeLists     Scope = Scope(op.ScopeLists)
-	ScopeCampaigns Scope = Scope(op.ScopeCampaigns)
-	ScopeSearch    Scope = Scope(op.ScopeSearch)
-	ScopeContacts  Scope = Scope(op.ScopeContacts)
-	ScopeAgents    Scope = Scope(op.ScopeAgents)
-	ScopeCompanies Scope = Scope(op.ScopeCompanies)
+	ScopeAny       Scope = "any"
+	ScopeLists     Scope = "lists"
+	ScopeCampaigns Scope = "campaigns"
+	ScopeSearch    Scope = "search"
+	ScopeContacts  Scope = "contacts"
+	ScopeAgents    Scope = "agents"
+	ScopeCompanies Scope = "companies"
 )
 
 // Class says what repeating an operation may do. After a request may have been processed, reads are
@@ -95,12 +95,12 @@ type Class string
 
 // The classes, the safest first.
 const (
-	ClassRead           Class = Class(op.Read)           // changes nothing, costs nothing
-	ClassPaidRead       Class = Class(op.PaidRead)       // changes nothing, may cost credits
-	ClassIdempotent     Class = Class(op.Idempotent)     // repeating it leaves the same state
-	ClassGuardedByName  Class = Class(op.GuardedByName)  // a second call is refused because the name is taken
-	ClassGuardedByState Class = Class(op.GuardedByState) // a second call is refused because the state has changed
-	ClassUnsafe         Class = Class(op.Unsafe)         // repeating it may repeat the effect
+	ClassRead           Class = "read"             // changes nothing, costs nothing
+	ClassPaidRead       Class = "paid-read"        // changes nothing, may cost credits
+	ClassIdempotent     Class = "idempotent"       // repeating it leaves the same state
+	ClassGuardedByName  Class = "guarded-by-name"  // a second call is refused because the name is taken
+	ClassGuardedByState Class = "guarded-by-state" // a second call is refused because the state has changed
+	ClassUnsafe         Class = "unsafe"           // repeating it may repeat the effect
 )
 
 // Effect says whether an operation has an effect beyond its resource.
@@ -109,9 +109,9 @@ type Effect string
 // The effects. An assumed one is undocumented, and counts as a yes. EffectNo also stands where the API
 // description does not hint at the effect; docs/operations.md quotes it where it says that a write is free.
 const (
-	EffectNo      Effect = Effect(op.No)
-	EffectYes     Effect = Effect(op.Yes)
-	EffectAssumed Effect = Effect(op.Assumed)
+	EffectNo      Effect = "no"
+	EffectYes     Effect = "yes"
+	EffectAssumed Effect = "assumed"
 )
 
 // Provenance says how far an operation is documented.
@@ -119,7 +119,7 @@ type Provenance string
 
 // The provenances. [example.com/prospectkit.WithRoute] sets a path.
 const (
-	ProvenanceDocumented     Provenance = Provenance(op.Documented)     // method and path are documented
-	ProvenanceAssumed        Provenance = Provenance(op.AssumedPath)    // the path is assumed by analogy; WithRoute changes it
-	ProvenanceCallerSupplied Provenance = Provenance(op.CallerSupplied) // no path is documented: WithRoute sets one
+	ProvenanceDocumented     Provenance = "documented"      // method and path are documented
+	ProvenanceAssumed        Provenance = "assumed"         // the path is assumed by analogy; WithRoute changes it
+	ProvenanceCallerSupplied Provenance = "caller-supplied" // no path is documented: WithRoute sets one
 )

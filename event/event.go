@@ -2,8 +2,6 @@
 // is known about the delivery of an attempt, and what in a response is undocumented.
 package event
 
-import "example.com/prospectkit/internal/undocumented"
-
 // Kind says what an event reports.
 type Kind string
 
@@ -48,9 +46,9 @@ type UndocumentedKind string
 
 // The kinds of undocumented things.
 const (
-	UndocumentedField   UndocumentedKind = UndocumentedKind(undocumented.Field)   // of an object that is fully documented
-	UndocumentedValue   UndocumentedKind = UndocumentedKind(undocumented.Value)   // of an enumeration
-	UndocumentedCode    UndocumentedKind = UndocumentedKind(undocumented.Code)    // of an error
-	UndocumentedHeader  UndocumentedKind = UndocumentedKind(undocumented.Header)  // about rate limits, or Deprecation or Sunset
-	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for and is not where it is assumed to be
+	UndocumentedField   UndocumentedKind = "field"   // of an object that is fully documented
+	UndocumentedValue   UndocumentedKind = "value"   // of an enumeration
+	UndocumentedCode    UndocumentedKind = "code"    // of an error
+	UndocumentedHeader  UndocumentedKind = "header"  // about rate limits, or Deprecation or Sunset
+	UndocumentedMissing UndocumentedKind = "missing" // what was asked for and is not where it is assumed to be
 )

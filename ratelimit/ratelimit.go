@@ -2,30 +2,25 @@
 // budget that obeys them is [example.com/prospectkit.Budget]. Its [Store] shares it between processes.
 package ratelimit
 
-import (
-	"time"
-
-	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/ratehdr"
-)
+import "time"
 
 // Surface is a part of the API with its own rate limits, shared by all keys and members of a
 // workspace.
 type Surface string
 
-// The surfaces, with their documented limits, which op.DocumentedLimits holds. Those of the last four are learned from response
+// The surfaces, with their documented limits. Those of the last four are learned from response
 // headers.
 const (
-	SurfaceLists         Surface = Surface(op.Lists)         // 120 a minute, 10,000 a day
-	SurfaceCampaigns     Surface = Surface(op.Campaigns)     // 30 a minute, 1,000 a day; knowledge hubs and facts too
-	SurfaceAccount       Surface = Surface(op.Account)       // 120 a minute, 10,000 a day
-	SurfaceSearch        Surface = Surface(op.Search)        // 20 a minute, 1,000 a day
-	SurfaceSavedSearches Surface = Surface(op.SavedSearches) // 60 a minute, 5,000 a day
-	SurfaceAgents        Surface = Surface(op.Agents)        // 30 a minute, 2,000 a day
-	SurfaceContacts      Surface = Surface(op.Contacts)
-	SurfaceCompanies     Surface = Surface(op.Companies)
-	SurfaceImports       Surface = Surface(op.Imports)
-	SurfaceReference     Surface = Surface(op.Reference)
+	SurfaceLists         Surface = "lists"          // 120 a minute, 10,000 a day
+	SurfaceCampaigns     Surface = "campaigns"      // 30 a minute, 1,000 a day; knowledge hubs and facts too
+	SurfaceAccount       Surface = "account"        // 120 a minute, 10,000 a day
+	SurfaceSearch        Surface = "search"         // 20 a minute, 1,000 a day
+	SurfaceSavedSearches Surface = "saved-searches" // 60 a minute, 5,000 a day
+	SurfaceAgents        Surface = "agents"         // 30 a minute, 2,000 a day
+	SurfaceContacts      Surface = "contacts"
+	SurfaceCompanies     Surface = "companies"
+	SurfaceImports       Surface = "imports"
+	SurfaceReference     Surface = "reference"
 )
 
 // Window is one of the two rate windows of a surface.
@@ -34,9 +29,9 @@ type Window string
 // The windows. The headers do not name theirs: it is inferred from the limit, or from a reset beyond
 // a minute.
 const (
-	WindowMinute  Window = ratehdr.Minute
-	WindowDay     Window = ratehdr.Day
-	WindowUnknown Window = ratehdr.Unknown
+	WindowMinute  Window = "minute"
+	WindowDay     Window = "day"
+	WindowUnknown Window = "unknown"
 )
 
 // Headers is the rate headers of a response. They describe the window of a surface with
